@@ -1,0 +1,3 @@
+from .reading import Recording
+
+__all__ = ["Recording"]

@@ -1,0 +1,109 @@
+"""Reading a recording: its manifest, events, chat, resources and blobs. Never writes into it but to note a recovery."""
+
+import fcntl
+import hashlib
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+import zstandard
+
+from schemas import (
+    ChatLineSchema, EventSchema, InputError, RecordingLayout, RecordingSchema, ResourceSchema,
+)
+from schemas.files import dump_json, read_json, read_lines, write_atomically
+
+MAX_BLOB_BYTES = 1 << 29
+
+
+class Recording:
+    """One recording on disk.
+
+    A recording whose recorder was killed is opened as `recovered`: what was flushed is read, the rest is lost.
+    Raises InputError when the folder is not a recording or a file in it is broken.
+    """
+
+    def __init__(self, path: Path | str):
+        self.layout = RecordingLayout(path)
+        if not self.layout.manifest.is_file():
+            raise InputError(f"{path}: not a recording (it has no recording.json); "
+                             "give the folder that demotape record wrote")
+        self.manifest = read_json(self.layout.manifest, RecordingSchema())
+        if self.manifest["status"] == "recording" and not self.is_live():
+            self._mark_recovered()
+
+    @property
+    def id(self) -> str:
+        return self.manifest["id"]
+
+    @property
+    def task(self) -> str:
+        return self.manifest["task"]
+
+    def is_live(self) -> bool:
+        """Whether a recorder is still writing: it holds a lock on the journal for as long as it lives."""
+        try:
+            with self.layout.events.open("rb") as journal:
+                fcntl.flock(journal, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                return False
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+
+    def raw_events(self) -> Iterator[dict]:
+        """Every line of the journal, in order of its number; raises InputError at a gap or a broken line."""
+        if not self.layout.events.exists():
+            return
+        for expected, event in enumerate(read_lines(self.layout.events, EventSchema()), 1):
+            if event["seq"] != expected:
+                raise InputError(f"{self.layout.events}, line {expected}: field seq: {event['seq']} instead of "
+                                 f"{expected}; events are missing or out of order")
+            yield event
+
+    @cached_property
+    def events(self) -> list[dict]:
+        """The events, each with its best screenshot: a later `screenshot` line is folded into the event it names."""
+        events, better = [], {}
+        for event in self.raw_events():
+            if event["type"] == "screenshot":
+                better[event["data"]["event"]] = event["data"]
+            else:
+                events.append(event)
+        for event in events:
+            if event["seq"] in better and event["state"]:
+                data = better[event["seq"]]
+                event["state"] |= {"screenshot": data["screenshot"], "screenshot_time": data["screenshot_time"]}
+        return events
+
+    def chat(self) -> list[dict]:
+        """Utterances typed while recording, in order."""
+        if not self.layout.chat.exists():
+            return []
+        return list(read_lines(self.layout.chat, ChatLineSchema()))
+
+    def resources(self) -> list[dict]:
+        """Style sheets, images and fonts that the pages used."""
+        if not self.layout.resources.exists():
+            return []
+        return list(read_lines(self.layout.resources, ResourceSchema()))
+
+    def blob(self, sha256: str) -> bytes:
+        """Bytes of a DOM, element table or screenshot, decompressed.
+
+        Raises InputError when the blob is missing or its content does not have that SHA-256.
+        """
+        path = self.layout.blob(sha256)
+        try:
+            content = zstandard.ZstdDecompressor().decompress(path.read_bytes(), max_output_size=MAX_BLOB_BYTES)
+        except FileNotFoundError:
+            raise InputError(f"{path}: blob is missing") from None
+        except (zstandard.ZstdError, OSError) as error:
+            raise InputError(f"{path}: blob cannot be read ({error})") from None
+        if hashlib.sha256(content).hexdigest() != sha256:
+            raise InputError(f"{path}: blob is damaged, its SHA-256 is not its name")
+        return content
+
+    def _mark_recovered(self) -> None:
+        self.manifest["status"] = "recovered"
+        write_atomically(self.layout.manifest, dump_json(RecordingSchema().dump(self.manifest)))

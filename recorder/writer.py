@@ -1,0 +1,110 @@
+"""Writing a recording: an append-only journal, content-addressed blobs, a manifest that says how it ended."""
+
+import errno
+import fcntl
+import hashlib
+import os
+from datetime import datetime
+from pathlib import Path
+
+import zstandard
+
+from schemas import DemotapeError, InputError, RecordingLayout, RecordingSchema
+from schemas.files import dump_json, dump_line, write_atomically
+
+
+class RecordingWriter:
+    """Writes one recording. Not thread-safe: one thread owns it.
+
+    Everything is on disk when a method returns: a blob before the event that names it, an event before the next.
+    Holds a lock on the journal, so that a reader can tell a live recording from one that was killed.
+    """
+
+    def __init__(self, directory: Path | str, manifest: dict):
+        """Create the folder and its manifest; raises InputError when a recording is already there."""
+        self.layout = RecordingLayout(directory)
+        self.manifest = dict(manifest, status="recording", ended_at=None)
+        if self.layout.manifest.exists():
+            raise InputError(f"{directory}: there is a recording already; give another folder")
+        try:
+            self.layout.blobs.mkdir(parents=True, exist_ok=True)
+            self._journals = {path: path.open("ab", buffering=0) for path in
+                              (self.layout.events, self.layout.chat, self.layout.resources)}
+        except OSError as error:
+            raise InputError(f"{directory}: cannot be written ({error.strerror})") from None
+        fcntl.flock(self._journals[self.layout.events], fcntl.LOCK_EX)
+        self._seq = 0
+        self._known: set[str] = set()
+        self._write_manifest()
+
+    def blob(self, content: bytes) -> str:
+        """Keep bytes once per content; returns their SHA-256, which is the blob's name."""
+        sha256 = hashlib.sha256(content).hexdigest()
+        if sha256 not in self._known:
+            with _clear_errors(self.layout.root):
+                write_atomically(self.layout.blob(sha256), zstandard.ZstdCompressor(level=3).compress(content))
+            self._known.add(sha256)
+        return sha256
+
+    def event(self, event: dict) -> int:
+        """Append one event; numbers it and returns the number."""
+        self._append(self.layout.events, {"seq": self._seq + 1, **event})
+        self._seq += 1
+        return self._seq
+
+    def chat(self, line: dict) -> None:
+        """Append one utterance."""
+        self._append(self.layout.chat, line)
+
+    def resource(self, line: dict) -> None:
+        """Append one resource."""
+        self._append(self.layout.resources, line)
+
+    def update(self, **fields) -> None:
+        """Change fields of the manifest that were not known at the start."""
+        self.manifest |= fields
+        self._write_manifest()
+
+    def close(self, ended_at: datetime) -> None:
+        """End the recording: it is complete."""
+        self.update(status="complete", ended_at=ended_at)
+        for journal in self._journals.values():
+            os.fsync(journal.fileno())
+            journal.close()
+
+    def abandon(self) -> None:
+        """Let go of the files without calling the recording complete; what was written stays."""
+        for journal in self._journals.values():
+            journal.close()
+
+    def _append(self, path: Path, line: dict) -> None:
+        journal = self._journals[path]
+        data = dump_line(line)
+        with _clear_errors(self.layout.root):
+            end = journal.seek(0, os.SEEK_END)
+            try:
+                if journal.write(data) != len(data):
+                    raise OSError(errno.ENOSPC, "No space left on device")
+            except OSError:
+                journal.truncate(end)
+                raise
+
+    def _write_manifest(self) -> None:
+        with _clear_errors(self.layout.root):
+            write_atomically(self.layout.manifest, dump_json(RecordingSchema().dump(self.manifest)))
+
+
+class _clear_errors:
+    """Turns an operating-system error into one line for the user."""
+
+    def __init__(self, root: Path):
+        self.root = root
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if isinstance(error, OSError):
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            raise DemotapeError(f"{self.root}: the disk is full; recording stopped, what was recorded is kept" if full
+                                else f"{self.root}: cannot be written ({error.strerror})") from None

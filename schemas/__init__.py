@@ -1,0 +1,16 @@
+"""The formats of demotape: what every file and message looks like, and where each lies."""
+
+from .demonstration import DemonstrationSchema, EditSchema
+from .errors import DemotapeError, InputError
+from .intents import BROWSER_INTENTS, INTENTS
+from .layout import RecordingLayout
+from .recording import ChatLineSchema, EventSchema, RecordingSchema, ResourceSchema
+
+UID_ATTRIBUTE = "data-demotape-uid"
+REDACTED = "[REDACTED]"
+
+__all__ = [
+    "BROWSER_INTENTS", "INTENTS", "REDACTED", "UID_ATTRIBUTE", "ChatLineSchema", "DemonstrationSchema",
+    "DemotapeError", "EditSchema", "EventSchema", "InputError", "RecordingLayout", "RecordingSchema",
+    "ResourceSchema",
+]

@@ -1,0 +1,213 @@
+"""Format of a demonstration (demonstration.json) and of the edits made to one."""
+
+from marshmallow import ValidationError, fields, validate, validates_schema
+
+from .intents import BROWSER_INTENTS
+from .parts import (
+    SCREENSHOT_STATUSES, ElementSchema, PointSchema, StateSchema, Strict, flag, integer, listing, nested, number, string,
+)
+from .recording import SPEAKERS
+
+FORMAT = "demotape/demonstration"
+VERSION = 1
+
+
+class TurnStateSchema(StateSchema):
+    """The state before a turn, and how good its picture is."""
+
+    video_time = number("time of the matching frame of the video", allow_none=True)
+    screenshot_status = string("`good` or `broken`", validate=validate.OneOf(SCREENSHOT_STATUSES))
+
+
+class PointerArguments(Strict):
+    """Arguments of click, dblclick and hover."""
+
+    x = number("pointer, top-level CSS pixels", allow_none=True)
+    y = number("pointer, top-level CSS pixels", allow_none=True)
+    button = integer("MouseEvent.button")
+    modifiers = listing(fields.String(), "modifier keys held")
+    keyboard = flag("true when a key made the click", load_default=False, required=False)
+
+
+class TextInputArguments(Strict):
+    """Arguments of textInput."""
+
+    text = string("the field's final value; `[REDACTED]` if secret")
+
+
+class ChangeArguments(Strict):
+    """Arguments of change: a value, or a checked state."""
+
+    value = string("the control's final value", required=False)
+    label = string("the chosen option's label", required=False)
+    checked = flag("the control's final checked state", required=False)
+
+
+class LoadArguments(Strict):
+    """Arguments of load."""
+
+    url = string("address")
+    transition = string("cause of the navigation")
+
+
+class ScrollArguments(PointSchema):
+    """Arguments of scroll: the resulting offsets of the scrolled element."""
+
+
+class TextArguments(Strict):
+    """Arguments of copy and paste."""
+
+    text = string("the text copied or pasted")
+
+
+class TabArguments(Strict):
+    """Arguments of tabcreate and tabremove."""
+
+    tab = integer("number of the tab")
+
+
+class TabSwitchArguments(Strict):
+    """Arguments of tabswitch."""
+
+    origin = integer("tab left", allow_none=True)
+    target = integer("tab shown")
+
+
+class PressArguments(Strict):
+    """Arguments of press."""
+
+    key = string("KeyboardEvent.key, with modifiers before it: `Control+a`")
+
+
+class DragArguments(Strict):
+    """Arguments of drag."""
+
+    from_ = nested(PointSchema, "where it began", data_key="from")
+    to = nested(PointSchema, "where it ended")
+
+
+class UploadArguments(Strict):
+    """Arguments of upload."""
+
+    files = listing(fields.String(), "file names, without paths")
+
+
+class DialogArguments(Strict):
+    """Arguments of dialog."""
+
+    kind = string("alert, confirm, prompt or beforeunload")
+    message = string("the dialog's message")
+    accepted = flag("the person's answer")
+    text = string("what was typed into a prompt", required=False)
+
+
+class NoArguments(Strict):
+    """Arguments of submit, back, forward and reload: none."""
+
+
+ARGUMENTS: dict[str, type[Strict]] = {
+    "click": PointerArguments, "dblclick": PointerArguments, "hover": PointerArguments,
+    "textInput": TextInputArguments, "change": ChangeArguments, "load": LoadArguments, "submit": NoArguments,
+    "scroll": ScrollArguments, "copy": TextArguments, "paste": TextArguments,
+    "tabcreate": TabArguments, "tabremove": TabArguments, "tabswitch": TabSwitchArguments,
+    "press": PressArguments, "drag": DragArguments, "upload": UploadArguments, "dialog": DialogArguments,
+    "back": NoArguments, "forward": NoArguments, "reload": NoArguments,
+}
+
+
+class CheckSchema(Strict):
+    """Something that a reviewer should look at."""
+
+    kind = string("short name of the check, for filters")
+    reason = string("one sentence for the reviewer")
+
+
+class ChatTurnSchema(Strict):
+    """A turn in which somebody said something."""
+
+    id = string("unique in the demonstration")
+    type = string("always `chat`", validate=validate.Equal("chat"))
+    timestamp = number("seconds since the recording started")
+    speaker = string("instructor or navigator", validate=validate.OneOf(SPEAKERS))
+    utterance = string("what was said")
+    checks = listing(fields.Nested(CheckSchema), "what a reviewer should look at", required=False, load_default=list)
+    dropped = flag("left out of exports", required=False, load_default=False)
+
+
+class BrowserTurnSchema(Strict):
+    """A turn in which the navigator acted."""
+
+    id = string("unique in the demonstration")
+    type = string("always `browser`", validate=validate.Equal("browser"))
+    timestamp = number("seconds since the recording started")
+    intent = string("kind of action", validate=validate.OneOf(BROWSER_INTENTS))
+    arguments = fields.Dict(keys=fields.String(), required=True,
+                            metadata={"description": "arguments by intent, see below"})
+    element = nested(ElementSchema, "the target; null for intents without one", allow_none=True)
+    state = nested(TurnStateSchema, "the state before the action; null when none is known", allow_none=True)
+    events = listing(fields.Integer(strict=True), "numbers of the recording's events that this turn folds")
+    checks = listing(fields.Nested(CheckSchema), "what a reviewer should look at")
+    dropped = flag("left out of exports")
+
+    @validates_schema
+    def _arguments_fit_intent(self, data, **_):
+        errors = ARGUMENTS[data["intent"]]().validate(data["arguments"])
+        if errors:
+            raise ValidationError({"arguments": errors})
+
+
+class TurnField(fields.Field):
+    """A chat turn or a browser turn, told apart by `type`."""
+
+    _kinds = {"chat": ChatTurnSchema(), "browser": BrowserTurnSchema()}
+
+    def _deserialize(self, value, attr, data, **kwargs):
+        kind = value.get("type") if isinstance(value, dict) else None
+        if kind not in self._kinds:
+            raise ValidationError("Not a turn: type must be `chat` or `browser`.")
+        return self._kinds[kind].load(value)
+
+
+class DemonstrationSchema(Strict):
+    """demonstration.json: the ordered turns derived from one recording."""
+
+    format = string("always `demotape/demonstration`", validate=validate.Equal(FORMAT))
+    version = integer("version of the format", validate=validate.Equal(VERSION))
+    id = string("name of the demonstration")
+    recording = string("id of the recording that it was derived from")
+    task = string("what the navigator was asked to do")
+    turns = listing(TurnField(), "turns in order")
+
+
+EDIT_OPS = ("drop", "restore", "move", "set_intent", "set_arguments", "retarget", "set_screenshot_status",
+            "set_utterance", "set_speaker", "undo", "redo")
+
+
+class EditSchema(Strict):
+    """One reversible operation on a demonstration; each op uses its own few fields."""
+
+    op = string("what is done", validate=validate.OneOf(EDIT_OPS))
+    turn = string("id of the turn; all but undo and redo", required=False)
+    after = string("move: id of the turn to stand behind; null for the first place", required=False, allow_none=True)
+    intent = string("set_intent: the new intent", required=False, validate=validate.OneOf(BROWSER_INTENTS))
+    arguments = fields.Dict(keys=fields.String(), required=False,
+                            metadata={"description": "set_intent, set_arguments: all arguments of the turn"})
+    element = nested(ElementSchema, "retarget: the new target", required=False)
+    status = string("set_screenshot_status: good or broken", required=False,
+                  validate=validate.OneOf(SCREENSHOT_STATUSES))
+    utterance = string("set_utterance: the new text", required=False)
+    speaker = string("set_speaker: the new speaker", required=False, validate=validate.OneOf(SPEAKERS))
+
+    _needs = {"move": ("turn", "after"), "set_intent": ("turn", "intent", "arguments"),
+              "set_arguments": ("turn", "arguments"), "retarget": ("turn", "element"),
+              "set_screenshot_status": ("turn", "status"), "set_utterance": ("turn", "utterance"),
+              "set_speaker": ("turn", "speaker"), "drop": ("turn",), "restore": ("turn",), "undo": (), "redo": ()}
+
+
+    @validates_schema
+    def _has_its_fields(self, data, **_):
+        expected = set(self._needs[data["op"]])
+        if missing := sorted(expected - data.keys()):
+            raise ValidationError({name: f"Needed by {data['op']}." for name in missing})
+        if extra := sorted(data.keys() - expected - {"op"}):
+            raise ValidationError({name: f"Not used by {data['op']}." for name in extra})

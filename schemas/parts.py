@@ -1,0 +1,124 @@
+"""Pieces that several formats share: boxes, elements, states."""
+
+from marshmallow import RAISE, Schema, fields, validate
+
+SHA256 = validate.Regexp(r"^[0-9a-f]{64}$", error="Not a SHA-256 in lower-case hexadecimal.")
+SCREENSHOT_STATUSES = ("good", "broken")
+
+
+class Strict(Schema):
+    """Base of all formats: a field that the format does not know is an error, not a guess."""
+
+    class Meta:
+        unknown = RAISE
+
+
+def string(description: str, **options) -> fields.String:
+    """A required string unless told otherwise."""
+    options.setdefault("required", True)
+    return fields.String(metadata={"description": description}, **options)
+
+
+def number(description: str, **options) -> fields.Float:
+    """A required finite number unless told otherwise."""
+    options.setdefault("required", True)
+    return fields.Float(allow_nan=False, metadata={"description": description}, **options)
+
+
+def integer(description: str, **options) -> fields.Integer:
+    """A required whole number unless told otherwise."""
+    options.setdefault("required", True)
+    return fields.Integer(strict=True, metadata={"description": description}, **options)
+
+
+def flag(description: str, **options) -> fields.Boolean:
+    """A required true or false unless told otherwise."""
+    options.setdefault("required", True)
+    return fields.Boolean(truthy={True}, falsy={False}, metadata={"description": description}, **options)
+
+
+def digest(description: str, **options) -> fields.String:
+    """The name of a blob; may be null where the state could not be had."""
+    options.setdefault("required", True)
+    return fields.String(validate=SHA256, metadata={"description": description}, **options)
+
+
+def nested(schema, description: str, **options) -> fields.Nested:
+    """A required nested object unless told otherwise."""
+    options.setdefault("required", True)
+    return fields.Nested(schema, metadata={"description": description}, **options)
+
+
+def listing(item, description: str, **options) -> fields.List:
+    """A required list unless told otherwise."""
+    options.setdefault("required", True)
+    return fields.List(item, metadata={"description": description}, **options)
+
+
+class BoxSchema(Strict):
+    """A bounding box in CSS pixels, relative to the top-level viewport."""
+
+    x = number("left edge")
+    y = number("top edge")
+    width = number("width", validate=validate.Range(min=0))
+    height = number("height", validate=validate.Range(min=0))
+
+
+class PointSchema(Strict):
+    """A point in CSS pixels, relative to the top-level viewport."""
+
+    x = number("from the left")
+    y = number("from the top")
+
+
+class SizeSchema(Strict):
+    """A size in CSS pixels."""
+
+    width = integer("width", validate=validate.Range(min=0))
+    height = integer("height", validate=validate.Range(min=0))
+
+
+class ElementSchema(Strict):
+    """The element that an event or a turn is about, as it was before the effect."""
+
+    uid = string("unique in its document, the same in every later snapshot of that document")
+    tag = string("tag name in lower case")
+    role = string("ARIA role, explicit or implied; empty if none")
+    name = string("accessible name, shortened to 200 characters")
+    text = string("visible text, shortened to 200 characters; never a secret")
+    attributes = fields.Dict(
+        keys=fields.String(), values=fields.String(), required=True,
+        metadata={"description": "attributes in the DOM; values of secret fields are `[REDACTED]`"})
+    xpath = string("XPath within its own document or shadow root")
+    css = string("CSS selector within its own document or shadow root")
+    frame = listing(fields.String(), "uids of the frame elements from the top document down; empty in the top one")
+    bbox = nested(BoxSchema, "box in top-level CSS pixels; null when it has none", allow_none=True)
+
+
+class StateSchema(Strict):
+    """One tab at one moment, before the event took effect."""
+
+    tab = integer("number of the tab, from 1 in order of appearance")
+    url = string("address of the top document")
+    title = string("title of the top document")
+    viewport = nested(SizeSchema, "layout viewport")
+    zoom = number("browser zoom, 1 is 100 %")
+    device_pixel_ratio = number("device pixels per CSS pixel")
+    scroll = nested(PointSchema, "scroll offsets of the top document")
+    dom = digest("blob: the DOM snapshot, HTML with `data-demotape-uid` on every element", allow_none=True)
+    elements = digest("blob: the element table, a JSON list", allow_none=True)
+    screenshot = digest("blob: the screenshot (JPEG)", allow_none=True)
+    screenshot_time = number("when the screenshot was painted", allow_none=True)
+
+
+class TableRowSchema(Strict):
+    """One row of an element table: every element with a box in the viewport."""
+
+    uid = string("as in ElementSchema")
+    tag = string("tag name in lower case")
+    role = string("ARIA role, explicit or implied")
+    name = string("accessible name, shortened to 100 characters")
+    frame = listing(fields.String(), "uids of the frame elements from the top document down")
+    bbox = nested(BoxSchema, "box in top-level CSS pixels")
+    visible = flag("painted and not hidden by style")
+    clickable = flag("a person would expect it to react to a click")

@@ -1,0 +1,108 @@
+"""Format of a recording: recording.json, events.jsonl, chat.jsonl, resources.jsonl."""
+
+from marshmallow import fields, validate
+
+from .parts import (
+    ElementSchema, PointSchema, SizeSchema, StateSchema, Strict, digest, flag, integer, listing, nested, number, string,
+)
+
+FORMAT = "demotape/recording"
+VERSION = 1
+STATUSES = ("recording", "complete", "recovered")
+SPEAKERS = ("instructor", "navigator")
+
+PAGE_EVENTS = (
+    "pointerdown", "click", "dblclick", "auxclick", "contextmenu", "hover", "keydown", "input", "change",
+    "submit", "scroll", "copy", "cut", "paste", "dragstart", "drop", "pointerup",
+)
+BROWSER_EVENTS = ("navigate", "tabcreate", "tabremove", "tabswitch", "dialog", "download")
+RECORDER_EVENTS = ("screenshot",)
+EVENT_TYPES = PAGE_EVENTS + BROWSER_EVENTS + RECORDER_EVENTS
+
+
+class RecordingSchema(Strict):
+    """recording.json: what was recorded, where and how."""
+
+    format = string("always `demotape/recording`", validate=validate.Equal(FORMAT))
+    version = integer("version of the format", validate=validate.Equal(VERSION))
+    id = string("name of the recording, also of its folder",
+              validate=validate.Regexp(r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$"))
+    task = string("what the navigator was asked to do; may be empty")
+    started_at = fields.AwareDateTime(
+        format="iso", required=True, metadata={"description": "wall clock at time 0, ISO 8601 with offset"})
+    ended_at = fields.AwareDateTime(
+        format="iso", required=True, allow_none=True,
+        metadata={"description": "wall clock at the end; null while recording and after a kill"})
+    status = string("`recording`, `complete` or `recovered`", validate=validate.OneOf(STATUSES))
+    user_agent = string("the browser's User-Agent header")
+    browser = string("name and version of the browser")
+    viewport = nested(SizeSchema, "viewport of the first tab", allow_none=True)
+    options = fields.Dict(keys=fields.String(), required=True,
+                          metadata={"description": "options of the recorder that made it"})
+
+
+class EventDataSchema(Strict):
+    """What an event carries besides its target and state; each type uses its own few fields."""
+
+    x = number("pointer, top-level CSS pixels", required=False)
+    y = number("pointer, top-level CSS pixels", required=False)
+    button = integer("MouseEvent.button", required=False)
+    modifiers = listing(fields.String(validate=validate.OneOf(("Alt", "Control", "Meta", "Shift"))),
+                        "modifier keys held", required=False)
+    detail = integer("UIEvent.detail: the click count; 0 when a key made the click", required=False)
+    pointer_type = string("mouse, pen or touch", required=False)
+    changed = flag("hover: whether the page changed while the pointer rested", required=False)
+    key = string("KeyboardEvent.key; `Character` in a secret field", required=False)
+    code = string("KeyboardEvent.code; empty in a secret field", required=False)
+    repeat = flag("KeyboardEvent.repeat", required=False)
+    input_type = string("InputEvent.inputType", required=False)
+    value = string("the control's value after the event; `[REDACTED]` in a secret field", required=False)
+    label = string("the chosen option's label", required=False)
+    checked = flag("the control's checked state after the event", required=False)
+    secret = flag("true when the value is masked", required=False)
+    text = string("what was copied, cut, pasted, or answered to a prompt", required=False)
+    files = listing(fields.String(), "names of the chosen or downloaded files, without paths", required=False)
+    scroll = nested(PointSchema, "resulting offsets of the scrolled element", required=False)
+    url = string("address navigated to, downloaded from, or of the new tab", required=False)
+    transition = string("cause of a navigation: typed, link, form, script, redirect, reload, back, forward, "
+                      "same_document", required=False)
+    kind = string("kind of dialog: alert, confirm, prompt, beforeunload", required=False)
+    message = string("the dialog's message", required=False)
+    accepted = flag("the person's answer to the dialog", required=False)
+    tab = integer("tab created, removed or switched to", required=False)
+    origin = integer("tab switched from; opener of a new tab", required=False, allow_none=True)
+    event = integer("screenshot: number of the event that it belongs to", required=False)
+    screenshot = digest("screenshot: blob of the better screenshot", required=False)
+    screenshot_time = number("screenshot: when it was painted", required=False)
+
+
+class EventSchema(Strict):
+    """One line of events.jsonl."""
+
+    seq = integer("number of the event, from 1 without gaps", validate=validate.Range(min=1))
+    time = number("seconds since the recording started, when it happened")
+    type = string("kind of event", validate=validate.OneOf(EVENT_TYPES))
+    tab = integer("number of the tab, from 1 in order of appearance")
+    gesture = integer("number of the event that began the same gesture (a click belongs to its pointerdown); "
+                      "its state is the state before the whole gesture", allow_none=True)
+    target = nested(ElementSchema, "the element", allow_none=True)
+    data = nested(EventDataSchema, "what this type of event carries")
+    state = nested(StateSchema, "the state before the event took effect; null when the gesture's first event has it, "
+                   "or when the browser gave none", allow_none=True)
+
+
+class ChatLineSchema(Strict):
+    """One line of chat.jsonl, typed while recording."""
+
+    time = number("seconds since the recording started")
+    speaker = string("who said it", validate=validate.OneOf(SPEAKERS))
+    utterance = string("what was said")
+
+
+class ResourceSchema(Strict):
+    """One line of resources.jsonl: a style sheet, image or font that the pages used."""
+
+    url = string("address it was loaded from")
+    content_type = string("media type")
+    time = number("seconds since the recording started")
+    blob = digest("blob: its content")
