@@ -1,0 +1,28 @@
+"""The review app: where people make a recording into a demonstration.
+
+`create_app` builds the Flask app; `curator_web.library` and `curator_web.editing` are the same abilities as plain
+functions. The app itself is imported on first use, so that `python -m curator_web.vendor` starts fast.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+DEFAULT_DATA_DIR = Path("demotape-data")
+
+
+def default_db_url(data_dir: Path) -> str:
+    """The database that is used when none is named: SQLite inside the data folder."""
+    return f"sqlite:///{Path(data_dir) / 'demotape.db'}"
+
+
+def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, who: str = "local") -> "Flask":
+    """The review app over a database and a data folder; both are made when they do not exist.
+
+    `who` is the name under which edits are noted, until there are accounts.
+    Raises InputError when the database or the folder cannot be opened.
+    """
+    from .app import build_app
+    return build_app(db_url or default_db_url(data_dir), Path(data_dir), who)

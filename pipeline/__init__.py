@@ -1,0 +1,49 @@
+"""From a recording to a demonstration: one stage a file, and this list of stages is the whole way.
+
+A stage is a function (demonstration, context) -> demonstration; it never changes what it was given.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from recorder import Recording
+from schemas import DemonstrationSchema
+from schemas.demonstration import FORMAT, VERSION
+from schemas.files import check, dump_json, write_atomically
+
+from . import actions, align, chat, checks
+
+STAGES = (
+    actions.stage,  # events -> turns
+    chat.stage,     # + utterances, from the recording and from a chat log
+    align.stage,    # + which picture is good
+    checks.stage,   # + what a reviewer should look at
+)
+
+
+@dataclass(frozen=True)
+class Context:
+    """What every stage may use besides the demonstration."""
+
+    recording: Recording
+    chat: Path | None = None
+    speakers: Mapping[str, str] = field(default_factory=dict)
+
+
+def derive(context: Context) -> dict:
+    """The demonstration of a recording; raises InputError when the recording or the chat cannot be read."""
+    recording = context.recording
+    demonstration = {"format": FORMAT, "version": VERSION, "id": recording.id, "recording": recording.id,
+                     "task": recording.task, "turns": []}
+    for stage in STAGES:
+        demonstration = stage(demonstration, context)
+    return check(demonstration, DemonstrationSchema(), f"{recording.layout.root}: demonstration")
+
+
+def process(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None) -> dict:
+    """Derive a recording's demonstration and write demonstration.json beside it; returns the demonstration."""
+    recording = Recording(path)
+    demonstration = derive(Context(recording, chat, speakers or {}))
+    write_atomically(recording.layout.demonstration, dump_json(demonstration))
+    return demonstration

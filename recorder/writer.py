@@ -47,7 +47,7 @@ class RecordingWriter:
         return sha256
 
     def event(self, event: dict) -> int:
-        """Append one event; numbers it and returns the number."""
+        """Append one event; numbers it from 1 and returns the number."""
         self._append(self.layout.events, {"seq": self._seq + 1, **event})
         self._seq += 1
         return self._seq

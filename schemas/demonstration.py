@@ -4,7 +4,8 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 
 from .intents import BROWSER_INTENTS
 from .parts import (
-    SCREENSHOT_STATUSES, ElementSchema, PointSchema, StateSchema, Strict, flag, integer, listing, nested, number, string,
+    SCREENSHOT_STATUSES, ElementSchema, PointSchema, StateSchema, Strict,
+    flag, integer, listing, nested, number, string,
 )
 from .recording import SPEAKERS
 

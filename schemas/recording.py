@@ -12,8 +12,8 @@ STATUSES = ("recording", "complete", "recovered")
 SPEAKERS = ("instructor", "navigator")
 
 PAGE_EVENTS = (
-    "pointerdown", "click", "dblclick", "auxclick", "contextmenu", "hover", "keydown", "input", "change",
-    "submit", "scroll", "copy", "cut", "paste", "dragstart", "drop", "pointerup",
+    "pointerdown", "click", "dblclick", "auxclick", "contextmenu", "hover", "keydown", "beforeinput", "input", "change",
+    "submit", "wheel", "scroll", "copy", "cut", "paste", "dragstart", "drop", "pointerup",
 )
 BROWSER_EVENTS = ("navigate", "tabcreate", "tabremove", "tabswitch", "dialog", "download")
 RECORDER_EVENTS = ("screenshot",)

@@ -1,0 +1,44 @@
+# make demo   the whole way on a bundled site, then the review app
+# make test   the whole test suite, real browser included
+# make setup  what both need: Python packages, front-end libraries, a Chromium. Safe to run again.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+say = { echo "setup: $(1)" >&2; exit 1; }
+
+.PHONY: setup setup-test demo test lint clean
+
+setup: $(VENV)/.demo
+	@$(BIN)/python -m curator_web.vendor
+	@$(BIN)/python -m recorder.provide
+
+setup-test: setup $(VENV)/.test
+
+demo: setup
+	@$(BIN)/demotape demo
+
+test: setup-test
+	@$(BIN)/python -m pytest
+
+lint: setup-test
+	@$(BIN)/ruff check .
+
+clean:
+	rm -rf $(VENV) node_modules curator_web/static/vendor demotape-demo
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || $(call say,Python 3.11 or newer is missing)
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || $(call say,Python 3.11 or newer is needed)
+	@"$(PYTHON)" -m venv $(VENV) || { rm -rf $(VENV); $(call say,the module venv is missing; on Debian: apt-get install python3-venv); }
+
+$(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "setup: installing Python packages"
+	@$(PIP) --editable '.[demo]' || $(call say,the Python packages could not be installed)
+	@touch $@
+
+$(VENV)/.test: pyproject.toml constraints.txt $(VENV)/.demo
+	@echo "setup: installing the tests' Python packages"
+	@$(PIP) --editable '.[demo,test]' || $(call say,the tests' Python packages could not be installed)
+	@touch $@

@@ -1,0 +1,163 @@
+"""The JSON API: the pages' abilities for programs. Described in OpenAPI at /api/openapi.json.
+
+A change needs the session cookie and the header X-CSRFToken, both from GET /api/token, and the version that it was
+made on.
+"""
+
+from flask import Flask
+from flask.views import MethodView
+from flask_smorest import Api, Blueprint
+from flask_wtf.csrf import generate_csrf
+from marshmallow import Schema, fields, validate
+
+from schemas import DemonstrationSchema, EditSchema
+from schemas.parts import Strict
+
+from . import editing, library
+from .context import services
+from .models import STATUSES
+
+blueprint = Blueprint("api", __name__, url_prefix="/api", description="Demonstrations and their edits")
+
+NOT_FOUND = {"description": "There is no such demonstration."}
+STALE = {"description": "Somebody changed the demonstration meanwhile, or its status does not allow the change."}
+
+
+class SummarySchema(Schema):
+    """One demonstration in a list."""
+
+    id = fields.String(required=True)
+    recording = fields.String(required=True)
+    task = fields.String(required=True)
+    site = fields.String(required=True)
+    status = fields.String(required=True, validate=validate.OneOf(STATUSES))
+    version = fields.Integer(required=True, metadata={"description": "grows by one with each change"})
+    turns = fields.Integer(required=True)
+    dropped = fields.Integer(required=True)
+    edited = fields.Integer(required=True)
+    checks = fields.Integer(required=True, metadata={"description": "turns that ask for a look"})
+    recorded_at = fields.AwareDateTime(required=True)
+    imported_at = fields.AwareDateTime(required=True)
+    changed_at = fields.AwareDateTime(required=True)
+
+
+class ListQuerySchema(Schema):
+    """Which demonstrations to list."""
+
+    search = fields.String(load_default="", metadata={"description": "words in the task, site or id"})
+    status = fields.String(load_default="", validate=validate.OneOf(("", *STATUSES)))
+    page = fields.Integer(load_default=1, validate=validate.Range(min=1, max=1_000_000))
+
+
+class PageSchema(Schema):
+    """One page of the list."""
+
+    rows = fields.List(fields.Nested(SummarySchema), required=True, data_key="demonstrations")
+    total = fields.Integer(required=True)
+    number = fields.Integer(required=True, data_key="page")
+    last = fields.Integer(required=True, data_key="pages")
+
+
+class LoggedEditSchema(Schema):
+    """One edit of the log."""
+
+    number = fields.Integer(required=True)
+    content = fields.Nested(EditSchema, required=True, data_key="edit")
+    who = fields.String(required=True)
+    made_at = fields.AwareDateTime(required=True)
+
+
+class NewEditSchema(Strict):
+    """An edit, and the version of the demonstration that it was made on."""
+
+    version = fields.Integer(required=True, strict=True)
+    edit = fields.Nested(EditSchema, required=True)
+
+
+class NewStatusSchema(Strict):
+    """A status, and the version of the demonstration that it was given on."""
+
+    version = fields.Integer(required=True, strict=True)
+    status = fields.String(required=True, validate=validate.OneOf(STATUSES))
+    reason = fields.String(load_default="", metadata={"description": "needed for `invalid`"})
+
+
+class VersionSchema(Schema):
+    """The demonstration's version after a change."""
+
+    version = fields.Integer(required=True)
+
+
+class TokenSchema(Schema):
+    """What to send as X-CSRFToken, together with the session cookie of this answer."""
+
+    token = fields.String(required=True)
+
+
+@blueprint.get("/token")
+@blueprint.response(200, TokenSchema)
+def token() -> dict:
+    """A token for changes"""
+    return {"token": generate_csrf()}
+
+
+@blueprint.get("/demonstrations")
+@blueprint.arguments(ListQuerySchema, location="query")
+@blueprint.response(200, PageSchema)
+def demonstrations(query: dict) -> library.Page:
+    """Demonstrations, the newest first"""
+    return library.listing(services().db, **query)
+
+
+@blueprint.get("/demonstrations/<demonstration_id>")
+@blueprint.response(200, SummarySchema)
+@blueprint.alt_response(404, **NOT_FOUND)
+def demonstration(demonstration_id: str):
+    """One demonstration without its turns"""
+    return library.review(services().db, demonstration_id).row
+
+
+@blueprint.get("/demonstrations/<demonstration_id>/turns")
+@blueprint.response(200, DemonstrationSchema)
+@blueprint.alt_response(404, **NOT_FOUND)
+def turns(demonstration_id: str) -> dict:
+    """One demonstration as it is now: all edits folded in"""
+    return library.current(services().db, demonstration_id)
+
+
+@blueprint.route("/demonstrations/<demonstration_id>/edits")
+class Edits(MethodView):
+    """The log of edits."""
+
+    @blueprint.response(200, LoggedEditSchema(many=True))
+    @blueprint.alt_response(404, **NOT_FOUND)
+    def get(self, demonstration_id: str):
+        """All edits in order, with who and when"""
+        return editing.edit_log(services().db, demonstration_id)
+
+    @blueprint.arguments(NewEditSchema)
+    @blueprint.response(201, VersionSchema)
+    @blueprint.alt_response(404, **NOT_FOUND)
+    @blueprint.alt_response(409, **STALE)
+    def post(self, new: dict, demonstration_id: str) -> dict:
+        """Make an edit, undo or redo"""
+        version = editing.add_edit(services().db, demonstration_id, new["edit"], new["version"], services().who)
+        return {"version": version}
+
+
+@blueprint.put("/demonstrations/<demonstration_id>/status")
+@blueprint.arguments(NewStatusSchema)
+@blueprint.response(200, VersionSchema)
+@blueprint.alt_response(404, **NOT_FOUND)
+@blueprint.alt_response(409, **STALE)
+def status(new: dict, demonstration_id: str) -> dict:
+    """Submit, approve, mark invalid or reopen"""
+    return {"version": editing.set_status(services().db, demonstration_id, new["status"], new["version"],
+                                          services().who, new["reason"])}
+
+
+def register(app: Flask) -> None:
+    """Serve the API and its description."""
+    app.config.update(API_TITLE="demotape", API_VERSION="v1", OPENAPI_VERSION="3.0.3", OPENAPI_URL_PREFIX="/api",
+                      OPENAPI_JSON_PATH="openapi.json")
+    Api(app).register_blueprint(blueprint)

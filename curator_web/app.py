@@ -1,0 +1,32 @@
+"""The app factory: configuration, one blueprint a concern, and the answers to failures."""
+
+import re
+from pathlib import Path
+
+from flask import Flask
+
+from . import api, blobs, failures, pages, security
+from .context import Services
+from .database import open_database
+from .presentation import time_of_day, when
+from .storage import RecordingStore
+
+
+def build_app(db_url: str, data_dir: Path, who: str) -> Flask:
+    """The review app; see `curator_web.create_app`."""
+    app = Flask("curator_web")
+    store = RecordingStore(data_dir)
+    app.extensions["demotape"] = Services(open_database(db_url), store, who)
+    security.protect(app, store.secret())
+    app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
+    app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day)
+    app.register_blueprint(pages.blueprint)
+    app.register_blueprint(blobs.blueprint)
+    api.register(app)
+    failures.register(app)
+    return app
+
+
+def dom_id(text: str) -> str:
+    """A turn's id as part of an element's id: what selectors cannot take becomes its code point."""
+    return re.sub(r"[^A-Za-z0-9-]", lambda match: f"_{ord(match[0]):x}_", text)

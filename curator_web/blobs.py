@@ -1,0 +1,87 @@
+"""Screenshots, thumbnails and DOM snapshots of recordings. Captured pages are hostile: nothing here trusts them."""
+
+import re
+
+import cv2
+import numpy
+from flask import Blueprint, Response, request
+
+from recorder.reading import Recording
+
+from .context import services
+from .errors import InputError, NotFound
+from .security import SNAPSHOT_POLICY
+from .snapshot import Renderer
+
+blueprint = Blueprint("blobs", __name__)
+
+IMMUTABLE = "private, max-age=31536000, immutable"  # a blob's address is its content's digest
+THUMBNAIL_QUALITY = 82
+MAX_THUMBNAIL_BYTES = 16 << 20
+MAGIC = (
+    ("image/jpeg", re.compile(rb"\xff\xd8\xff")),
+    ("image/png", re.compile(rb"\x89PNG\r\n\x1a\n")),
+    ("image/webp", re.compile(rb"RIFF.{4}WEBP", re.DOTALL)),
+)
+
+
+@blueprint.get("/blobs/<recording_id>/<sha256>")
+def screenshot(recording_id: str, sha256: str) -> Response:
+    """A screenshot as it was taken."""
+    content = _blob(_recording(recording_id), sha256)
+    return _immutable(content, _image_type(content))
+
+
+@blueprint.get("/thumbnails/<recording_id>/<sha256>")
+def thumbnail(recording_id: str, sha256: str) -> Response:
+    """A screenshot at an eighth of its size; other pictures than JPEG as they are."""
+    content = _blob(_recording(recording_id), sha256)
+    media_type = _image_type(content)
+    if media_type == "image/jpeg" and len(content) <= MAX_THUMBNAIL_BYTES:
+        content = _reduced(content) or content
+    return _immutable(content, media_type)
+
+
+@blueprint.get("/snapshot/<recording_id>/<sha256>")
+def snapshot(recording_id: str, sha256: str) -> Response:
+    """A DOM snapshot, for a sandboxed frame; `uid` names the element to outline."""
+    recording = _recording(recording_id)
+    content = Renderer(recording).render(_blob(recording, sha256), request.args.get("uid", ""))
+    response = _immutable(content, "text/html; charset=utf-8")
+    response.headers["Content-Security-Policy"] = SNAPSHOT_POLICY
+    return response
+
+
+def _recording(recording_id: str) -> Recording:
+    return services().store.open(recording_id)
+
+
+def _blob(recording: Recording, sha256: str) -> bytes:
+    try:
+        return recording.blob(sha256)
+    except InputError:
+        raise NotFound("this recording holds no such picture or page") from None
+
+
+def _image_type(content: bytes) -> str:
+    """By the first bytes alone; whatever is not a picture is not served as anything."""
+    for media_type, magic in MAGIC:
+        if magic.match(content):
+            return media_type
+    raise NotFound("this recording holds no such picture or page")
+
+
+def _reduced(content: bytes) -> bytes | None:
+    """The decoder itself leaves out what a small picture does not need, which is fast and bounds its memory."""
+    try:
+        picture = cv2.imdecode(numpy.frombuffer(content, numpy.uint8), cv2.IMREAD_REDUCED_COLOR_8)
+        done, small = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, THUMBNAIL_QUALITY])
+    except cv2.error:
+        return None
+    return small.tobytes() if done else None
+
+
+def _immutable(content: bytes, media_type: str) -> Response:
+    response = Response(content, content_type=media_type)
+    response.headers["Cache-Control"] = IMMUTABLE
+    return response

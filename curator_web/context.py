@@ -1,0 +1,22 @@
+"""What views need besides the request: the database, the store and who is asking."""
+
+from dataclasses import dataclass
+
+from flask import current_app
+
+from .database import Database
+from .storage import RecordingStore
+
+
+@dataclass(frozen=True)
+class Services:
+    """Opened once when the app is made."""
+
+    db: Database
+    store: RecordingStore
+    who: str
+
+
+def services() -> Services:
+    """Those of the current app."""
+    return current_app.extensions["demotape"]

@@ -1,0 +1,106 @@
+"""Opening the database: SQLite by default, PostgreSQL by URL, always migrated to the newest tables."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.util.exc import CommandError
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.orm import Session
+
+from .errors import InputError
+
+MIGRATIONS = Path(__file__).resolve().parent / "migrations"
+MIGRATION_LOCK = 8_376_021  # any fixed number: the key of PostgreSQL's advisory lock while migrating
+BUSY_SECONDS = 30
+
+
+class Database:
+    """A connection pool, and the two ways to use it."""
+
+    def __init__(self, engine: Engine):
+        self.engine = engine
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A session that sees one moment of the database."""
+        with Session(self.engine, expire_on_commit=False) as session:
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """A transaction: committed at the end, undone by any exception.
+
+        SQLite takes its write lock at once; a transaction that begins by reading could not wait for it later.
+        """
+        with (self.engine.connect().execution_options(writing=True) as connection,
+              Session(connection, expire_on_commit=False) as session, session.begin()):
+            yield session
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self.engine.dispose()
+
+
+def open_database(url: str) -> Database:
+    """Open a database by its SQLAlchemy URL and migrate it; raises InputError when that cannot be done."""
+    try:
+        engine = _engine(url)
+        with engine.connect().execution_options(writing=True) as connection, connection.begin():
+            migrate(connection)
+    except (ArgumentError, NoSuchModuleError):
+        raise InputError("--db: not a database URL; sqlite:///FILE and postgresql+psycopg://… are") from None
+    except ModuleNotFoundError as error:
+        raise InputError(f"--db: this database needs the Python package {error.name}; install it") from None
+    except DBAPIError as error:
+        raise InputError(f"{_public(url)}: cannot be opened ({_first_line(error.orig)})") from None
+    except CommandError:
+        raise InputError(f"{_public(url)}: made by a newer version of demotape; install that one") from None
+    except OSError as error:
+        raise InputError(f"{_public(url)}: cannot be opened ({error.strerror})") from None
+    return Database(engine)
+
+
+def migrate(connection: Connection, revision: str = "head") -> None:
+    """Bring the tables to a revision inside the connection's transaction; a second process waits its turn."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision)
+
+
+def _engine(url: str) -> Engine:
+    parsed = make_url(url)
+    if parsed.get_backend_name() != "sqlite":
+        return create_engine(parsed, pool_pre_ping=True)
+    if parsed.database and parsed.database != ":memory:":
+        Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(parsed, connect_args={"timeout": BUSY_SECONDS})
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection, _record) -> None:
+    # The driver's own transaction handling begins too late; _begin_sqlite does it.
+    connection.isolation_level = None
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA foreign_keys=ON")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writing = connection.get_execution_options().get("writing")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+
+def _public(url: str) -> str:
+    return make_url(url).render_as_string(hide_password=True)
+
+
+def _first_line(error: BaseException | None) -> str:
+    return str(error).strip().splitlines()[0] if str(error or "").strip() else "no reason given"

@@ -1,0 +1,14 @@
+"""Errors of the review app that reach a user, besides InputError."""
+
+from schemas import DemotapeError, InputError
+
+
+class NotFound(InputError):
+    """There is no such demonstration or recording."""
+
+
+class Conflict(DemotapeError):
+    """Somebody else changed the demonstration meanwhile, or its status does not allow the change."""
+
+
+__all__ = ["Conflict", "DemotapeError", "InputError", "NotFound"]

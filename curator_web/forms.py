@@ -1,0 +1,142 @@
+"""The editor's form for a turn's arguments: which fields an intent has, and what a sent form means.
+
+Both follow the formats in `schemas`; a new intent or argument there needs no change here.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from schemas import InputError
+from schemas.demonstration import ARGUMENTS
+
+MODIFIERS = ("Alt", "Control", "Meta", "Shift")
+MULTILINE = ("text", "message")
+LABELS = {
+    "x": "X", "y": "Y", "url": "Address", "files": "Files, one a line", "keyboard": "Made by a key",
+    "from.x": "From X", "from.y": "From Y", "to.x": "To X", "to.y": "To Y", "tab": "Tab", "origin": "From tab",
+    "target": "To tab", "label": "Option's label",
+}
+TEXTS = {"textInput": "text", "change": "value", "paste": "text", "copy": "text"}  # the text that such a turn carries
+
+
+@dataclass(frozen=True)
+class FormField:
+    """One field of the form; `kind` is number, integer, flag, text, lines or modifiers.
+
+    `value` is what stands in it; a flag that is not needed has "", "true" or "false".
+    """
+
+    name: str
+    label: str
+    kind: str
+    value: Any
+    required: bool
+    hint: str
+
+
+def argument_fields(intent: str, arguments: dict) -> list[FormField]:
+    """The form of one turn's arguments."""
+    return [FormField(name, LABELS.get(name, name.replace("_", " ").capitalize()), kind,
+                      _shown(kind, _get(arguments, name)), required, field.metadata.get("description", ""))
+            for name, kind, required, field in _leaves(ARGUMENTS[intent]())]
+
+
+def parse_arguments(intent: str, form: Any) -> dict:
+    """Arguments from a sent form (a MultiDict); raises InputError naming the field that is wrong."""
+    arguments: dict = {}
+    for name, kind, required, field in _leaves(ARGUMENTS[intent]()):
+        if kind == "modifiers":
+            value: Any = [key for key in MODIFIERS if key in form.getlist(f"argument.{name}")]
+        else:
+            value = _parse(kind, form.get(f"argument.{name}", ""), LABELS.get(name, name), field)
+        if value is not None or (required and field.allow_none):
+            _set(arguments, name, value)
+        elif required:
+            raise InputError(f"field {LABELS.get(name, name)}: is needed")
+    return arguments
+
+
+def converted(turn: dict, intent: str) -> dict:
+    """Arguments of a turn for another intent: what both have is kept, the rest gets an empty value."""
+    old, arguments = turn["arguments"], {}
+    text = old.get(TEXTS.get(turn["intent"], ""))
+    for name, kind, required, field in _leaves(ARGUMENTS[intent]()):
+        value = _get(old, name)
+        if value is None and text is not None and TEXTS.get(intent) == name:
+            value = text
+        if value is None and required and not field.allow_none:
+            value = {"number": 0, "integer": 0, "flag": False, "text": "", "lines": [], "modifiers": []}[kind]
+        if value is not None or required:
+            _set(arguments, name, value)
+    return arguments
+
+
+def _leaves(schema: Schema, prefix: str = "", required: bool = True) -> Iterator[tuple[str, str, bool, fields.Field]]:
+    """Every argument: its dotted name, kind, whether it is needed, and its field."""
+    for attribute, field in schema.fields.items():
+        name = prefix + (field.data_key or attribute)
+        needed = required and field.required
+        if isinstance(field, fields.Nested):
+            yield from _leaves(field.schema, f"{name}.", needed)
+        else:
+            yield name, _kind(name, field), needed, field
+
+
+def _kind(name: str, field: fields.Field) -> str:
+    if isinstance(field, fields.List):
+        return "modifiers" if name == "modifiers" else "lines"
+    for type_, kind in ((fields.Boolean, "flag"), (fields.Integer, "integer"), (fields.Float, "number")):
+        if isinstance(field, type_):
+            return kind
+    return "text"
+
+
+def _shown(kind: str, value: Any) -> Any:
+    if kind == "modifiers":
+        return value or []
+    if kind == "lines":
+        return "\n".join(value or [])
+    if value is None:
+        return ""
+    if kind == "flag":
+        return "true" if value else "false"
+    if kind == "number" and float(value).is_integer() and abs(value) < 1e15:
+        return int(value)
+    return value
+
+
+def _parse(kind: str, text: str, label: str, field: fields.Field) -> Any:
+    text = text.replace("\r\n", "\n")
+    if kind == "lines":
+        return [line for line in text.split("\n") if line.strip()]
+    if kind == "text":
+        return text if text or field.required else None
+    if not text.strip():
+        return None
+    if kind == "flag":
+        return text == "true"
+    try:
+        value = int(text) if kind == "integer" else float(text)
+    except ValueError:
+        raise InputError(f"field {label}: {text[:40]!r} is not a {'whole ' * (kind == 'integer')}number") from None
+    if not math.isfinite(value):
+        raise InputError(f"field {label}: {text[:40]!r} is not a number that can be used")
+    return value
+
+
+def _get(arguments: dict, name: str) -> Any:
+    value: Any = arguments
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def _set(arguments: dict, name: str, value: Any) -> None:
+    *parents, last = name.split(".")
+    for part in parents:
+        arguments = arguments.setdefault(part, {})
+    arguments[last] = value

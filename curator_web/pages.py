@@ -1,0 +1,125 @@
+"""The pages: the list of demonstrations and the review page, with the changes that are made there."""
+
+from flask import Blueprint, make_response, redirect, render_template, request, url_for
+from werkzeug import Response
+
+from pipeline.edits import standing
+from schemas import BROWSER_INTENTS
+from schemas.recording import SPEAKERS
+
+from . import editing, library
+from .context import services
+from .errors import InputError
+from .forms import MODIFIERS, converted, parse_arguments
+from .models import STATUSES
+from .presentation import ReviewView
+
+blueprint = Blueprint("pages", __name__)
+
+
+@blueprint.get("/")
+def index() -> str:
+    """The list, searched and filtered by the URL."""
+    search, status = request.args.get("search", "").strip(), request.args.get("status", "")
+    page = library.listing(services().db, search, status, request.args.get("page", 1, int))
+    template = "_rows.html" if request.headers.get("HX-Request") else "list.html"
+    return render_template(template, page=page, search=search, status=status, statuses=STATUSES)
+
+
+@blueprint.get("/demonstrations/<demonstration_id>")
+def review(demonstration_id: str) -> str:
+    """The review page; asked by htmx, only the selected turn."""
+    template = "_turn.html" if request.headers.get("HX-Request") else "review.html"
+    return _render(template, demonstration_id, request.args.get("turn"), request.args.get("view", "screenshot"))
+
+
+@blueprint.post("/demonstrations/<demonstration_id>/edits")
+def edit(demonstration_id: str) -> str | Response:
+    """Save one edit at once; asked by htmx, answer the page's whole working area."""
+    change = _edit_from_form(demonstration_id)
+    before = library.review(services().db, demonstration_id).edits
+    editing.add_edit(services().db, demonstration_id, change, _version(), services().who)
+    selected = request.form.get("selected")
+    if change["op"] in ("undo", "redo"):
+        selected = _touched(before, [*before, change]) or selected
+    return _after_change(demonstration_id, selected)
+
+
+@blueprint.post("/demonstrations/<demonstration_id>/status")
+def status(demonstration_id: str) -> str | Response:
+    """Change the status."""
+    editing.set_status(services().db, demonstration_id, request.form.get("status", ""), _version(), services().who,
+                       request.form.get("reason", ""))
+    return _after_change(demonstration_id, request.form.get("selected"))
+
+
+def _after_change(demonstration_id: str, selected: str | None) -> str | Response:
+    address = url_for(".review", demonstration_id=demonstration_id, turn=selected or None)
+    if not request.headers.get("HX-Request"):
+        return redirect(address, 303)
+    response = make_response(_render("_workspace.html", demonstration_id, selected or None, "screenshot"))
+    response.headers["HX-Replace-Url"] = address
+    return response
+
+
+def _touched(before: list[dict], after: list[dict]) -> str | None:
+    """The turn of the edit that an undo took back or a redo brought back, so that one sees what happened."""
+    longer, shorter = sorted((standing(before), standing(after)), key=len, reverse=True)
+    return longer[-1][1]["turn"] if len(longer) > len(shorter) else None
+
+
+def _render(template: str, demonstration_id: str, selected: str | None, view: str) -> str:
+    db = services().db
+    found = ReviewView(library.review(db, demonstration_id), selected)
+    return render_template(
+        template, review=found, row=found.row, turn=found.selected, view=view, intents=BROWSER_INTENTS,
+        speakers=SPEAKERS, modifiers=MODIFIERS, last_change=editing.last_status_change(db, demonstration_id))
+
+
+def _version() -> int:
+    version = request.form.get("version", type=int)
+    if version is None:
+        raise InputError("field version: is needed")
+    return version
+
+
+def _edit_from_form(demonstration_id: str) -> dict:
+    """The edit that a sent form means; what it lacks or has wrong is found by the edit's schema."""
+    form = request.form
+    edit: dict = {"op": form.get("op", "")}
+    if edit["op"] in ("undo", "redo"):
+        return edit
+    edit["turn"] = form.get("turn", "")
+    if edit["op"] == "move":
+        edit["after"] = _neighbour(demonstration_id, edit["turn"]) if "step" in form else form.get("after") or None
+    elif edit["op"] in ("set_intent", "set_arguments"):
+        edit |= _arguments_from_form(demonstration_id, edit)
+    else:
+        edit |= {name: form[name] for name in ("status", "utterance", "speaker") if name in form}
+    return edit
+
+
+def _neighbour(demonstration_id: str, turn: str) -> str | None:
+    """For a move by a place or more: the turn to stand behind, None for the first place.
+
+    Counted from where the turn is now, not from where it was when the page was made: keys can be faster than answers.
+    """
+    ids = [each["id"] for each in library.current(services().db, demonstration_id)["turns"]]
+    if turn not in ids:
+        return None  # which the edit's check refuses
+    rest = [each for each in ids if each != turn]
+    place = min(max(ids.index(turn) + request.form.get("step", 0, int), 0), len(rest))
+    return rest[place - 1] if place else None
+
+
+def _arguments_from_form(demonstration_id: str, edit: dict) -> dict:
+    turns = library.current(services().db, demonstration_id)["turns"]
+    turn = next((turn for turn in turns if turn["id"] == edit["turn"] and turn["type"] == "browser"), None)
+    if turn is None:
+        raise InputError(f"field turn: no action {edit['turn'][:80]!r} in this demonstration")
+    if edit["op"] == "set_arguments":
+        return {"arguments": parse_arguments(turn["intent"], request.form)}
+    intent = request.form.get("intent", "")
+    if intent not in BROWSER_INTENTS:
+        raise InputError(f"field intent: {intent[:40]!r} is none")
+    return {"intent": intent, "arguments": converted(turn, intent)}

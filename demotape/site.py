@@ -1,0 +1,38 @@
+"""The bundled third-party site of the demo: pages of the `miniwob` package, served on loopback."""
+
+import functools
+import importlib.util
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from schemas import InputError
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+def miniwob_folder() -> Path:
+    """Folder of miniwob's pages; raises InputError when the package is not installed."""
+    spec = importlib.util.find_spec("miniwob")
+    if spec is None:
+        raise InputError("the demo's site is missing; install it with: pip install 'demotape[demo]'")
+    return Path(spec.origin).parent / "html"
+
+
+@contextmanager
+def serve(folder: Path) -> Iterator[str]:
+    """Serve a folder on a free loopback port; yields its address without a trailing slash."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

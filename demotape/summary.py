@@ -1,0 +1,91 @@
+"""What the commands tell a person when they are done."""
+
+from collections import Counter
+from pathlib import Path
+
+from rich.console import Console
+
+from recorder import Recording
+
+
+def folder_size(folder: Path) -> int:
+    """Bytes of all files below a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def human_size(size: int) -> str:
+    """Bytes as a person reads them."""
+    value = float(size)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    raise AssertionError
+
+
+def by_intent(turns: list[dict]) -> str:
+    """Turns counted by intent, most frequent first: `click 9, textInput 2`."""
+    counts = Counter(turn.get("intent", "say") for turn in turns)
+    return ", ".join(f"{intent} {count}" for intent, count in counts.most_common())
+
+
+def good_screenshots(turns: list[dict]) -> tuple[int, int]:
+    """Browser turns with a good screenshot, and all browser turns."""
+    states = [turn["state"] for turn in turns if turn["type"] == "browser"]
+    return sum(1 for state in states if state and state["screenshot_status"] == "good"), len(states)
+
+
+def print_recording(console: Console, directory: Path, problems: list[str]) -> None:
+    """What `record` recorded, and what to do next."""
+    recording = Recording(directory)
+    events = recording.events
+    counts = Counter(event["type"] for event in events)
+    most = ", ".join(f"{kind} {count}" for kind, count in counts.most_common(6))
+    console.print(f"Recorded {len(events)} events in {events[-1]['time'] if events else 0:.0f} s"
+                  f"{f' ({most})' if most else ''}, {human_size(folder_size(directory))}: {directory}")
+    for problem in problems:
+        console.print(f"note: {problem}")
+    console.print(f"Next: demotape process {directory}")
+
+
+def print_demonstration(console: Console, path: Path, demonstration: dict) -> None:
+    """What `process` made of a recording."""
+    turns = demonstration["turns"]
+    good, all_ = good_screenshots(turns)
+    checks = sum(len(turn["checks"]) for turn in turns)
+    console.print(f"{path}: {len(turns)} turns ({by_intent(turns)}), {good} of {all_} screenshots good, "
+                  f"{checks} to look at")
+
+
+def imported_line(path: Path, imported) -> str:
+    """What `import` did with a recording."""
+    said = {"new": "imported", "known": "is there already, nothing to do", "renewed": "its new turns were taken in",
+            "kept": "is there already; its edits and their turns are kept"}
+    return f"{path}: {said[imported.outcome]} ({imported.id})"
+
+
+def print_export(console: Console, result) -> None:
+    """What `export` wrote, and what it had to leave out."""
+    console.print(f"{result.destination}: {result.demonstrations} demonstrations, {result.samples} turns, "
+                  f"{result.files} files, {human_size(result.size)}")
+    for reason, count in (result.left_out + result.notes).most_common():
+        console.print(f"  {count} × {reason}")
+
+
+def print_demo(console: Console, result) -> None:
+    """What the demo did and where everything is."""
+    turns = result.demonstration["turns"]
+    good, all_ = good_screenshots(turns)
+    rows = {
+        "Task": result.demonstration["task"],
+        "Turns": f"{len(turns)}: {by_intent(turns)}",
+        "Screenshots": f"{good} good out of {all_}",
+        "Chat": f"{result.chat_placed} of {result.chat_lines} utterances placed",
+        "Recording": f"{result.recording} ({human_size(folder_size(result.recording))})",
+        "Review app": f"{result.data} ({human_size(folder_size(result.data))})",
+    } | {f"Export {name}": f"{folder} ({human_size(folder_size(folder))})" for name, folder in result.exports.items()}
+    for name, value in rows.items():
+        console.print(f"{name:<18} {value}")
+    for problem in result.problems:
+        console.print(f"note: {problem}")
+    console.print(f"\nTo review it: demotape review --data {result.data}")

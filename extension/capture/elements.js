@@ -1,0 +1,171 @@
+// What is said of an element: role, name, text, where it stands.
+"use strict";
+
+demotape.elements = (function () {
+  const INPUT_ROLES = {
+    button: "button", submit: "button", reset: "button", image: "button", checkbox: "checkbox", radio: "radio",
+    range: "slider", number: "spinbutton", search: "searchbox", email: "textbox", tel: "textbox", text: "textbox",
+    url: "textbox",
+  };
+  const TAG_ROLES = {
+    article: "article", aside: "complementary", button: "button", datalist: "listbox", dialog: "dialog", fieldset: "group",
+    figure: "figure", form: "form", h1: "heading", h2: "heading", h3: "heading", h4: "heading", h5: "heading",
+    h6: "heading", hr: "separator", img: "img", li: "listitem", main: "main", menu: "list", meter: "meter",
+    nav: "navigation", ol: "list", option: "option", output: "status", progress: "progressbar", summary: "button",
+    table: "table", tbody: "rowgroup", td: "cell", textarea: "textbox", tfoot: "rowgroup", th: "columnheader",
+    thead: "rowgroup", tr: "row", ul: "list",
+  };
+  // Roles whose accessible name may come from content (ARIA 1.2, section 5.2.8.6).
+  const NAMED_BY_CONTENT = new Set([
+    "button", "cell", "checkbox", "columnheader", "gridcell", "heading", "link", "menuitem", "menuitemcheckbox",
+    "menuitemradio", "option", "radio", "row", "rowheader", "switch", "tab", "tooltip", "treeitem",
+  ]);
+  const CLICKABLE_ROLES = new Set([
+    "button", "link", "checkbox", "radio", "switch", "tab", "menuitem", "menuitemcheckbox", "menuitemradio", "option",
+    "combobox", "listbox", "slider", "spinbutton", "textbox", "searchbox", "treeitem",
+  ]);
+  const NOT_READ = new Set(["script", "style", "noscript", "textarea", "option"]);
+  const TEXT_LIMIT = 200;
+  const ATTRIBUTE_LIMIT = 2000;
+
+  const squeeze = (text, limit) => text.replace(/\s+/g, " ").trim().slice(0, limit);
+
+  /** ARIA role: the explicit one, else the one that HTML implies, else "". */
+  function role(element) {
+    const explicit = element.getAttribute("role")?.trim().split(/\s+/)[0];
+    if (explicit) return explicit;
+    switch (element.localName) {
+      case "a": case "area": return element.hasAttribute("href") ? "link" : "";
+      case "input": return element.hasAttribute("list") ? "combobox" : INPUT_ROLES[element.type] ?? "";
+      case "select": return element.multiple || element.size > 1 ? "listbox" : "combobox";
+      default: return TAG_ROLES[element.localName] ?? "";
+    }
+  }
+
+  /** Text of an element as a person reads it, without the values of secret parts. */
+  function text(element, limit = TEXT_LIMIT) {
+    if (element.closest("[data-demotape-mask]")) return "";
+    const pieces = [];
+    let length = 0;
+    const walker = element.ownerDocument.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node && length < limit * 2; node = walker.nextNode()) {
+      const parent = node.parentElement;
+      if (!parent || (NOT_READ.has(parent.localName) && parent !== element) || !node.data.trim()) continue;
+      if (parent.closest("[data-demotape-mask]")) continue;
+      pieces.push(node.data.slice(0, limit * 2));
+      length += node.data.length;
+    }
+    return squeeze(pieces.join(" "), limit);
+  }
+
+  /** Accessible name, by the steps of the ARIA name computation that pages use in practice. */
+  function name(element, elementRole = role(element), limit = TEXT_LIMIT) {
+    const labelledBy = element.getAttribute("aria-labelledby");
+    if (labelledBy) {
+      const scope = element.getRootNode();
+      const found = labelledBy.split(/\s+/).map((id) => scope.getElementById?.(id)).filter(Boolean);
+      const joined = found.map((label) => text(label, limit)).join(" ");
+      if (joined) return squeeze(joined, limit);
+    }
+    const label = element.getAttribute("aria-label");
+    if (label?.trim()) return squeeze(label, limit);
+    if (element.labels?.length) {
+      const joined = squeeze(Array.from(element.labels, (each) => text(each, limit)).join(" "), limit);
+      if (joined) return joined;
+    }
+    if (element.localName === "input" && ["submit", "button", "reset"].includes(element.type)) {
+      return squeeze(element.value || element.type, limit);
+    }
+    const alternative = element.getAttribute("alt");
+    if (alternative?.trim()) return squeeze(alternative, limit);
+    if (NAMED_BY_CONTENT.has(elementRole)) {
+      const content = text(element, limit) || imageNames(element, limit);
+      if (content) return content;
+    }
+    return squeeze(element.getAttribute("title") || element.getAttribute("placeholder") || "", limit);
+  }
+
+  function imageNames(element, limit) {
+    return squeeze(Array.from(element.querySelectorAll("img[alt]"), (image) => image.alt).join(" "), limit);
+  }
+
+  /** Whether a person would expect the element to react to a click. */
+  function clickable(element, elementRole, style) {
+    return (
+      CLICKABLE_ROLES.has(elementRole) || element.hasAttribute("onclick") || element.localName === "label" ||
+      element.isContentEditable || style.cursor === "pointer"
+    );
+  }
+
+  /** Attributes of an element as they go to disk: long ones cut, secret values masked. */
+  function attributes(element) {
+    const found = {};
+    const secret = demotape.secrets.isSecret(element);
+    for (const { name: key, value } of element.attributes) {
+      found[key] = secret && key === "value" ? demotape.secrets.REDACTED : value.slice(0, ATTRIBUTE_LIMIT);
+    }
+    return found;
+  }
+
+  function step(element) {
+    const html = element.namespaceURI === "http://www.w3.org/1999/xhtml";
+    let index = 1, more = false;
+    for (let at = element.previousElementSibling; at; at = at.previousElementSibling) {
+      if (at.nodeName === element.nodeName) index++;
+    }
+    for (let at = element.nextElementSibling; at && !more; at = at.nextElementSibling) {
+      more = at.nodeName === element.nodeName;
+    }
+    const test = html ? element.localName : `*[name()="${element.nodeName}"]`;
+    return index > 1 || more ? `${test}[${index}]` : test;
+  }
+
+  /** XPath of an element in its own document or shadow root. */
+  function xpath(element) {
+    const steps = [];
+    for (let at = element; at; at = at.parentElement) steps.unshift(step(at));
+    return "/" + steps.join("/");
+  }
+
+  /** A short CSS selector that names one element in its own document or shadow root. */
+  function css(element) {
+    const scope = element.getRootNode();
+    const steps = [];
+    for (let at = element; at; at = at.parentElement) {
+      if (at.id && scope.querySelectorAll?.("#" + CSS.escape(at.id)).length === 1) {
+        steps.unshift("#" + CSS.escape(at.id));
+        break;
+      }
+      let index = 1;
+      for (let each = at.previousElementSibling; each; each = each.previousElementSibling) {
+        if (each.localName === at.localName) index++;
+      }
+      steps.unshift(`${CSS.escape(at.localName)}:nth-of-type(${index})`);
+    }
+    return steps.join(" > ");
+  }
+
+  /** Everything that is kept of the element an event is about. Boxes are in the coordinates of the island's root. */
+  function describe(element) {
+    const frame = element.ownerDocument.defaultView;
+    const box = element.getBoundingClientRect();
+    const { x, y, scaleX, scaleY } = demotape.island.transform(frame);
+    const elementRole = role(element);
+    return {
+      uid: demotape.uid(element),
+      tag: element.localName,
+      role: elementRole,
+      name: name(element, elementRole),
+      text: text(element),
+      attributes: attributes(element),
+      xpath: xpath(element),
+      css: css(element),
+      frame: demotape.island.framePath(frame),
+      bbox: element.getClientRects().length
+        ? { x: box.x * scaleX + x, y: box.y * scaleY + y, width: box.width * scaleX, height: box.height * scaleY }
+        : null,
+    };
+  }
+
+  return { role, name, text, clickable, describe };
+})();

@@ -1,0 +1,217 @@
+// Hears every trusted event before the page does, and sends it with the state before its effect.
+//
+// A gesture is what the hand does at once: a press of a button with its click, a key with the text it enters, a turn
+// of the wheel. Its first event carries the snapshot; the events that follow from it name it and carry none.
+"use strict";
+
+demotape.events = (function () {
+  const WHEEL_GAP = 400; // ms without a wheel event that end a turn of the wheel
+  const SCROLL_EVERY = 100; // ms between scroll events of one element
+  const GESTURE_REST = 150; // ms after a gesture in which the page reacts to it
+  const HOVER_REST = 350; // ms that the pointer must rest for a hover
+  const HOVER_SNAPSHOT_EVERY = 120; // ms between snapshots of a sweeping pointer
+  const TEXT_LIMIT = 20000;
+
+  const modifiers = (event) =>
+    ["Alt", "Control", "Meta", "Shift"].filter((name) => event.getModifierState?.(name));
+
+  /** Send one event; returns its id within the island. */
+  function send(type, event, element, data, { snapshot = null, gesture = undefined, target = null } = {}) {
+    const { shared } = demotape;
+    const id = `${shared.prefix}:${++shared.messages}`;
+    demotape.send(JSON.stringify({
+      id,
+      type,
+      time: performance.timeOrigin + event.timeStamp,
+      gesture: gesture === undefined ? shared.gesture : gesture,
+      path: demotape.island.path(shared.rootFrame),
+      target: target ?? (element ? demotape.elements.describe(element) : null),
+      data,
+      snapshot,
+    }));
+    return id;
+  }
+
+  /** Send the first event of a gesture with the island's snapshot. */
+  function begin(type, event, element, data) {
+    const { shared } = demotape;
+    shared.gesture = send(type, event, element, data, { snapshot: demotape.snapshot.take(), gesture: null });
+    shared.gestureType = type;
+  }
+
+  /** The innermost element that an event is about, also inside open shadow roots. */
+  function targetOf(event) {
+    const target = event.composedPath()[0] ?? event.target;
+    if (target?.nodeType === Node.ELEMENT_NODE) return target;
+    if (target?.nodeType === Node.DOCUMENT_NODE) return target.scrollingElement ?? target.documentElement;
+    return target?.parentElement ?? document.documentElement;
+  }
+
+  function point(event) {
+    const { x, y, scaleX, scaleY } = demotape.island.transform(window);
+    return { x: event.clientX * scaleX + x, y: event.clientY * scaleY + y };
+  }
+
+  function pointerData(event) {
+    return {
+      ...point(event), button: Math.max(event.button, 0), modifiers: modifiers(event),
+      ...(event.pointerType ? { pointer_type: event.pointerType } : {}),
+    };
+  }
+
+  function keyData(event, element) {
+    const secret = demotape.secrets.isSecret(element) && event.key.length === 1;
+    return {
+      key: secret ? "Character" : event.key, code: secret ? "" : event.code, repeat: event.repeat,
+      modifiers: modifiers(event), ...(secret ? { secret } : {}),
+    };
+  }
+
+  function valueData(element) {
+    if (element.localName === "input" && element.type === "file") {
+      return { files: Array.from(element.files, (file) => file.name) };
+    }
+    if (element.localName === "input" && (element.type === "checkbox" || element.type === "radio")) {
+      return { checked: element.checked, value: element.value };
+    }
+    const secret = demotape.secrets.isSecret(element);
+    const data = { value: demotape.secrets.valueOf(element).slice(0, TEXT_LIMIT), ...(secret ? { secret } : {}) };
+    if (element.localName === "select") {
+      data.label = Array.from(element.selectedOptions, (option) => option.label).join(", ");
+    }
+    return data;
+  }
+
+  function selectedText(element) {
+    if (demotape.secrets.isSecret(element)) return demotape.secrets.REDACTED;
+    if (typeof element.selectionStart === "number") {
+      return element.value.slice(element.selectionStart, element.selectionEnd);
+    }
+    return String(getSelection() ?? "");
+  }
+
+  const wheel = { last: -Infinity };
+  function onWheel(event) {
+    const fresh = event.timeStamp - wheel.last > WHEEL_GAP;
+    wheel.last = event.timeStamp;
+    if (fresh) begin("wheel", event, targetOf(event), { ...point(event), modifiers: modifiers(event) });
+  }
+
+  const lastScroll = new WeakMap();
+  function onScroll(event) {
+    const element = targetOf(event);
+    demotape.shared.scrolled.add(element);
+    if (event.type === "scroll" && event.timeStamp - (lastScroll.get(element) ?? -Infinity) < SCROLL_EVERY) return;
+    lastScroll.set(element, event.timeStamp);
+    send("scroll", event, element, { scroll: { x: element.scrollLeft, y: element.scrollTop } });
+  }
+
+  // A style sheet may open a menu before any listener is told, so the state before a hover is one that was taken
+  // before the pointer came: while it was still elsewhere, or when the last gesture had come to rest.
+  const hover = { timer: 0, refresh: 0, target: null, snapshot: null, taken: -Infinity };
+  function lookForHover() {
+    hover.snapshot = demotape.snapshot.take();
+    hover.taken = performance.now();
+  }
+
+  /** The pointer truly moves (the browser tells of no move when the page changes beneath a pointer that rests). */
+  function onPointerMove(event) {
+    if (event.target === hover.target || event.pointerType !== "mouse" || event.buttons) return;
+    hover.target = event.target;
+    clearTimeout(hover.timer);
+    if (!hover.snapshot) lookForHover();
+    const before = hover.snapshot;
+    const target = demotape.elements.describe(targetOf(event));
+    const data = { ...pointerData(event), button: 0 };
+    hover.timer = setTimeout(() => onRest(event, target, data, before), HOVER_REST);
+    if (event.timeStamp - hover.taken > HOVER_SNAPSHOT_EVERY) lookForHover();
+  }
+
+  /** The pointer rests: a hover, if the page shows something else than before. */
+  function onRest(event, target, data, before) {
+    lookForHover();
+    if (shown(hover.snapshot) === shown(before)) return;
+    send("hover", event, null, { ...data, changed: true }, { snapshot: before, gesture: null, target });
+  }
+
+  /** A gesture makes what was seen before it stale. */
+  function forgetHover() {
+    clearTimeout(hover.timer);
+    clearTimeout(hover.refresh);
+    hover.snapshot = null;
+    hover.refresh = setTimeout(lookForHover, GESTURE_REST);
+  }
+
+  const shown = ({ rows }) => rows.filter((row) => row.visible).map((row) => row.uid).join();
+
+  function onClipboard(event) {
+    const element = targetOf(event);
+    const text = event.type === "paste" ? pastedText(event, element) : selectedText(element);
+    send(event.type, event, element, { text: text.slice(0, TEXT_LIMIT) });
+  }
+
+  function pastedText(event, element) {
+    if (demotape.secrets.isSecret(element)) return demotape.secrets.REDACTED;
+    return event.clipboardData?.getData("text/plain") ?? "";
+  }
+
+  const HANDLERS = {
+    pointerdown: (event) => {
+      forgetHover();
+      begin("pointerdown", event, targetOf(event), pointerData(event));
+    },
+    pointerup: (event) => send("pointerup", event, targetOf(event), pointerData(event)),
+    click: onClick, dblclick: onClick, auxclick: onClick, contextmenu: onClick,
+    keydown: (event) => {
+      forgetHover();
+      const element = targetOf(event);
+      if (event.repeat) send("keydown", event, element, keyData(event, element));
+      else begin("keydown", event, element, keyData(event, element));
+    },
+    // Text that no key brings: dictation, an input method, a menu of the browser.
+    beforeinput: (event) => {
+      const fromKeys = ["keydown", "beforeinput"].includes(demotape.shared.gestureType);
+      if (!fromKeys) begin("beforeinput", event, targetOf(event), { input_type: event.inputType });
+    },
+    input: (event) => {
+      const element = targetOf(event);
+      send("input", event, element, { ...valueData(element), input_type: event.inputType ?? "" });
+    },
+    change: (event) => send("change", event, targetOf(event), valueData(targetOf(event))),
+    submit: (event) => send("submit", event, targetOf(event), {}),
+    copy: onClipboard, cut: onClipboard, paste: onClipboard,
+    dragstart: (event) => send("dragstart", event, targetOf(event), point(event)),
+    drop: (event) => send("drop", event, targetOf(event), point(event)),
+    wheel: onWheel, scroll: onScroll, scrollend: onScroll,
+    pointermove: onPointerMove,
+  };
+
+  function onClick(event) {
+    send(event.type, event, targetOf(event), { ...pointerData(event), detail: event.detail });
+  }
+
+  /** One listener for all: nothing that the page dispatches itself, and no error of ours reaches the page. */
+  function onEvent(event) {
+    if (!event.isTrusted) return;
+    try {
+      HANDLERS[event.type](event);
+    } catch (error) {
+      demotape.send(JSON.stringify({ type: "error", message: String(error?.stack ?? error) }));
+    }
+  }
+
+  function listen() {
+    for (const type of Object.keys(HANDLERS)) {
+      window.addEventListener(type, onEvent, { capture: true, passive: true });
+    }
+  }
+
+  /** Listen, and listen again when document.open() has taken all listeners away. */
+  function start(sender) {
+    demotape.send = sender;
+    listen();
+    new MutationObserver(listen).observe(document, { childList: true });
+  }
+
+  return { start };
+})();

@@ -1,0 +1,119 @@
+// An island is a set of frames that may touch each other's documents: the topmost reachable frame and all that it
+// reaches. One script instance runs in each frame; those of an island share the top one's state, so that an element
+// keeps its uid whichever frame asks, and one walk copies the whole island in one task.
+//
+// This file and its neighbours are plain scripts. They share one isolated world per frame, which the page cannot see.
+"use strict";
+
+var demotape = (globalThis.demotape = { send: null });
+
+demotape.island = (function () {
+  function reachable(frame) {
+    try {
+      return frame.document ? frame.demotape : null;
+    } catch {
+      return null; // another origin
+    }
+  }
+
+  /** The topmost frame that this frame can reach through its parents, and its script's shared state. */
+  function root() {
+    let frame = window;
+    while (frame.parent !== frame && reachable(frame.parent)?.shared) frame = frame.parent;
+    return frame;
+  }
+
+  /** Index of a frame among its parent's frames, -1 when the parent does not list it. */
+  function indexInParent(frame) {
+    for (let index = 0; index < frame.parent.length; index++) {
+      if (frame.parent[index] === frame) return index;
+    }
+    return -1;
+  }
+
+  /** Where an island hangs in the page: frame indices from the top document down; [] for the top document. */
+  function path(frame) {
+    const indices = [];
+    for (let at = frame; at.parent !== at; at = at.parent) indices.unshift(indexInParent(at));
+    return indices;
+  }
+
+  /** Content box of a frame element in the coordinates of its own document, and its scale. */
+  function contentBox(frameElement) {
+    const box = frameElement.getBoundingClientRect();
+    const scaleX = frameElement.offsetWidth ? box.width / frameElement.offsetWidth : 1;
+    const scaleY = frameElement.offsetHeight ? box.height / frameElement.offsetHeight : 1;
+    const style = frameElement.ownerDocument.defaultView.getComputedStyle(frameElement);
+    return {
+      x: box.x + (frameElement.clientLeft + parseFloat(style.paddingLeft)) * scaleX,
+      y: box.y + (frameElement.clientTop + parseFloat(style.paddingTop)) * scaleY,
+      width: (frameElement.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)) * scaleX,
+      height: (frameElement.clientHeight - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom)) * scaleY,
+      scaleX,
+      scaleY,
+    };
+  }
+
+  /** How to get from a frame's coordinates to those of its island's root: x' = x * scaleX + x. */
+  function transform(frame) {
+    const chain = [];
+    for (let at = frame; at !== demotape.shared.rootFrame; at = at.parent) {
+      if (!at.frameElement) break;
+      chain.unshift(contentBox(at.frameElement));
+    }
+    const total = { x: 0, y: 0, scaleX: 1, scaleY: 1 };
+    for (const step of chain) {
+      total.x += step.x * total.scaleX;
+      total.y += step.y * total.scaleY;
+      total.scaleX *= step.scaleX;
+      total.scaleY *= step.scaleY;
+    }
+    return total;
+  }
+
+  /** uids of the frame elements from the island's root down to a frame. */
+  function framePath(frame) {
+    const uids = [];
+    for (let at = frame; at !== demotape.shared.rootFrame; at = at.parent) {
+      if (!at.frameElement) break;
+      uids.unshift(demotape.uid(at.frameElement));
+    }
+    return uids;
+  }
+
+  return { root, path, indexInParent, contentBox, transform, framePath };
+})();
+
+/** State shared by the scripts of one island: the uid map, the current gesture, what was scrolled, what is secret. */
+demotape.shared = (function () {
+  const top = demotape.island.root();
+  if (top !== window && top.demotape.shared) return top.demotape.shared;
+  return {
+    rootFrame: window,
+    prefix: crypto.getRandomValues(new Uint32Array(1))[0].toString(36),
+    uids: new WeakMap(),
+    next: 1,
+    messages: 0,
+    gesture: null,
+    gestureType: null,
+    scrolled: new Set(),
+    oncePassword: new WeakSet(),
+    closedRoots: new WeakMap(),
+  };
+})();
+
+/** The id of an element, for the life of its document. Kept beside the page, never in it. */
+demotape.uid = function (element) {
+  const { shared } = demotape;
+  let uid = shared.uids.get(element);
+  if (uid === undefined) {
+    uid = shared.prefix + "-" + shared.next++;
+    shared.uids.set(element, uid);
+  }
+  return uid;
+};
+
+/** An element's shadow root, open or closed (closed ones are made known by the recorder). */
+demotape.shadowRootOf = function (element) {
+  return element.shadowRoot ?? demotape.shared.closedRoots.get(element) ?? null;
+};

@@ -1,0 +1,32 @@
+// What must never leave the page: passwords, one-time codes, card data, and fields that the site or the lab marked.
+"use strict";
+
+demotape.secrets = (function () {
+  const REDACTED = "[REDACTED]";
+  const AUTOCOMPLETE = /(^|\s)(current-password|new-password|one-time-code|cc-(number|csc|exp(-month|-year)?))(\s|$)/i;
+  const NAMES = /(^|[^a-z])(otp|totp|mfa|2fa|one-?time-?(code|password|pin)|cvv2?|cvc2?|csc|card-?(number|no|num)|passcode|pin-?code)([^a-z]|$)/i;
+  const spaced = (name) => name.replace(/([a-z0-9])([A-Z])/g, "$1-$2").replace(/_/g, "-");
+
+  /** Whether a control's value is secret: once a password field, always one, also after "show password". */
+  function isSecret(element) {
+    const { oncePassword } = demotape.shared;
+    if (oncePassword.has(element)) return true;
+    const secret =
+      element.closest?.("[data-demotape-mask]") ||
+      (element.localName === "input" &&
+        (element.type === "password" ||
+          AUTOCOMPLETE.test(element.getAttribute("autocomplete") ?? "") ||
+          NAMES.test(spaced(element.name ?? "")) ||
+          NAMES.test(spaced(element.id ?? ""))));
+    if (secret && (element.localName === "input" || element.localName === "textarea")) oncePassword.add(element);
+    return Boolean(secret);
+  }
+
+  /** A control's value, masked when secret; an empty field stays empty. */
+  function valueOf(element) {
+    const value = element.isContentEditable && element.value === undefined ? element.innerText : element.value ?? "";
+    return value && isSecret(element) ? REDACTED : String(value);
+  }
+
+  return { REDACTED, isSecret, valueOf };
+})();

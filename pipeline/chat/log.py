@@ -1,0 +1,94 @@
+"""What chat readers produce: messages with the time as written, and the log with times on the recording's clock."""
+
+import datetime
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SECOND, MINUTE, MILLISECOND = 1.0, 60.0, 0.001
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """A time as it stands in the log.
+
+    `kind` says what `seconds` counts from: midnight of a day (`clock`), the epoch (`instant`), the recording's
+    start (`offset`), either a midnight or that start (`unknown`: the kind of log does not tell), or that start in
+    seconds or milliseconds (`number`). `date` is the day of a clock time, where the log names it. `precision` is the
+    step of the written time in seconds; times are truncated, so the truth lies in [seconds, seconds + precision).
+    """
+
+    seconds: float
+    kind: str
+    precision: float = SECOND
+    date: datetime.date | None = None
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message as written; `line` counts from 1 (in JSON files: the number of the message)."""
+
+    speaker: str
+    text: str
+    stamp: Stamp
+    line: int
+
+
+@dataclass
+class Reading:
+    """What a reader found, and the lines that it could not read, each with the reason."""
+
+    messages: list[Message] = field(default_factory=list)
+    problems: list[tuple[int, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Document:
+    """A chat file, decoded; or an export's folder, without text. Lines have no line ends."""
+
+    path: Path
+    text: str = ""
+    lines: tuple[str, ...] = ()
+
+    @property
+    def is_folder(self) -> bool:
+        return self.path.is_dir()
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One kind of chat log. `recognise` counts the places that look like its own; 0 means it is another kind."""
+
+    kind: str
+    recognise: Callable[[Document], int]
+    read: Callable[[Document], Reading]
+
+
+@dataclass(frozen=True)
+class ChatLine:
+    """One utterance. `time` is in seconds since the recording started, truncated to `precision` seconds."""
+
+    speaker: str
+    role: str
+    utterance: str
+    time: float
+    precision: float
+    line: int
+
+
+@dataclass(frozen=True)
+class ChatLog:
+    """A chat log on the recording's clock.
+
+    `time_base` is `offset` (from the recording's start), `wall` (time of day where it was recorded), `utc` (time of
+    day in UTC) or `instant` (absolute). `shift` is the number of seconds added because the log was written in another
+    time zone. `roles` tells who was taken for whom; `folded` lists what was left out as noise, by line, with its text.
+    """
+
+    kind: str
+    time_base: str
+    lines: tuple[ChatLine, ...]
+    problems: tuple[tuple[int, str], ...] = ()
+    folded: tuple[tuple[int, str], ...] = ()
+    roles: dict[str, str] = field(default_factory=dict)
+    shift: float = 0.0

@@ -1,0 +1,200 @@
+"""Reading DOM snapshots, and flattening one into a single document that any HTML parser understands.
+
+A snapshot nests: a frame's document stands escaped in its `srcdoc`, a shadow root in a `<template>`. Readers of
+data sets look for an element with one query over one parsed page, so an export inlines both. What an HTML parser
+would drop or misplace when it reads the result (a second `<body>`, a form in a form, a cell outside a table) is
+written as a `div` that names the original in `data-demotape-tag`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import lxml.html
+from lxml import etree
+
+from schemas import UID_ATTRIBUTE
+
+TAG_ATTRIBUTE = "data-demotape-tag"
+SHADOW_ATTRIBUTE = "data-demotape-shadow"
+SOURCE_ATTRIBUTE = "data-demotape-src"
+HOISTED_ATTRIBUTE = "data-demotape-hoisted"
+PRIVATE_ATTRIBUTES = ("data-demotape-scroll", "data-demotape-base", SOURCE_ATTRIBUTE)
+
+# libxml2's default HTML parser silently drops elements nested deeper than 254 and everything behind an attribute or
+# a text of ten million characters; readers of an export use it with its defaults.
+MAX_DEPTH = 240
+MAX_VALUE = 1_000_000
+MAX_FRAMES_DEEP = 32
+
+_EMPTY = b"<html><head></head><body></body></html>"
+_FRAMES = ("iframe", "frame")
+_ONE_PER_DOCUMENT = ("html", "head", "body", "frameset", "base")
+_TABLE_PARTS = ("caption", "col", "colgroup", "thead", "tbody", "tfoot", "tr", "td", "th")
+_SWALLOWING = ("plaintext", "frame", "frameset")
+
+Element = lxml.html.HtmlElement
+
+
+def parse(snapshot: bytes) -> Element:
+    """The `html` element of a snapshot. Reads any bytes; fetches nothing and expands no entities but HTML's own."""
+    parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True, no_network=True, remove_comments=True,
+                                  remove_pis=True)
+    for content in (snapshot, _EMPTY):
+        try:
+            return lxml.html.document_fromstring(content, parser=parser)
+        except etree.LxmlError:
+            continue
+    raise AssertionError("the empty document parses")
+
+
+@dataclass(frozen=True)
+class Page:
+    """A flattened document.
+
+    `uids` gives, for (uids of the frames from the top down, uid in that document), the uid in this page. The two are
+    the same but where two documents of one snapshot chose the same uid.
+    """
+
+    html: str
+    uid_attribute: str
+    uids: dict[tuple[tuple[str, ...], str], str]
+
+    @cached_property
+    def elements(self) -> dict[str, Element]:
+        """Elements by uid, as a reader with lxml's default parser will find them."""
+        found: dict[str, Element] = {}
+        for element in lxml.html.document_fromstring(self.html).iter(etree.Element):
+            if (uid := element.get(self.uid_attribute)) is not None:
+                found.setdefault(uid, element)
+        return found
+
+    def uid(self, frame: list[str], uid: str) -> str:
+        """The uid in this page of an element of the recording; itself when the page does not know it."""
+        return self.uids.get((tuple(frame), uid), uid)
+
+    def xpath(self, uid: str) -> str:
+        """XPath of an element in this page; raises KeyError when it is not there."""
+        element = self.elements[uid]
+        return element.getroottree().getpath(element)
+
+
+def flatten(snapshot: bytes, uid_attribute: str = UID_ATTRIBUTE) -> Page:
+    """One document from a snapshot, with frames and shadow roots inlined and every uid in `uid_attribute`."""
+    root = parse(snapshot)
+    naming = _Naming(uid_attribute)
+    _inline(root, (), naming)
+    _make_safe(root)
+    _hoist_deep(root)
+    html = etree.tostring(root, method="html", encoding="unicode", with_tail=False)
+    return Page("<!DOCTYPE html>\n" + html, uid_attribute, naming.uids)
+
+
+class _Naming:
+    """Gives every element of all documents in a snapshot a uid of its own in the page."""
+
+    def __init__(self, attribute: str):
+        self.attribute = attribute
+        self.uids: dict[tuple[tuple[str, ...], str], str] = {}
+        self._taken: set[str] = set()
+
+    def rename(self, element: Element, frame: tuple[str, ...]) -> str:
+        """Move the element's uid to the page's attribute; returns the uid in its own document, or nothing."""
+        uid = element.attrib.pop(UID_ATTRIBUTE, "")
+        element.attrib.pop(self.attribute, None)  # the page's own attribute of that name would pass for a uid
+        if uid and (frame, uid) not in self.uids:
+            name = uid if uid not in self._taken else "-".join((*frame, uid))
+            while name in self._taken:
+                name += "-x"
+            self._taken.add(name)
+            self.uids[frame, uid] = name
+            element.set(self.attribute, name)
+        return uid
+
+
+def _inline(root: Element, frame: tuple[str, ...], naming: _Naming) -> None:
+    """Rename the uids of one document, and inline its shadow roots and its frames' documents."""
+    for element in list(_elements(root)):
+        uid = naming.rename(element, frame)
+        source = element.get(SOURCE_ATTRIBUTE)
+        for name in PRIVATE_ATTRIBUTES:
+            element.attrib.pop(name, None)
+        if element.tag == "template" and "shadowrootmode" in element.attrib:
+            element.set(SHADOW_ATTRIBUTE, element.attrib.pop("shadowrootmode"))
+            element.tag = "div"
+        elif element.tag in _FRAMES:
+            if source is not None:
+                element.set("src", source)
+            _inline_frame(element, (*frame, uid), naming)
+
+
+def _inline_frame(owner: Element, frame: tuple[str, ...], naming: _Naming) -> None:
+    """Put the frame's document where its escaped text was."""
+    content = owner.attrib.pop("srcdoc", None)
+    for child in list(owner):
+        owner.remove(child)
+    owner.text = None  # what stands between the tags is for browsers without frames
+    if content is None or len(frame) > MAX_FRAMES_DEEP:
+        return
+    document = parse(content.encode("utf-8", "replace"))
+    _inline(document, frame, naming)
+    for element in list(_elements(document)):
+        if element.tag in _ONE_PER_DOCUMENT:
+            _disguise(element)
+    _disguise(owner)
+    owner.append(document)
+
+
+def _make_safe(root: Element) -> None:
+    """Change what parsers would drop, misplace or choke on."""
+    for element in list(_elements(root)):
+        if element.tag in _SWALLOWING or (element.tag in _TABLE_PARTS and not _inside(element, "table")) or (
+                element.tag == "form" and _inside(element, "form")):
+            _disguise(element)
+        if element.tag == "meta":
+            _declare_utf8(element)
+        for name, value in element.attrib.items():
+            if len(value) > MAX_VALUE:
+                element.set(name, value[:MAX_VALUE])
+        if element.text and len(element.text) > MAX_VALUE:
+            element.text = element.text[:MAX_VALUE]
+        if element.tail and len(element.tail) > MAX_VALUE:
+            element.tail = element.tail[:MAX_VALUE]
+
+
+def _hoist_deep(root: Element) -> None:
+    """Move what is nested too deep to the end of the page; the wrapper names the place it came from."""
+    home = root.find("body")
+    home = root if home is None else home
+    queue = [(root, 1)]
+    while queue:
+        element, depth = queue.pop()
+        if depth < MAX_DEPTH:
+            queue.extend((child, depth + 1) for child in element)
+            continue
+        for number, child in enumerate(list(element)):
+            wrapper = etree.SubElement(home, "div", {HOISTED_ATTRIBUTE: str(number)})
+            wrapper.append(child)
+            queue.append((wrapper, 3))
+
+
+def _disguise(element: Element) -> None:
+    element.set(TAG_ATTRIBUTE, element.tag)
+    element.tag = "div"
+
+
+def _declare_utf8(meta: Element) -> None:
+    """Exports are UTF-8, whatever the page was served in."""
+    if "charset" in meta.attrib:
+        meta.set("charset", "utf-8")
+    elif meta.get("http-equiv", "").lower() == "content-type":
+        meta.set("content", "text/html; charset=utf-8")
+
+
+def _inside(element: Element, tag: str) -> bool:
+    return next(element.iterancestors(tag), None) is not None
+
+
+def _elements(root: Element) -> Iterator[Element]:
+    """Elements only: no comments, no processing instructions, no entities."""
+    return root.iter(etree.Element)

@@ -1,0 +1,93 @@
+"""manifest.json: the last file of an export; it names every other file with its size and SHA-256."""
+
+import json
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import IO
+
+from marshmallow import fields, validate
+
+from schemas import InputError
+from schemas.files import read_json
+from schemas.parts import Strict, digest, integer, listing, string
+
+MANIFEST = "manifest.json"
+FORMAT = "demotape/export"
+VERSION = 1
+
+
+class FileSchema(Strict):
+    """One file of an export."""
+
+    path = string("path within the export, with forward slashes")
+    size = integer("bytes", validate=validate.Range(min=0))
+    sha256 = digest("SHA-256 of its content")
+    samples = integer("turns in it", validate=validate.Range(min=0))
+
+
+class SourceSchema(Strict):
+    """One demonstration that went into an export."""
+
+    id = string("id of the demonstration")
+    name = string("its name in the file names of the export")
+    recording = string("id of its recording")
+    turns = integer("turns exported", validate=validate.Range(min=0))
+    sha256 = digest("SHA-256 of the demonstration as compact JSON with sorted keys, edits folded")
+
+
+class ManifestSchema(Strict):
+    """manifest.json of an export."""
+
+    format = string("always `demotape/export`", validate=validate.Equal(FORMAT))
+    version = integer("version of the format", validate=validate.Equal(VERSION))
+    layout = string("the format exported to: weblinx, webdataset")
+    tool = string("name and version of the tool that wrote it")
+    samples = integer("turns in all files", validate=validate.Range(min=0))
+    size = integer("bytes of all files but this one", validate=validate.Range(min=0))
+    left_out = fields.Dict(keys=fields.String(), values=fields.Integer(), required=True,
+                           metadata={"description": "turns that the layout cannot hold, by reason"})
+    files = listing(fields.Nested(FileSchema), "every other file")
+    demonstrations = listing(fields.Nested(SourceSchema), "every demonstration, in order")
+
+
+def tool_version() -> str:
+    """The installed version of demotape, digits and dots."""
+    try:
+        return version("demotape")
+    except PackageNotFoundError:
+        return "0"
+
+
+def is_export(folder: Path) -> bool:
+    """Whether a folder was written by an export."""
+    try:
+        read_manifest(folder)
+    except InputError:
+        return False
+    return True
+
+
+def read_manifest(folder: Path) -> dict:
+    """The manifest of an export; raises InputError when it is missing or wrong."""
+    return read_json(folder / MANIFEST, ManifestSchema())
+
+
+def extra_files(folder: Path) -> list[str]:
+    """Files in an export's folder that its manifest does not name."""
+    known = {file["path"] for file in read_manifest(folder)["files"]} | {MANIFEST}
+    found = (path for path in folder.rglob("*") if not path.is_dir() or path.is_symlink())
+    return sorted({path.relative_to(folder).as_posix() for path in found} - known)
+
+
+def write_manifest(file: IO[bytes], summary, files: IO[bytes], demonstrations: IO[bytes]) -> None:
+    """Write the manifest without holding its lists in memory; they come as spooled JSON lines."""
+    head = {"format": FORMAT, "version": VERSION, "layout": summary.format, "tool": f"demotape {tool_version()}",
+            "samples": summary.samples, "size": summary.size, "left_out": dict(sorted(summary.left_out.items()))}
+    file.write(json.dumps(head, indent=1)[:-2].encode("ascii"))
+    for name, lines in (("files", files), ("demonstrations", demonstrations)):
+        file.write(f',\n "{name}": ['.encode("ascii"))
+        lines.seek(0)
+        for number, line in enumerate(lines):
+            file.write((b",\n  " if number else b"\n  ") + line.rstrip(b"\n"))
+        file.write(b"\n ]")
+    file.write(b"\n}\n")

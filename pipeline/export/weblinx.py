@@ -1,0 +1,169 @@
+"""WebLINX's layout on disk: `demonstrations/<name>/…` and `splits.json`, read by the public `weblinx` library."""
+
+import hashlib
+from collections.abc import Iterable
+from datetime import timedelta
+
+from pipeline.dom import Page
+from schemas.files import dump_json
+from schemas.intents import INTENTS
+
+from .folder import Folder
+from .manifest import tool_version
+from .source import Options, Source
+from .states import Box, States, to_png
+from .weblinx_turns import (
+    UID, browser_turn, chat_turn, eight_numbers, page_element, recorded_element, why_left_out,
+)
+
+SPLITS = ("train", "valid", "test_iid", "test_vis", "test_geo", "test_cat", "test_web")
+
+
+def export(sources: Iterable[Source], folder: Folder, options: Options) -> None:
+    """Write every demonstration, then the splits: all in train until split rules say otherwise."""
+    names = []
+    for source in sources:
+        folder.claim(source)
+        turns = _Demonstration(source, folder).write()
+        folder.add_demonstration(source, turns)
+        names.append(source.name)
+        options.progress(source.id)
+    folder.write_json("splits.json", {split: names if split == "train" else [] for split in SPLITS})
+
+
+class _Demonstration:
+    """Writes one demonstration; pages and pictures that turns share are written once."""
+
+    def __init__(self, source: Source, folder: Folder):
+        self.source = source
+        self.folder = folder
+        self.path = f"demonstrations/{source.name}"
+        self.states = States(source.recording, UID)
+        self.turns = source.turns
+        self._targets = _boxes_of_targets(self.turns)
+        self._pages: dict[tuple, str] = {}
+        self._pictures: dict[str, str | None] = {}
+
+    def write(self) -> int:
+        """Write all files; returns the number of turns in the replay."""
+        replay = []
+        for index, turn in enumerate(self.turns):
+            url = self._history_url(index)
+            if reason := why_left_out(turn, url):
+                self.folder.summary.left_out[reason] += 1
+            elif turn["type"] == "chat":
+                replay.append(chat_turn(turn))
+            else:
+                replay.append(self._browser_turn(turn, len(replay), url))
+        self._write_descriptions()
+        created = int(self.source.recording.manifest["started_at"].timestamp())
+        self.folder.write_json(f"{self.path}/replay.json", {"version": _version(), "created": created, "data": replay},
+                               samples=len(replay))
+        return len(replay)
+
+    def _browser_turn(self, turn: dict, number: int, url: str | None) -> dict:
+        manifest = self.source.recording.manifest
+        state = turn["state"]
+        page = self.states.page(state) if state else None
+        element, in_page = self._element(turn, page)
+        picture = self._picture(state["screenshot"], number) if state else None
+        # A reader predicts only turns whose screenshot is good: one whose target cannot be found is history only.
+        good = bool(picture and in_page and state["screenshot_status"] == "good")
+        written = {"screenshot": picture, "page": self._page(state, page, number) if page else None,
+                   "screenshot_status": "good" if good else "broken"}
+        return browser_turn(turn, state=written, element=element, started_at=manifest["started_at"],
+                            viewport=manifest["viewport"] or {"width": 0, "height": 0}, url=url)
+
+    def _element(self, turn: dict, page: Page | None) -> tuple[dict | None, bool]:
+        """The target, and whether the page and the boxes have it; true for turns that need no target."""
+        element = turn["element"]
+        if element is None or not INTENTS[turn["intent"]].needs_element:
+            return None, True
+        zoom = turn["state"]["zoom"] if turn["state"] else 1
+        if page is None:
+            return recorded_element(element, zoom), False
+        uid = page.uid(element["frame"], element["uid"])
+        if uid not in page.elements:
+            self.folder.summary.notes["target missing from the page, kept as history"] += 1
+            return recorded_element(element, zoom), False
+        box = element["bbox"] or self.states.boxes(turn["state"]).get(uid)
+        return page_element(page, uid, box, zoom), box is not None
+
+    def _picture(self, sha256: str | None, number: int) -> str | None:
+        """File name of the screenshot as PNG; None when there is none or it cannot be decoded."""
+        if sha256 is None:
+            return None
+        if sha256 not in self._pictures:
+            png = to_png(self.source.recording.blob(sha256))
+            name = f"screenshot-{number}-0.png" if png else None
+            if png:
+                self.folder.write(f"{self.path}/screenshots/{name}", png)
+            self._pictures[sha256] = name
+        return self._pictures[sha256]
+
+    def _page(self, state: dict, page: Page, number: int) -> str:
+        """File name of the page. Its boxes go by its first number, so page and boxes are written as one pair."""
+        key = _pair(state)
+        if key not in self._pages:
+            boxes = self.states.boxes(state)
+            for frame, uid, box in self._targets.get(key, ()):
+                uid = page.uid(frame, uid)
+                if uid in page.elements:
+                    boxes.setdefault(uid, box)
+            self._pages[key] = f"page-{number}-0.html"
+            self.folder.write(f"{self.path}/pages/{self._pages[key]}", page.html.encode("utf-8", "replace"))
+            self.folder.write_json(f"{self.path}/bboxes/bboxes-{number}.json",
+                                   {uid: eight_numbers(box) for uid, box in boxes.items()})
+        return self._pages[key]
+
+    def _history_url(self, index: int) -> str | None:
+        """Where a back, forward or reload turn led to: its own navigation's address, else the tab's next one."""
+        turn = self.turns[index]
+        if turn["type"] == "chat" or turn["intent"] not in ("back", "forward", "reload"):
+            return None
+        numbers = set(turn["events"])
+        for event in self.source.recording.events:
+            if event["seq"] in numbers and event["data"].get("url"):
+                return event["data"]["url"]
+        tab = turn["state"]["tab"] if turn["state"] else None
+        for later in self.turns[index + 1:]:
+            if later["type"] == "browser" and later["state"] and later["state"]["tab"] == tab:
+                return later["state"]["url"]
+        return None
+
+    def _write_descriptions(self) -> None:
+        demonstration, manifest = self.source.demonstration, self.source.recording.manifest
+        start = manifest["started_at"]
+        last = max((turn["timestamp"] for turn in demonstration["turns"]), default=0)
+        end = manifest["ended_at"] or start + timedelta(seconds=last)
+        self.folder.write_json(f"{self.path}/metadata.json", {
+            "recordingId": manifest["id"], "recordingStart": start.timestamp(), "recordingEnd": end.timestamp(),
+            "recordingStartISO": start.isoformat(), "recordingEndISO": end.isoformat(),
+            "timezoneOffsetMinutes": -round(start.utcoffset().total_seconds() / 60), "user": "",
+            "userAgent": manifest["user_agent"], "version": _version()})
+        self.folder.write_json(f"{self.path}/form.json", {
+            "annotator": "", "description": demonstration["task"], "tasks": [demonstration["task"]],
+            "navigator_name": "navigator", "instructor_name": "instructor",
+            "shortcode": hashlib.sha256(self.source.id.encode()).hexdigest()[:7],
+            "upload_date": start.strftime("%Y-%m-%d %H:%M:%S")})
+        self.folder.write(f"{self.path}/demotape.json", dump_json(demonstration))
+
+
+def _pair(state: dict) -> tuple:
+    return state["dom"], state["elements"]
+
+
+def _boxes_of_targets(turns: list[dict]) -> dict[tuple, list[tuple[list[str], str, Box]]]:
+    """Frame, uid and box of every target, by the page and boxes in which a reader looks for it."""
+    targets: dict[tuple, list] = {}
+    for turn in turns:
+        if turn["type"] == "browser" and turn["state"] and turn["element"] and turn["element"]["bbox"]:
+            element = turn["element"]
+            targets.setdefault(_pair(turn["state"]), []).append((element["frame"], element["uid"], element["bbox"]))
+    return targets
+
+
+def _version() -> str:
+    """The reader wants whole numbers with dots between them."""
+    numbers = [part for part in tool_version().split(".") if part.isdigit()]
+    return ".".join(numbers) or "0"

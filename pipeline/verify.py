@@ -1,0 +1,194 @@
+"""Verifying what is on disk: a recording, a demonstration or an export; every problem in one line."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from pipeline.export.manifest import FORMAT as EXPORT_FORMAT
+from pipeline.export.manifest import MANIFEST, extra_files, read_manifest
+from recorder import Recording
+from schemas import DemonstrationSchema, InputError, RecordingLayout
+from schemas.demonstration import FORMAT as DEMONSTRATION_FORMAT
+from schemas.files import read_json
+
+_CHUNK = 1 << 20  # bytes
+_STATE_BLOBS = ("dom", "elements", "screenshot")
+
+
+def verify(path: Path | str) -> list[str]:
+    """Problems of a recording's folder, a demonstration file or an export's folder; none when all is well.
+
+    Raises InputError when the path is none of the three.
+    """
+    path = Path(path)
+    if RecordingLayout(path).manifest.exists():
+        return list(_recording(path))
+    if path.is_dir() and _format_of(path / MANIFEST) == EXPORT_FORMAT:
+        return list(_export(path))
+    if path.is_file() and _format_of(path) == DEMONSTRATION_FORMAT:
+        return list(_lone_demonstration(path))
+    if not path.exists():
+        raise InputError(f"{path}: there is no such file or folder")
+    raise InputError(f"{path}: neither a recording, a demonstration nor an export")
+
+
+def _recording(path: Path) -> Iterator[str]:
+    try:
+        recording = Recording(path)
+    except InputError as error:
+        yield str(error)
+        return
+    layout = recording.layout
+    for journal in (layout.events, layout.chat, layout.resources):
+        if not journal.exists():
+            yield f"{journal}: missing"
+        elif not recording.is_live() and _is_cut_off(journal):
+            yield f"{journal}: the last line is cut off; it was being written when the recording was killed"
+    blobs: dict[str, str] = {}
+    numbers: set[int] = set()
+    yield from _events(recording, blobs, numbers)
+    yield from _resources(recording, blobs)
+    yield from _chat(recording)
+    yield from _blobs(recording, blobs)
+    if layout.demonstration.exists():
+        yield from _demonstration(layout.demonstration, recording, set(blobs), numbers)
+
+
+def _events(recording: Recording, blobs: dict[str, str], numbers: set[int]) -> Iterator[str]:
+    """Check the journal; notes which blobs it names and where, and the numbers of its events."""
+    journal = recording.layout.events
+    try:
+        for event in recording.raw_events():
+            number = event["seq"]
+            where = f"{journal}, line {number}"
+            numbers.add(number)
+            if event["time"] < 0:
+                yield f"{where}: field time: {event['time']} lies before the recording's start"
+            for field in (event["gesture"], event["data"].get("event")):
+                if field is not None and field not in numbers:
+                    yield f"{where}: names event {field}, which is not before it"
+            for name in (*((event["state"] or {}).get(key) for key in _STATE_BLOBS), event["data"].get("screenshot")):
+                if name is not None:
+                    blobs.setdefault(name, where)
+    except InputError as error:
+        yield str(error)
+
+
+def _resources(recording: Recording, blobs: dict[str, str]) -> Iterator[str]:
+    try:
+        for number, resource in enumerate(recording.resources(), 1):
+            blobs.setdefault(resource["blob"], f"{recording.layout.resources}, line {number}")
+    except InputError as error:
+        yield str(error)
+
+
+def _chat(recording: Recording) -> Iterator[str]:
+    try:
+        recording.chat()
+    except InputError as error:
+        yield str(error)
+
+
+def _blobs(recording: Recording, blobs: dict[str, str]) -> Iterator[str]:
+    """Every blob that is named exists and has the content that its name says."""
+    for name, where in blobs.items():
+        try:
+            recording.blob(name)
+        except InputError as error:
+            yield f"{error} (named by {where})"
+
+
+def _lone_demonstration(path: Path) -> Iterator[str]:
+    """A demonstration by itself; its references are checked when it lies in its recording's folder."""
+    try:
+        recording = Recording(path.parent)
+        events = list(recording.raw_events())
+    except InputError:
+        yield from _demonstration(path, None, None, None)
+        return
+    names = {(event["state"] or {}).get(key) for event in events for key in _STATE_BLOBS}
+    names |= {event["data"].get("screenshot") for event in events}
+    yield from _demonstration(path, recording, names, {event["seq"] for event in events})
+
+
+def _demonstration(path: Path, recording: Recording | None, blobs: set | None, numbers: set[int] | None
+                   ) -> Iterator[str]:
+    try:
+        demonstration = read_json(path, DemonstrationSchema())
+    except InputError as error:
+        yield str(error)
+        return
+    counts = Counter(turn["id"] for turn in demonstration["turns"])
+    for name, count in counts.items():
+        if count > 1:
+            yield f"{path}: turn {name!r} occurs {count} times; ids are unique"
+    if recording is None:
+        return
+    if demonstration["recording"] != recording.id:
+        yield f"{path}: field recording: {demonstration['recording']!r}, but it lies in recording {recording.id!r}"
+    for turn in demonstration["turns"]:
+        if turn["type"] != "browser":
+            continue
+        where = f"{path}: turn {turn['id']!r}"
+        for number in turn["events"]:
+            if number not in numbers:
+                yield f"{where}: event {number} is not in the recording"
+        for key in _STATE_BLOBS:
+            name = (turn["state"] or {}).get(key)
+            if name is not None and name not in blobs and not recording.layout.blob(name).exists():
+                yield f"{where}: field state.{key}: blob {name} is not in the recording"
+
+
+def _export(path: Path) -> Iterator[str]:
+    try:
+        manifest = read_manifest(path)
+    except InputError as error:
+        yield str(error)
+        return
+    for entry in manifest["files"]:
+        yield from _file(path, entry)
+    for name in extra_files(path):
+        yield f"{path / name}: not part of the export"
+    for key, total in (("samples", "samples"), ("size", "size")):
+        found = sum(entry[key] for entry in manifest["files"])
+        if found != manifest[total]:
+            yield f"{path / MANIFEST}: field {total}: {manifest[total]}, but its files add up to {found}"
+
+
+def _file(root: Path, entry: dict) -> Iterator[str]:
+    path = root / entry["path"]
+    if Path(entry["path"]).is_absolute() or ".." in Path(entry["path"]).parts:
+        yield f"{root / MANIFEST}: {entry['path']!r} lies outside the export"
+        return
+    try:
+        digest = hashlib.sha256()
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+            size = file.tell()
+    except OSError as error:
+        yield f"{path}: {'missing' if isinstance(error, FileNotFoundError) else error.strerror}"
+        return
+    if size != entry["size"]:
+        yield f"{path}: {size} bytes instead of {entry['size']}"
+    elif digest.hexdigest() != entry["sha256"]:
+        yield f"{path}: damaged, its SHA-256 is not the manifest's"
+
+
+def _format_of(path: Path) -> str | None:
+    """The `format` field of a JSON file, if it is one."""
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return content.get("format") if isinstance(content, dict) else None
+
+
+def _is_cut_off(journal: Path) -> bool:
+    with journal.open("rb") as file:
+        if not file.seek(0, 2):
+            return False
+        file.seek(-1, 2)
+        return file.read(1) != b"\n"

@@ -1,0 +1,77 @@
+"""Joins the islands of a page (frames that cannot reach each other copy themselves) into one state. Pure functions.
+
+An island says where it hangs by `path`: frame indices from the top document down. The island above it lists its
+frames of other islands with that index, the uid of the frame element and its content box.
+"""
+
+import html
+import re
+
+Path = tuple[int, ...]
+
+
+def merge(islands: dict[Path, dict]) -> tuple[str, list[dict]]:
+    """DOM as HTML and element table of the whole page, from its islands by path; the top one is at ()."""
+    top = islands[()]
+    document, rows = top["html"], list(top["rows"])
+    for frame in top["frames"]:
+        inner = _below(islands, frame["index"])
+        if inner:
+            inner_html, inner_rows = merge(inner)
+            document = _insert(document, frame["uid"], inner_html)
+            rows += [_placed(row, frame) for row in inner_rows if _in_sight(row, frame)]
+    return document, rows
+
+
+def place_target(target: dict | None, path: Path, islands: dict[Path, dict]) -> dict | None:
+    """A target of the island at `path`, with frame path and box as seen from the top document."""
+    for depth in range(len(path) - 1, -1, -1):
+        frame = frame_of(path[:depth + 1], islands)
+        if target and frame:
+            target = _placed(target, frame)
+    return target
+
+
+def place_point(data: dict, path: Path, islands: dict[Path, dict]) -> dict:
+    """Pointer coordinates of the island at `path` as seen from the top document."""
+    if "x" not in data:
+        return data
+    x, y = data["x"], data["y"]
+    for depth in range(len(path) - 1, -1, -1):
+        if frame := frame_of(path[:depth + 1], islands):
+            x, y = x * frame["scaleX"] + frame["x"], y * frame["scaleY"] + frame["y"]
+    return data | {"x": x, "y": y}
+
+
+def frame_of(path: Path, islands: dict[Path, dict]) -> dict | None:
+    """The frame entry, in the island above, through which the island at `path` is seen."""
+    for depth in range(len(path) - 1, -1, -1):
+        above = islands.get(path[:depth])
+        if above:
+            return next((frame for frame in above["frames"] if frame["index"] == path[-1]), None)
+    return None
+
+
+def _below(islands: dict[Path, dict], index: int) -> dict[Path, dict]:
+    inner = {path[1:]: island for path, island in islands.items() if path and path[0] == index}
+    return inner if () in inner else {}
+
+
+def _insert(document: str, uid: str, inner: str) -> str:
+    mark = f' data-demotape-uid="{uid}"'
+    replacement = f'{mark} srcdoc="{html.escape(inner, quote=True)}"'
+    return re.sub(re.escape(mark), lambda _: replacement, document, count=1)
+
+
+def _placed(row: dict, frame: dict) -> dict:
+    moved = row | {"frame": [*frame["path"], frame["uid"], *row["frame"]]}
+    if box := row["bbox"]:
+        moved["bbox"] = {"x": box["x"] * frame["scaleX"] + frame["x"], "y": box["y"] * frame["scaleY"] + frame["y"],
+                         "width": box["width"] * frame["scaleX"], "height": box["height"] * frame["scaleY"]}
+    return moved
+
+
+def _in_sight(row: dict, frame: dict) -> bool:
+    box = row["bbox"]
+    return (box["x"] * frame["scaleX"] < frame["width"] and box["y"] * frame["scaleY"] < frame["height"]
+            and box["x"] + box["width"] > 0 and box["y"] + box["height"] > 0)

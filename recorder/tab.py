@@ -1,0 +1,172 @@
+"""One tab under recording: arms its frames over CDP, collects its frames' messages, pictures and navigations.
+
+Knows the browser's protocol and nothing of files: what it learns it hands to its `sink`.
+"""
+
+import asyncio
+import base64
+import json
+import time
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Protocol
+
+from playwright.async_api import CDPSession, Frame, Page
+from playwright.async_api import Error as PlaywrightError
+
+from . import resources
+from .frames import FrameRing
+from .frames import Frame as Painted
+from .navigation import Navigations
+from .script import BINDING, WORLD, capture_script
+
+_JPEG_QUALITY = 90
+
+
+class Sink(Protocol):
+    """Who takes what a tab reports. Times are seconds since the recording started."""
+
+    def seconds(self, epoch: float) -> float: ...
+    def on_message(self, tab: "Tab", message: dict) -> None: ...
+    def on_frame(self, tab: "Tab", frame: Painted) -> None: ...
+    def on_browser_event(self, tab: "Tab", kind: str, epoch: float, data: dict, url: str | None = None) -> None: ...
+    def on_resource(self, url: str, content_type: str, epoch: float, content: bytes) -> None: ...
+    def on_problem(self, message: str) -> None: ...
+
+
+class Tab:
+    """One page of the browser, numbered from 1 in order of appearance."""
+
+    def __init__(self, number: int, page: Page, sink: Sink):
+        self.number = number
+        self.page = page
+        self.ring = FrameRing()
+        self.islands: dict[tuple[int, ...], dict] = {}
+        self.facts = {"url": page.url, "title": "", "viewport": {"width": 0, "height": 0}, "device_pixel_ratio": 1.0,
+                      "scroll": {"x": 0.0, "y": 0.0}}
+        self._sink = sink
+        self._sessions: list[CDPSession] = []
+        self._tasks: set[asyncio.Task] = set()
+
+    async def arm(self) -> None:
+        """Begin to listen: this document and all later ones, in every frame; raises PlaywrightError when closed."""
+        session = await self.page.context.new_cdp_session(self.page)
+        self._navigations = Navigations(session)
+        await self._arm_session(session)
+        for name, handler in {
+            "Page.screencastFrame": self._on_screencast,
+            "Page.frameRequestedNavigation": self._navigations.requested,
+            "Page.frameNavigated": self._on_navigated,
+            "Page.navigatedWithinDocument": self._on_same_document,
+            "Page.javascriptDialogOpening": self._on_dialog,
+            "Page.javascriptDialogClosed": self._on_dialog_closed,
+            "Page.downloadWillBegin": self._on_download,
+            "Page.frameStartedNavigating": self._navigations.started,
+        }.items():
+            session.on(name, handler)
+        await self._navigations.begin()
+        await session.send("Page.startScreencast", {"format": "jpeg", "quality": _JPEG_QUALITY})
+        self.page.on("frameattached", lambda frame: self._spawn(self._arm_frame(frame)))
+        self.page.on("framenavigated", lambda frame: self._spawn(self._arm_frame(frame)))
+        for frame in self.page.frames:
+            await self._arm_frame(frame)
+
+    async def settle(self) -> None:
+        """Wait for what the browser has already sent, and for what was begun: navigations, resources."""
+        for session in list(self._sessions):
+            with suppress(PlaywrightError):  # the tab is closed
+                await session.send("Page.getFrameTree")
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def disarm(self) -> None:
+        """Stop listening; the page is left as it is."""
+        for session in self._sessions:
+            with suppress(PlaywrightError):  # the tab is closed: nothing to detach from
+                await session.detach()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _arm_session(self, session: CDPSession) -> None:
+        session.on("Runtime.bindingCalled", self._on_binding)
+        for event, handler in resources.listeners(session, self._sink, self._spawn).items():
+            session.on(event, handler)
+        await session.send("Page.enable")
+        await session.send("Runtime.enable")
+        await session.send("Network.enable", {"maxTotalBufferSize": 100_000_000, "maxResourceBufferSize": 20_000_000})
+        await session.send("Runtime.addBinding", {"name": BINDING, "executionContextName": WORLD})
+        await session.send("Page.addScriptToEvaluateOnNewDocument",
+                           {"source": capture_script(), "worldName": WORLD, "runImmediately": True})
+        self._sessions.append(session)
+
+    async def _arm_frame(self, frame: Frame) -> None:
+        """Frames in a process of their own need a session of their own; the others refuse one."""
+        if frame == self.page.main_frame:
+            return
+        try:
+            session = await self.page.context.new_cdp_session(frame)
+        except PlaywrightError:
+            return
+        await self._arm_session(session)
+
+    def _spawn(self, work: Coroutine) -> None:
+        task = asyncio.ensure_future(_forgiving(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _on_binding(self, event: dict) -> None:
+        if event["name"] != BINDING:
+            return
+        message = json.loads(event["payload"])
+        if message["type"] == "error":
+            self._sink.on_problem(f"tab {self.number}: the capture script failed: {message['message'][:500]}")
+            return
+        self._sink.on_message(self, message)
+
+    def _on_screencast(self, event: dict) -> None:
+        session = self._sessions[0]
+        self._spawn(session.send("Page.screencastFrameAck", {"sessionId": event["sessionId"]}))
+        frame = Painted(base64.b64decode(event["data"]), self._sink.seconds(event["metadata"]["timestamp"]))
+        self.ring.add(frame)
+        self._sink.on_frame(self, frame)
+
+    def _on_navigated(self, event: dict) -> None:
+        frame = event["frame"]
+        if "parentId" not in frame:
+            self.islands.clear()
+            self._navigated(frame["url"] + frame.get("urlFragment", ""), same_document=False)
+
+    def _on_same_document(self, event: dict) -> None:
+        if event["frameId"] == self._navigations.main_frame:
+            self._navigated(event["url"], same_document=True)
+
+    def _navigated(self, url: str, *, same_document: bool) -> None:
+        transition, epoch = self._navigations.finish(same_document)
+        before, self.facts["url"] = self.facts["url"], url
+        if transition is None:
+            self._spawn(self._went_through_history(before, url, epoch))
+        elif url != "about:blank":
+            self._sink.on_browser_event(self, "navigate", epoch, {"url": url, "transition": transition}, before)
+
+    async def _went_through_history(self, before: str, url: str, epoch: float) -> None:
+        transition = await self._navigations.direction(before)
+        self._sink.on_browser_event(self, "navigate", epoch, {"url": url, "transition": transition}, before)
+
+    def _on_dialog(self, event: dict) -> None:
+        self._dialog = {"kind": event["type"], "message": event["message"]}
+
+    def _on_dialog_closed(self, event: dict) -> None:
+        data = self._dialog | {"accepted": event["result"]}
+        if data["kind"] == "prompt" and event["result"]:
+            data["text"] = event.get("userInput", "")
+        self._sink.on_browser_event(self, "dialog", time.time(), data)
+
+    def _on_download(self, event: dict) -> None:
+        self._sink.on_browser_event(self, "download", time.time(),
+                                    {"url": event["url"], "files": [event["suggestedFilename"]]})
+
+
+async def _forgiving(work: Coroutine) -> None:
+    """Run work that may find its page gone."""
+    with suppress(PlaywrightError):
+        await work

@@ -1,0 +1,95 @@
+"""What the tests share: one browser for the whole run, a site of their own, and a way to record a hand."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+
+from pipeline.actions import fold
+from recorder import Recorder, Recording
+from recorder.browser import launch
+
+from .site import Site
+
+
+@dataclass
+class Session:
+    """What one recorded hand left behind."""
+
+    recording: Recording
+    turns: list[dict]
+    problems: list[str]
+    console: list[str]
+    answer: object = None
+
+
+@dataclass
+class Studio:
+    """A running Chromium and the loop that drives it."""
+
+    runner: asyncio.Runner
+    browser: Browser
+    folder: Path
+    count: int = 0
+    options: dict = field(default_factory=dict)
+
+    def run(self, work: Awaitable):
+        """Wait for asynchronous work."""
+        return self.runner.run(work)
+
+    def record(self, hand: Callable[[Page], Awaitable], *, viewport=(800, 600), url: str | None = None,
+               prepare: Callable[[BrowserContext], Awaitable] | None = None, **context_options) -> Session:
+        """Record what `hand` does in a new context, from `url` on; returns the recording and its folded turns."""
+        self.count += 1
+        directory = self.folder / f"recording-{self.count}"
+
+        async def work():
+            options = {"viewport": {"width": viewport[0], "height": viewport[1]}, **context_options}
+            context = await self.browser.new_context(**options)
+            try:
+                page = await context.new_page()
+                console: list[str] = []
+                page.on("console", lambda message: console.append(message.text))
+                if prepare:
+                    await prepare(context)
+                async with Recorder(context, directory, task="test") as recorder:
+                    if url:
+                        await page.goto(url)
+                        await painted(page)
+                    answer = await hand(page)
+                return recorder, console, answer
+            finally:
+                await context.close()
+
+        recorder, console, answer = self.run(work())
+        recording = Recording(directory)
+        return Session(recording, fold(recording.events), recorder.problems, console, answer)
+
+
+async def painted(page: Page) -> None:
+    """Wait until what the page shows now is on the screen, as a person would."""
+    await page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    await page.wait_for_timeout(60)
+
+
+@pytest.fixture(scope="session")
+def studio(tmp_path_factory) -> Iterator[Studio]:
+    with asyncio.Runner() as runner:
+        async def start():
+            playwright = await async_playwright().start()
+            return playwright, await launch(playwright, headless=True)
+
+        playwright, browser = runner.run(start())
+        yield Studio(runner, browser, tmp_path_factory.mktemp("studio"))
+        runner.run(browser.close())
+        runner.run(playwright.stop())
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    site = Site()
+    yield site
+    site.close()

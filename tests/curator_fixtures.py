@@ -1,0 +1,116 @@
+"""A small made-up recording with its demonstration, for tests of the review app."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import cv2
+import numpy
+
+from recorder.writer import RecordingWriter
+
+TASK = "Book the cheapest flight from Anchorage to Seattle"
+VIEWPORT = {"width": 1280, "height": 720}
+STARTED = datetime(2025, 3, 4, 9, 30, tzinfo=UTC)
+BOX = {"x": 320, "y": 180, "width": 200, "height": 40}
+
+
+def screenshot(shade: int) -> bytes:
+    """A real JPEG: a plain page with a field where the target's box is."""
+    picture = numpy.full((VIEWPORT["height"], VIEWPORT["width"], 3), (240, 240 - shade % 60, 235), numpy.uint8)
+    cv2.rectangle(picture, (0, 0), (1280, 64), (90, 60 + shade, 30), -1)
+    corners = (BOX["x"], BOX["y"]), (BOX["x"] + BOX["width"], BOX["y"] + BOX["height"])
+    cv2.rectangle(picture, *corners, (255, 255, 255), -1)
+    cv2.rectangle(picture, *corners, (120, 120, 120), 1)
+    cv2.putText(picture, f"Page {shade}", (40, 44), cv2.FONT_HERSHEY_SIMPLEX, 1, (255, 255, 255), 2)
+    return cv2.imencode(".jpg", picture)[1].tobytes()
+
+
+def dom(body: str) -> bytes:
+    """A DOM snapshot as the capture script writes it."""
+    return (f'<!DOCTYPE html><html data-demotape-uid="1" data-demotape-base="https://air.example/">'
+            f'<head data-demotape-uid="2"></head><body data-demotape-uid="3">{body}</body></html>').encode()
+
+
+def element(**changes) -> dict:
+    """A target."""
+    return {"uid": "9", "tag": "input", "role": "textbox", "name": "From city", "text": "",
+            "attributes": {"id": "from", "data-demotape-uid": "9"}, "xpath": "/html/body/input[1]", "css": "#from",
+            "frame": [], "bbox": BOX} | changes
+
+
+def state(writer: RecordingWriter, number: int, body: str) -> dict:
+    """A state whose blobs are in the recording."""
+    return {"tab": 1, "url": f"https://air.example/book?step={number}", "title": "Book a flight",
+            "viewport": VIEWPORT, "zoom": 1, "device_pixel_ratio": 1, "scroll": {"x": 0, "y": 0},
+            "dom": writer.blob(dom(body)), "elements": writer.blob(b"[]"),
+            "screenshot": writer.blob(screenshot(number)), "screenshot_time": number - 0.05, "video_time": number - 0.05, "screenshot_status": "good"}
+
+
+def chat(number: int, speaker: str, utterance: str) -> dict:
+    """A chat turn."""
+    return {"id": f"t{number}", "type": "chat", "timestamp": float(number), "speaker": speaker,
+            "utterance": utterance, "checks": [], "dropped": False}
+
+
+def action(writer: RecordingWriter, number: int, intent: str, arguments: dict, body: str = "<p>Book a flight</p>",
+           **changes) -> dict:
+    """A browser turn."""
+    return {"id": f"t{number}", "type": "browser", "timestamp": float(number), "intent": intent,
+            "arguments": arguments, "element": element(), "state": state(writer, number, body), "events": [number],
+            "checks": [], "dropped": False} | changes
+
+
+def pointer(x: float = 400, y: float = 200) -> dict:
+    """Arguments of a click."""
+    return {"x": x, "y": y, "button": 0, "modifiers": [], "keyboard": False}
+
+
+def turns(writer: RecordingWriter) -> list[dict]:
+    """Six turns: two of chat, four actions; t1 to t6."""
+    field = '<input data-demotape-uid="9" id="from" value="Anchorage">'
+    return [
+        chat(1, "instructor", "Plese book a flight to Seatle"),
+        action(writer, 2, "load", {"url": "https://air.example/book", "transition": "typed"}, element=None),
+        action(writer, 3, "click", pointer(), field,
+               checks=[{"kind": "pointer_outside", "reason": "The pointer is not in the target's box."}]),
+        action(writer, 4, "textInput", {"text": "Ancorage"}, field),
+        chat(5, "navigator", "Done, which date?"),
+        action(writer, 6, "submit", {}, element=element(uid="12", tag="button", role="button", name="Search flights")),
+    ]
+
+
+HOSTILE = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">{{ 7 * 7 }}\ud83d"
+
+
+def hostile_turns(writer: RecordingWriter) -> list[dict]:
+    """Script in every place where text can stand, and half of a surrogate pair."""
+    body = (f"{HOSTILE[:-1]}<svg onload=\"top.document.title='owned'\"></svg><a href=\"javascript:alert(1)\">x</a>"
+            "<meta http-equiv=refresh content=\"0;url=/\"><link rel=stylesheet href=https://evil.example/x.css>"
+            "<style>body { background: rgb(1, 2, 3) }</style>")
+    target = element(uid='9"]{}*{display:none', name=HOSTILE, text=HOSTILE, attributes={HOSTILE: HOSTILE}, css=HOSTILE,
+                     bbox=BOX | {"width": 1e300})
+    return [
+        chat(1, "instructor", HOSTILE),
+        action(writer, 2, "textInput", {"text": HOSTILE}, body, element=target, id=f"t2{HOSTILE}",
+               checks=[{"kind": HOSTILE, "reason": HOSTILE}]),
+        action(writer, 3, "click", pointer(1e300, -1e300), body, element=target),
+        action(writer, 4, "load", {"url": "javascript:document.title='owned'", "transition": HOSTILE}, element=None),
+    ]
+
+
+def manifest(recording_id: str = "rec-1", task: str = TASK) -> dict:
+    """What a recorder knows at the start."""
+    return {"format": "demotape/recording", "version": 1, "id": recording_id, "task": task, "started_at": STARTED,
+            "user_agent": "test", "browser": "Chromium", "viewport": VIEWPORT, "options": {}}
+
+
+def make_recording(folder: Path, *, task: str = TASK, recording_id: str = "rec-1", make_turns=turns) -> Path:
+    """Write a complete, processed recording and return its folder."""
+    path = folder / recording_id
+    writer = RecordingWriter(path, manifest(recording_id, task))
+    content = {"format": "demotape/demonstration", "version": 1, "id": recording_id, "recording": recording_id,
+               "task": task, "turns": make_turns(writer)}
+    writer.close(STARTED.replace(minute=31))
+    (path / "demonstration.json").write_text(json.dumps(content))
+    return path

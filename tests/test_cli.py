@@ -1,0 +1,73 @@
+"""Commands as a stranger meets them: help, bad input in one clear line with exit code 2, no traceback."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from demotape.cli import main
+
+DEMOTAPE = Path(sys.executable).parent / "demotape"
+
+
+def run(*arguments, cwd=None, timeout=60) -> subprocess.CompletedProcess:
+    """A command as its own process, without a terminal."""
+    return subprocess.run([DEMOTAPE, *map(str, arguments)], cwd=cwd, timeout=timeout, text=True, capture_output=True,
+                          stdin=subprocess.DEVNULL, env=os.environ | {"CI": "1"})
+
+
+def refused(result: subprocess.CompletedProcess, *words: str) -> None:
+    """One line on standard error with these words, exit code 2, nothing else."""
+    assert result.returncode == 2, result
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1, result.stderr
+    assert lines[0].startswith("error: ")
+    for word in words:
+        assert word in lines[0]
+
+
+@pytest.mark.parametrize("name", sorted(main.commands))
+def test_every_command_has_help(name):
+    result = run(name, "--help")
+    assert result.returncode == 0 and "Usage:" in result.stdout
+
+
+def test_record_an_address_that_does_not_exist(tmp_path):
+    result = run("record", "http://127.0.0.1:9/", "--headless", "--out", tmp_path / "rec")
+    refused(result, "http://127.0.0.1:9/", "cannot be opened")
+    assert not (tmp_path / "rec").exists()
+
+
+def test_record_connects_to_nothing(tmp_path):
+    result = run("record", "--connect", "http://127.0.0.1:9", "--out", tmp_path / "rec")
+    refused(result, "http://127.0.0.1:9", "--remote-debugging-port")
+    assert not (tmp_path / "rec").exists()
+
+
+@pytest.mark.parametrize("command", ["process", "import", "check"])
+def test_a_folder_that_is_no_recording(command, tmp_path):
+    (tmp_path / "holiday.txt").write_text("photos")
+    data = ["--data", tmp_path / "data"] if command == "import" else []
+    result = run(command, tmp_path, *data)
+    refused(result, str(tmp_path), "a recording")
+
+
+def test_a_folder_that_does_not_exist(tmp_path):
+    refused(run("process", tmp_path / "nowhere"), "nowhere")
+
+
+def test_a_broken_manifest_names_file_and_field(tmp_path):
+    (tmp_path / "recording.json").write_text(json.dumps({"format": "demotape/recording", "version": 99}))
+    refused(run("process", tmp_path), "recording.json", "version")
+
+
+def test_an_export_from_an_empty_app(tmp_path):
+    refused(run("export", tmp_path / "out", "--format", "weblinx", "--data", tmp_path / "data"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unknown_format(tmp_path):
+    refused(run("export", tmp_path / "out", "--format", "carrier-pigeon", "--data", tmp_path / "data"), "weblinx")

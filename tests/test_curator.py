@@ -1,0 +1,383 @@
+"""The review app without a browser: importing, editing, the database, the API, and what it refuses."""
+
+import json
+import os
+import shutil
+import sqlite3
+import stat
+
+import pytest
+from sqlalchemy import inspect
+
+from curator_web import create_app
+from curator_web.database import open_database
+from curator_web.editing import add_edit, edit_log, set_status
+from curator_web.errors import Conflict, NotFound
+from curator_web.forms import argument_fields, converted, parse_arguments
+from curator_web.library import current, exportable, import_recording, listing
+from curator_web.models import Base
+from curator_web.security import PAGE_POLICY, SNAPSHOT_POLICY
+from curator_web.storage import RecordingStore
+from recorder.writer import RecordingWriter
+from schemas import BROWSER_INTENTS, InputError
+from schemas.demonstration import ARGUMENTS
+
+from .curator_fixtures import HOSTILE, TASK, action, chat, hostile_turns, make_recording, manifest, pointer
+
+
+@pytest.fixture
+def app(tmp_path):
+    app = create_app(data_dir=tmp_path / "data")
+    app.testing = False
+    return app
+
+
+@pytest.fixture
+def db(app):
+    return app.extensions["demotape"].db
+
+
+@pytest.fixture
+def store(app):
+    return app.extensions["demotape"].store
+
+
+@pytest.fixture
+def recording(tmp_path):
+    return make_recording(tmp_path)
+
+
+def ids(demonstration):
+    return [turn["id"] for turn in demonstration["turns"]]
+
+
+# ---- importing ---------------------------------------------------------------------------------------------------
+
+
+def test_import_is_idempotent_and_keeps_edits(db, store, recording):
+    assert import_recording(db, store, recording).outcome == "new"
+    version = add_edit(db, "rec-1", {"op": "drop", "turn": "t3"}, 1)
+    assert import_recording(db, store, recording).outcome == "known"
+    again = json.loads((recording / "demonstration.json").read_text())
+    again["turns"] = again["turns"][:5]
+    (recording / "demonstration.json").write_text(json.dumps(again))
+    assert import_recording(db, store, recording).outcome == "kept"
+    assert len(current(db, "rec-1")["turns"]) == 6
+    assert add_edit(db, "rec-1", {"op": "undo"}, version) == version + 1
+
+
+def test_recording_processed_again_renews_what_nobody_edited(db, store, recording):
+    import_recording(db, store, recording)
+    again = json.loads((recording / "demonstration.json").read_text())
+    again["turns"] = again["turns"][:5]
+    (recording / "demonstration.json").write_text(json.dumps(again))
+    assert import_recording(db, store, recording).outcome == "renewed"
+    assert import_recording(db, store, recording).outcome == "known"
+    assert listing(db).rows[0].turns == len(current(db, "rec-1")["turns"]) == 5
+
+
+def test_import_refuses_what_cannot_be_reviewed(db, store, recording, tmp_path):
+    with pytest.raises(InputError, match="not a recording"):
+        import_recording(db, store, tmp_path)
+    unprocessed = shutil.copytree(recording, tmp_path / "unprocessed")
+    (unprocessed / "demonstration.json").unlink()
+    with pytest.raises(InputError, match="demotape process"):
+        import_recording(db, store, unprocessed)
+    other = shutil.copytree(recording, tmp_path / "other")
+    content = json.loads((other / "demonstration.json").read_text())
+    (other / "demonstration.json").write_text(json.dumps(content | {"id": "../../escape"}))
+    with pytest.raises(InputError, match="field id"):
+        import_recording(db, store, other)
+    twice = content | {"turns": [content["turns"][0], content["turns"][0]]}
+    (other / "demonstration.json").write_text(json.dumps(twice))
+    with pytest.raises(InputError, match="twice"):
+        import_recording(db, store, other)
+    assert listing(db).total == 0
+
+
+def test_live_recording_is_refused(db, store, tmp_path):
+    path = make_recording(tmp_path, recording_id="live")
+    writer = RecordingWriter(tmp_path / "running" / "live", manifest("live"))
+    shutil.copy(path / "demonstration.json", tmp_path / "running" / "live")
+    with pytest.raises(InputError, match="still being recorded"):
+        import_recording(db, store, tmp_path / "running" / "live")
+    writer.abandon()
+
+
+def test_links_are_refused_and_nothing_is_left_behind(db, store, recording, tmp_path):
+    (tmp_path / "secret").write_text("secret")
+    blob = next((recording / "blobs").glob("*/*"))
+    blob.unlink()
+    blob.symlink_to(tmp_path / "secret")
+    with pytest.raises(InputError, match="is a link"):
+        import_recording(db, store, recording)
+    assert os.listdir(store.recordings) == []
+
+
+def test_only_known_files_are_copied(db, store, recording):
+    (recording / "evil.html").write_text("x")
+    (recording / "blobs" / "zz").mkdir()
+    import_recording(db, store, recording)
+    assert not (store.path("rec-1") / "evil.html").exists()
+    assert sorted(os.listdir(store.path("rec-1"))) == sorted(set(os.listdir(recording)) - {"evil.html"})
+
+
+@pytest.mark.parametrize("name", ["..", ".", "", "a/b", "/etc", ".tmp-x", "a" * 101, "a\0b", "ä"])
+def test_store_takes_plain_names_only(store, name):
+    with pytest.raises(NotFound):
+        store.open(name)
+
+
+# ---- editing ------------------------------------------------------------------------------------------------------
+
+
+def test_edits_fold_and_counts_follow(db, store, recording):
+    import_recording(db, store, recording)
+    edits = [{"op": "drop", "turn": "t2"}, {"op": "move", "turn": "t5", "after": None},
+             {"op": "set_arguments", "turn": "t4", "arguments": {"text": "Anchorage"}},
+             {"op": "set_utterance", "turn": "t1", "utterance": "Please book a flight to Seattle"}]
+    for version, edit in enumerate(edits, 1):
+        assert add_edit(db, "rec-1", edit, version, who="ann") == version + 1
+    now = current(db, "rec-1")
+    assert ids(now) == ["t5", "t1", "t2", "t3", "t4", "t6"]
+    row = listing(db).rows[0]
+    assert (row.turns, row.dropped, row.edited, row.checks, row.version) == (6, 1, 3, 1, 5)
+    assert [(edit.number, edit.content["op"], edit.who) for edit in edit_log(db, "rec-1")] == [
+        (number, edit["op"], "ann") for number, edit in enumerate(edits, 1)]
+    add_edit(db, "rec-1", {"op": "undo"}, 5)
+    assert current(db, "rec-1")["turns"][1]["utterance"] == "Plese book a flight to Seatle"
+
+
+def test_stale_version_is_refused_and_nothing_changes(db, store, recording):
+    import_recording(db, store, recording)
+    add_edit(db, "rec-1", {"op": "drop", "turn": "t2"}, 1)
+    with pytest.raises(Conflict):
+        add_edit(db, "rec-1", {"op": "drop", "turn": "t3"}, 1)
+    with pytest.raises(Conflict):
+        set_status(db, "rec-1", "approved", 1)
+    assert [turn["id"] for turn in current(db, "rec-1")["turns"] if turn["dropped"]] == ["t2"]
+
+
+def test_edit_that_changes_nothing_is_not_kept(db, store, recording):
+    import_recording(db, store, recording)
+    assert add_edit(db, "rec-1", {"op": "restore", "turn": "t2"}, 1) == 1
+    assert edit_log(db, "rec-1") == []
+
+
+@pytest.mark.parametrize("edit", [
+    {"op": "drop", "turn": "nowhere"}, {"op": "undo"}, {"op": "move", "turn": "t1", "after": "t1"}, {"op": "melt"},
+    {"op": "set_arguments", "turn": "t3", "arguments": {"x": "left"}}, {"op": "set_utterance", "turn": "t2",
+                                                                       "utterance": "x"}])
+def test_edit_that_does_not_fit_is_refused(db, store, recording, edit):
+    import_recording(db, store, recording)
+    with pytest.raises(InputError):
+        add_edit(db, "rec-1", edit, 1)
+    assert listing(db).rows[0].version == 1
+
+
+def test_approved_demonstration_is_locked_until_reopened(db, store, recording):
+    import_recording(db, store, recording)
+    version = set_status(db, "rec-1", "approved", 1)
+    with pytest.raises(Conflict, match="reopen"):
+        add_edit(db, "rec-1", {"op": "drop", "turn": "t2"}, version)
+    version = set_status(db, "rec-1", "draft", version)
+    with pytest.raises(InputError, match="reason"):
+        set_status(db, "rec-1", "invalid", version)
+    assert add_edit(db, "rec-1", {"op": "drop", "turn": "t2"}, version) == version + 1
+
+
+def test_exportable_by_status(db, store, recording, tmp_path):
+    import_recording(db, store, recording)
+    import_recording(db, store, make_recording(tmp_path, recording_id="rec-2"))
+    import_recording(db, store, make_recording(tmp_path, recording_id="rec-3"))
+    add_edit(db, "rec-1", {"op": "drop", "turn": "t2"}, 1)
+    set_status(db, "rec-1", "approved", 2)
+    set_status(db, "rec-3", "invalid", 1, reason="wrong page")
+    [(demonstration, held)] = exportable(db, store, "approved")
+    assert demonstration["turns"][1]["dropped"] and held.id == "rec-1"
+    assert held.blob(demonstration["turns"][1]["state"]["screenshot"]).startswith(b"\xff\xd8")
+    assert [demonstration["id"] for demonstration, _ in exportable(db, store)] == ["rec-1", "rec-2"]
+    with pytest.raises(InputError):
+        list(exportable(db, store, "perfect"))
+
+
+def test_list_is_searched_and_filtered(db, store, recording, tmp_path):
+    import_recording(db, store, recording)
+    import_recording(db, store, make_recording(tmp_path, recording_id="rec-2", task="100 % done_"))
+    set_status(db, "rec-2", "submitted", 1)
+    assert [row.id for row in listing(db, "SEATTLE cheapest").rows] == ["rec-1"]
+    assert [row.id for row in listing(db, "% done_").rows] == ["rec-2"]
+    assert listing(db, "air.example").total == 2
+    assert [row.id for row in listing(db, status="submitted").rows] == ["rec-2"]
+    assert listing(db, "zebra").rows == [] and listing(db, page=99).number == 1
+
+
+# ---- the form -----------------------------------------------------------------------------------------------------
+
+
+def test_every_intent_has_a_form_and_converts_to_every_other(tmp_path):
+    writer = RecordingWriter(tmp_path / "w", manifest())
+    click = action(writer, 1, "click", pointer())
+    writer.abandon()
+    for intent in BROWSER_INTENTS:
+        turn = {"intent": intent, "arguments": converted(click, intent)}
+        assert ARGUMENTS[intent]().validate(turn["arguments"]) == {}
+        assert isinstance(argument_fields(intent, turn["arguments"]), list)
+        for other in BROWSER_INTENTS:
+            assert ARGUMENTS[other]().validate(converted(turn, other)) == {}
+    assert converted({"intent": "textInput", "arguments": {"text": "Oslo"}}, "change") == {"value": "Oslo"}
+
+
+def test_form_is_parsed_by_the_format():
+    from werkzeug.datastructures import MultiDict
+    form = MultiDict([("argument.x", "1.5"), ("argument.y", ""), ("argument.button", "2"), ("argument.keyboard", ""),
+                      ("argument.modifiers", "Shift"), ("argument.modifiers", "Alt")])
+    assert parse_arguments("click", form) == {"x": 1.5, "y": None, "button": 2, "modifiers": ["Alt", "Shift"]}
+    for wrong in ("left", "inf", "nan"):
+        with pytest.raises(InputError, match="X"):
+            parse_arguments("click", MultiDict([("argument.x", wrong), ("argument.button", "0")]))
+
+
+# ---- the database -------------------------------------------------------------------------------------------------
+
+
+def test_new_and_existing_databases_are_migrated(tmp_path, recording):
+    url = f"sqlite:///{tmp_path / 'new' / 'd.db'}"
+    db, store = open_database(url), RecordingStore(tmp_path / "data")
+    import_recording(db, store, recording)
+    add_edit(db, "rec-1", {"op": "drop", "turn": "t2"}, 1)
+    db.close()
+    db = open_database(url)
+    assert current(db, "rec-1")["turns"][1]["dropped"]
+    found = {table: {column["name"] for column in inspect(db.engine).get_columns(table)}
+             for table in Base.metadata.tables}
+    assert found == {name: set(table.columns.keys()) for name, table in Base.metadata.tables.items()}
+    with db.engine.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+    db.close()
+
+
+def test_migrations_make_what_the_models_say(tmp_path):
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+    with open_database(f"sqlite:///{tmp_path / 'd.db'}").engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
+
+
+def test_database_that_cannot_be_opened_gives_one_line(tmp_path):
+    (tmp_path / "text.db").write_text("this is no database" * 100)
+    with sqlite3.connect(tmp_path / "newer.db") as connection:
+        connection.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) PRIMARY KEY)")
+        connection.execute("INSERT INTO alembic_version VALUES ('9999')")
+    for url, words in ((f"sqlite:///{tmp_path / 'text.db'}", "cannot be opened"), ("nonsense", "not a database URL"),
+                       (f"sqlite:///{tmp_path / 'newer.db'}", "newer version"), ("oracel://x", "not a database URL"),
+                       (f"sqlite:///{tmp_path / 'text.db' / 'x.db'}", "cannot be opened")):
+        with pytest.raises(InputError, match=words) as caught:
+            open_database(url)
+        assert "\n" not in str(caught.value)
+
+
+def test_secret_is_kept_and_private(tmp_path):
+    store = RecordingStore(tmp_path)
+    assert store.secret() == RecordingStore(tmp_path).secret()
+    assert stat.S_IMODE((tmp_path / "secret.key").stat().st_mode) == 0o600
+
+
+# ---- API and headers ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def client(app, db, store, recording):
+    import_recording(db, store, recording)
+    return app.test_client()
+
+
+def test_api_has_the_pages_abilities(client, db):
+    assert client.get("/api/demonstrations?search=seattle").json["demonstrations"][0]["task"] == TASK
+    token = {"X-CSRFToken": client.get("/api/token").json["token"]}
+    edit = {"version": 1, "edit": {"op": "drop", "turn": "t3"}}
+    assert client.post("/api/demonstrations/rec-1/edits", json=edit).status_code == 400
+    answer = client.post("/api/demonstrations/rec-1/edits", json=edit, headers=token)
+    assert (answer.status_code, answer.json) == (201, {"version": 2})
+    assert client.post("/api/demonstrations/rec-1/edits", json=edit, headers=token).status_code == 409
+    assert client.get("/api/demonstrations/rec-1/turns").json == current(db, "rec-1")
+    log = client.get("/api/demonstrations/rec-1/edits").json
+    assert [(line["number"], line["edit"], line["who"]) for line in log] == [(1, edit["edit"], "local")]
+    undo = {"version": 2, "edit": {"op": "undo"}}
+    assert client.post("/api/demonstrations/rec-1/edits", json=undo, headers=token).json == {"version": 3}
+    status = {"version": 3, "status": "approved"}
+    assert client.put("/api/demonstrations/rec-1/status", json=status, headers=token).json == {"version": 4}
+    assert client.get("/api/demonstrations/rec-1").json["status"] == "approved"
+    wrong = client.post("/api/demonstrations/rec-1/edits", json={"version": 4, "edit": {"op": "melt"}}, headers=token)
+    assert wrong.status_code == 422 and "op" in str(wrong.json["errors"])
+    assert client.get("/api/demonstrations/none").json == {"code": 404, "message": "There is no demonstration 'none'."}
+
+
+def test_openapi_describes_every_path(client):
+    paths = client.get("/api/openapi.json").json["paths"]
+    assert {f"{method} {path}" for path, methods in paths.items() for method in methods if method != "parameters"} == {
+        "get /api/token", "get /api/demonstrations", "get /api/demonstrations/{demonstration_id}",
+        "get /api/demonstrations/{demonstration_id}/turns", "get /api/demonstrations/{demonstration_id}/edits",
+        "post /api/demonstrations/{demonstration_id}/edits", "put /api/demonstrations/{demonstration_id}/status"}
+
+
+def test_headers_hosts_and_cookies(client):
+    page = client.get("/demonstrations/rec-1")
+    assert page.headers["Content-Security-Policy"] == PAGE_POLICY
+    assert page.headers["X-Content-Type-Options"] == "nosniff"
+    assert "HttpOnly" in page.headers["Set-Cookie"] and "SameSite=Lax" in page.headers["Set-Cookie"]
+    for host, code in (("evil.example", 400), ("127.0.0.1.evil.example", 400), ("localhost:5000", 200),
+                       ("[::1]:5000", 200), ("127.0.0.1", 200)):
+        assert client.get("/", headers={"Host": host}).status_code == code, host
+    assert client.post("/demonstrations/rec-1/edits", data={"op": "drop", "turn": "t1", "version": 1}).status_code == 400
+
+
+def test_blobs_are_served_by_kind_only(client, db):
+    state = current(db, "rec-1")["turns"][2]["state"]
+    picture = client.get(f"/blobs/rec-1/{state['screenshot']}")
+    assert (picture.content_type, picture.headers["X-Content-Type-Options"]) == ("image/jpeg", "nosniff")
+    assert "immutable" in picture.headers["Cache-Control"]
+    small = client.get(f"/thumbnails/rec-1/{state['screenshot']}")
+    assert small.content_type == "image/jpeg" and len(small.data) < len(picture.data)
+    snapshot = client.get(f"/snapshot/rec-1/{state['dom']}?uid=9")
+    assert snapshot.headers["Content-Security-Policy"] == SNAPSHOT_POLICY
+    assert b'value="Anchorage"' in snapshot.data and b'[data-demotape-uid="9"]{outline' in snapshot.data
+    for path in (f"/blobs/rec-1/{state['dom']}", f"/thumbnails/rec-1/{state['dom']}", f"/blobs/rec-1/{'0' * 64}",
+                 "/blobs/rec-1/..%2f..%2frecording.json", "/blobs/none/" + state["screenshot"],
+                 f"/blobs/..%2frec-1/{state['screenshot']}", "/blobs/rec-1/recording.json"):
+        assert client.get(path).status_code == 404, path
+
+
+def test_failures_have_pages_and_tell_nothing(client, app, monkeypatch):
+    monkeypatch.setattr("curator_web.library.review", lambda *_: 1 / 0)
+    page = client.get("/demonstrations/rec-1")
+    assert page.status_code == 500 and b"division" not in page.data and b"Something went wrong" in page.data
+    assert client.get("/nowhere").status_code == 404
+    assert client.get("/api/nowhere").json["code"] == 404
+
+
+def test_hostile_recording_is_escaped_on_every_page(client, db, store, tmp_path):
+    path = make_recording(tmp_path, recording_id="hostile", task=HOSTILE, make_turns=hostile_turns)
+    import_recording(db, store, path)
+    for turn in current(db, "hostile")["turns"]:
+        page = client.get("/demonstrations/hostile", query_string={"turn": turn["id"]})
+        assert page.status_code == 200
+        assert b"<script>document" not in page.data and b"<img src=x" not in page.data and b"49" not in page.data
+    assert client.get("/").status_code == 200
+    assert client.get("/api/demonstrations/hostile/turns").status_code == 200
+
+
+def test_stylesheets_and_pictures_of_a_snapshot_come_from_the_recording(app, db, store, tmp_path):
+    def with_resources(writer):
+        sheet = writer.blob(b"p { background: url('dot.png') } /* </style><b>x */")
+        writer.resource({"url": "https://air.example/a.css", "content_type": "text/css", "time": 0.5, "blob": sheet})
+        writer.resource({"url": "https://air.example/dot.png", "content_type": "image/png", "time": 0.5,
+                         "blob": writer.blob(b"\x89PNG dot")})
+        body = ('<link rel="stylesheet" href="/a.css"><link rel="preconnect" href="https://evil.example">'
+                '<img src="dot.png"><iframe srcdoc="&lt;p onclick=&quot;x()&quot;&gt;inner&lt;/p&gt;"></iframe>')
+        return [chat(1, "navigator", "x"), action(writer, 2, "click", pointer(), body)]
+    import_recording(db, store, make_recording(tmp_path, make_turns=with_resources))
+    state = current(db, "rec-1")["turns"][1]["state"]
+    html = app.test_client().get(f"/snapshot/rec-1/{state['dom']}").text
+    assert html.count("data:image/png;base64,") == 2 and "inner" in html
+    assert not any(word in html for word in ("preconnect", "<link", "</style><b>", "onclick"))

@@ -1,0 +1,415 @@
+"""The review app in a real Chromium, over HTTP, with trusted keys and mouse."""
+
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from curator_web import create_app, server, vendor
+from curator_web.app import dom_id
+from curator_web.database import Database
+from curator_web.editing import add_edit
+from curator_web.library import current, import_recording, listing
+from curator_web.storage import RecordingStore
+from recorder.browser import find_chromium
+from schemas import InputError
+
+from .curator_fixtures import BOX, HOSTILE, TASK, hostile_turns, make_recording
+
+EDITS = re.compile("/edits$")
+
+
+@dataclass
+class Site:
+    """The app while it is served, and what it holds."""
+
+    url: str
+    db: Database
+    store: RecordingStore
+
+    def turns(self, demonstration_id: str) -> list[dict]:
+        return current(self.db, demonstration_id)["turns"]
+
+    def ids(self, demonstration_id: str) -> list[str]:
+        return [turn["id"] for turn in self.turns(demonstration_id)]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Iterator[Site]:
+    assert vendor.main() == 0
+    app = create_app(data_dir=tmp_path_factory.mktemp("data"))
+    services = app.extensions["demotape"]
+    running = server.make(app)
+    thread = threading.Thread(target=running.serve_forever, daemon=True)
+    thread.start()
+    yield Site(server.address(running), services.db, services.store)
+    running.shutdown()
+    thread.join()
+    running.server_close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(playwright.chromium.executable_path),
+                                             args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser) -> Iterator[Page]:
+    """A page in which no script error and no refused resource goes unnoticed."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    page.problems = problems
+    yield page
+    context.close()
+    assert problems == []
+
+
+@pytest.fixture
+def demonstration(site, tmp_path, request) -> str:
+    """A demonstration for one test alone."""
+    name = f"rec-{listing(site.db).total}"
+    return import_recording(site.db, site.store, make_recording(tmp_path, recording_id=name)).id
+
+
+def open_review(page: Page, site: Site, demonstration: str, turn: str = "t1") -> None:
+    page.goto(f"{site.url}demonstrations/{demonstration}?turn={turn}")
+
+
+def saved(page: Page):
+    """Wait until the edit made inside is saved."""
+    return page.expect_response(EDITS)
+
+
+def shown_order(page: Page) -> list[str]:
+    return page.locator("#turns > li").evaluate_all("items => items.map((item) => item.dataset.turn)")
+
+
+def selected(page: Page) -> str:
+    return page.locator("#turn").get_attribute("data-turn")
+
+
+# ---- the list -----------------------------------------------------------------------------------------------------
+
+
+def test_list_says_what_to_do_then_finds_and_opens(page, browser, tmp_path, site, demonstration):
+    empty = create_app(data_dir=tmp_path / "empty").test_client().get("/").text
+    assert "demotape record" in empty and "demotape import" in empty
+    page.goto(site.url)
+    page.get_by_placeholder("Search").press_sequentially("zebra")
+    expect(page.get_by_role("heading", name="Nothing found")).to_be_visible()
+    expect(page).to_have_url(re.compile("search=zebra"))
+    page.get_by_placeholder("Search").fill("anchorage")
+    page.get_by_text("Draft", exact=True).first.click()
+    expect(page).to_have_url(re.compile("status=draft"))
+    page.reload()
+    expect(page.get_by_placeholder("Search")).to_have_value("anchorage")
+    page.locator(f'a[href$="{demonstration}"]').click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(TASK)
+
+
+# ---- looking at turns ---------------------------------------------------------------------------------------------
+
+
+def test_keys_step_through_turns_and_the_address_follows(page, site, demonstration):
+    open_review(page, site, demonstration)
+    for key, turn in (("j", "t2"), ("ArrowDown", "t3"), ("k", "t2"), ("End", "t6"), ("ArrowUp", "t5"), ("Home", "t1")):
+        page.keyboard.press(key)
+        expect(page.locator("#turn")).to_have_attribute("data-turn", turn)
+        expect(page.locator("#turns [aria-current]")).to_have_attribute("href", re.compile(f"turn={turn}$"))
+    expect(page).to_have_url(re.compile("turn=t1$"))
+    for _ in range(5):
+        page.keyboard.press("j")  # faster than the answers come
+    expect(page.locator("#turn")).to_have_attribute("data-turn", "t6")
+    page.locator("#turns .row").nth(2).click()
+    expect(page).to_have_url(re.compile("turn=t3$"))
+    page.reload()
+    assert selected(page) == "t3"
+
+
+@pytest.mark.parametrize("width", [1280, 800])
+def test_box_and_pointer_stand_where_they_were_at_any_width(page, site, demonstration, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    open_review(page, site, demonstration, "t3")
+    page.wait_for_function("document.querySelector('#screen-picture img').complete")
+    picture = page.locator("#screen-picture img").bounding_box()
+    scale = picture["width"] / 1280
+    assert picture["height"] == pytest.approx(720 * scale, abs=1)
+    box = page.locator("#overlay .box").evaluate("""(box) => {
+        const { x, y, width, height } = box.getBBox(), { a, d, e, f } = box.getScreenCTM();
+        return { x: e + x * a, y: f + y * d, width: width * a, height: height * d }; }""")
+    for name, start in (("x", picture["x"]), ("y", picture["y"]), ("width", 0), ("height", 0)):
+        assert box[name] == pytest.approx(start + BOX[name] * scale, abs=1.5), name
+    assert float(page.locator("#overlay .pointer-dot").get_attribute("cx")) == 400
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_snapshot_is_shown_in_a_sandbox_at_its_width(page, site, demonstration):
+    open_review(page, site, demonstration, "t3")
+    page.keyboard.press("v")
+    frame = page.frame_locator("#screen-dom iframe")
+    expect(frame.locator("#from")).to_have_value("Anchorage")
+    assert frame.locator("#from").evaluate("element => innerWidth") == 1280
+    assert frame.locator("#from").evaluate("element => getComputedStyle(element).outlineStyle") == "solid"
+    outer, inner = page.locator("#screen-dom").bounding_box(), page.locator("#screen-dom iframe").bounding_box()
+    assert inner["width"] == pytest.approx(outer["width"], abs=3)
+    assert page.locator("#screen-dom iframe").get_attribute("sandbox") == ""
+
+
+# ---- editing ------------------------------------------------------------------------------------------------------
+
+
+def test_drop_restore_and_undo_by_keyboard(page, site, demonstration):
+    open_review(page, site, demonstration, "t2")
+    row = page.locator('#turns > li[data-turn="t2"]')
+    with saved(page):
+        page.keyboard.press("d")
+    expect(row).to_have_class("dropped")
+    expect(page.get_by_role("button", name="Restore")).to_be_visible()
+    assert site.turns(demonstration)[1]["dropped"]
+    with saved(page):
+        page.keyboard.press("d")
+    expect(row).not_to_have_class("dropped")
+    page.keyboard.press("j")
+    expect(page.locator("#turn")).to_have_attribute("data-turn", "t3")
+    with saved(page):
+        page.keyboard.press("u")
+    expect(row).to_have_class("dropped")
+    assert selected(page) == "t2", "undo shows what it changed"
+    assert site.turns(demonstration)[1]["dropped"]
+    with saved(page):
+        page.keyboard.press("Shift+U")
+    expect(row).not_to_have_class("dropped")
+    assert not site.turns(demonstration)[1]["dropped"]
+
+
+def test_quick_keys_are_all_saved(page, site, demonstration):
+    open_review(page, site, demonstration, "t6")
+    for _ in range(4):
+        page.keyboard.press("Alt+ArrowUp")
+    expect(page.locator("#turns > li").nth(1)).to_have_attribute("data-turn", "t6")
+    assert site.ids(demonstration)[:3] == ["t1", "t6", "t2"]
+
+
+def test_reorder_by_keyboard_keeps_the_original_time(page, site, demonstration):
+    open_review(page, site, demonstration, "t5")
+    for _ in range(2):
+        with saved(page):
+            page.keyboard.press("Alt+ArrowUp")
+    order = ["t1", "t2", "t5", "t3", "t4", "t6"]
+    expect(page.locator("#turns > li").nth(2)).to_have_attribute("data-turn", "t5")
+    assert shown_order(page) == order == site.ids(demonstration)
+    assert site.turns(demonstration)[2]["timestamp"] == 5
+    expect(page.locator(".editor")).to_contain_text("recorded as turn 5")
+    with saved(page):
+        page.keyboard.press("Alt+ArrowDown")
+    assert site.ids(demonstration) == ["t1", "t2", "t3", "t5", "t4", "t6"]
+
+
+def drag(page: Page, turn: str, onto: str) -> None:
+    """Drag a turn's row onto another's, as a hand does."""
+    start = page.locator(f'#turns > li[data-turn="{turn}"]').bounding_box()
+    end = page.locator(f'#turns > li[data-turn="{onto}"]').bounding_box()
+    page.mouse.move(start["x"] + 120, start["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(start["x"] + 122, start["y"] + 30, steps=3)
+    page.mouse.move(end["x"] + 120, end["y"] + end["height"] - 6, steps=12)
+    page.mouse.up()
+
+
+def test_reorder_by_dragging(page, site, demonstration):
+    open_review(page, site, demonstration, "t1")
+    with saved(page):
+        drag(page, "t2", "t4")
+    order = ["t1", "t3", "t4", "t2", "t5", "t6"]
+    expect(page.locator("#turn")).to_have_attribute("data-turn", "t2")
+    assert shown_order(page) == order == site.ids(demonstration)
+    with saved(page):
+        page.keyboard.press("u")
+    assert site.ids(demonstration) == ["t1", "t2", "t3", "t4", "t5", "t6"]
+
+
+def test_fix_arguments_by_keyboard(page, site, demonstration):
+    open_review(page, site, demonstration, "t4")
+    page.keyboard.press("e")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("Anchorage, <b>AK</b>")
+    with saved(page):
+        page.keyboard.press("Enter")
+    expect(page.get_by_text("Was “Ancorage”")).to_be_visible()
+    assert site.turns(demonstration)[3]["arguments"] == {"text": "Anchorage, <b>AK</b>"}
+    page.keyboard.press("j")  # the keys work again at once
+    expect(page.locator("#turn")).to_have_attribute("data-turn", "t5")
+    with saved(page):
+        page.keyboard.press("u")
+    expect(page.get_by_label("Text", exact=True)).to_have_value("Ancorage")
+    assert site.turns(demonstration)[3]["arguments"] == {"text": "Ancorage"}
+
+
+def test_tab_goes_on_to_the_next_field_after_a_save(page, site, demonstration):
+    open_review(page, site, demonstration, "t3")
+    page.get_by_label("X", exact=True).fill("420")
+    with saved(page):
+        page.keyboard.press("Tab")
+    expect(page.get_by_text("Was “400”")).to_be_visible()
+    expect(page.get_by_label("Y", exact=True)).to_be_focused()
+    with saved(page):
+        page.get_by_label("Shift").check()
+    assert site.turns(demonstration)[2]["arguments"] == {"x": 420, "y": 200, "button": 0, "modifiers": ["Shift"],
+                                                         "keyboard": False}
+
+
+def test_wrong_argument_gives_a_message_and_keeps_what_was_typed(page, site, demonstration):
+    open_review(page, site, demonstration, "t3")
+    with saved(page) as answer:
+        page.get_by_label("Button").fill("")
+        page.keyboard.press("Enter")
+    assert answer.value.status == 400
+    expect(page.get_by_role("alert")).to_contain_text("is needed")
+    expect(page.get_by_label("Button")).to_have_value("")
+    assert site.turns(demonstration)[2]["arguments"]["button"] == 0
+    page.problems.clear()  # the browser notes the refusal
+
+
+def test_fix_intent_and_picture(page, site, demonstration):
+    open_review(page, site, demonstration, "t4")
+    with saved(page):
+        page.get_by_label("Intent").select_option("change")
+    expect(page.get_by_label("Value")).to_have_value("Ancorage")
+    with saved(page):
+        page.keyboard.press("Escape")
+        page.keyboard.press("b")
+    expect(page.get_by_role("button", name="Mark good")).to_be_visible()
+    turn = site.turns(demonstration)[3]
+    assert (turn["intent"], turn["arguments"]) == ("change", {"value": "Ancorage"})
+    assert turn["state"]["screenshot_status"] == "broken"
+    for _ in range(2):
+        with saved(page):
+            page.keyboard.press("u")
+    expect(page.get_by_label("Intent")).to_have_value("textInput")
+
+
+def test_fix_utterance_and_speaker(page, site, demonstration):
+    open_review(page, site, demonstration, "t1")
+    page.keyboard.press("e")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("Please book a flight to Seattle")
+    with saved(page):
+        page.keyboard.press("Escape")
+    expect(page.locator(".speech blockquote")).to_have_text("Please book a flight to Seattle")
+    with saved(page):
+        page.get_by_text("Navigator", exact=True).click()
+    turn = site.turns(demonstration)[0]
+    assert (turn["utterance"], turn["speaker"]) == ("Please book a flight to Seattle", "navigator")
+
+
+def test_stale_edit_of_a_second_client_is_refused(page, site, demonstration):
+    open_review(page, site, demonstration, "t2")
+    add_edit(site.db, demonstration, {"op": "drop", "turn": "t6"}, 1, who="somebody else")
+    with saved(page) as answer:
+        page.keyboard.press("d")
+    assert answer.value.status == 409
+    expect(page.get_by_role("alert")).to_contain_text("Somebody changed this demonstration meanwhile")
+    assert [turn["id"] for turn in site.turns(demonstration) if turn["dropped"]] == ["t6"]
+    with saved(page):
+        drag(page, "t2", "t4")
+    expect(page.locator("#turns > li").nth(1)).to_have_attribute("data-turn", "t2")
+    assert shown_order(page) == ["t1", "t2", "t3", "t4", "t5", "t6"], "a refused move goes back"
+    page.problems.clear()
+    page.get_by_role("link", name="Reload the page").click()
+    expect(page.locator('#turns > li[data-turn="t6"]')).to_have_class("dropped")
+    page.wait_for_load_state()
+    with saved(page):
+        page.keyboard.press("d")
+    assert [turn["id"] for turn in site.turns(demonstration) if turn["dropped"]] == ["t2", "t6"]
+
+
+def test_approve_locks_and_reopens(page, site, demonstration):
+    open_review(page, site, demonstration, "t2")
+    page.keyboard.press("a")
+    expect(page.get_by_role("button", name="Reopen")).to_be_visible()
+    expect(page.get_by_role("button", name="Drop")).to_be_disabled()
+    page.keyboard.press("d")
+    page.keyboard.press("a")
+    expect(page.get_by_role("button", name="Approve")).to_be_visible()
+    assert not site.turns(demonstration)[1]["dropped"]
+    page.keyboard.press("i")
+    page.get_by_label("Reason").fill("The wrong site")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("The wrong site")).to_be_visible()
+    expect(page.locator(".bar .status")).to_have_text("Invalid")
+
+
+def test_help_lists_every_key(page, site, demonstration):
+    open_review(page, site, demonstration, "t4")
+    page.keyboard.press("?")
+    sheet = page.get_by_role("dialog")
+    expect(sheet).to_be_visible()
+    listed = {text.strip() for text in sheet.locator("kbd").all_inner_texts()}
+    shown = {text.strip() for text in page.locator("#workspace kbd").all_inner_texts()}
+    assert {key for text in shown for key in re.split(r"(?<=Alt) ", text)} - {"Alt"} <= listed | {"↑", "↓"}
+    sheet.get_by_label("Use these keys").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    assert selected(page) == "t4"
+
+
+def test_every_form_works_without_scripts(browser, site, demonstration):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    open_review(page, site, demonstration, "t4")
+    page.get_by_label("Text", exact=True).fill("Anchorage")
+    page.get_by_role("button", name="Save").last.click()
+    assert site.turns(demonstration)[3]["arguments"] == {"text": "Anchorage"}
+    page.get_by_role("button", name="Drop").click()
+    assert site.turns(demonstration)[3]["dropped"] and page.url.endswith("turn=t4")
+    context.close()
+
+
+# ---- hostile recordings -------------------------------------------------------------------------------------------
+
+
+def test_hostile_recording_runs_nothing(page, site, tmp_path):
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    dialogs: list[str] = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    path = make_recording(tmp_path, recording_id="hostile", task=HOSTILE, make_turns=hostile_turns)
+    import_recording(site.db, site.store, path)
+    page.goto(site.url)
+    expect(page.get_by_role("link", name="<script>document.title='owned'").first).to_be_visible()
+    for turn in site.turns("hostile"):
+        page.goto(f"{site.url}demonstrations/hostile")
+        page.locator(f"#row-{dom_id(turn['id'])} a").click()
+        expect(page.locator("#turn")).to_have_attribute("data-turn", turn["id"])
+        assert "owned" != page.title()
+        if turn["type"] == "browser":
+            page.keyboard.press("v")
+            frame = page.frame_locator("#screen-dom iframe").locator("body")
+            expect(frame).to_be_attached()
+            page.wait_for_load_state("networkidle")
+            assert frame.evaluate("() => document.title") != "owned"
+            if turn["intent"] != "load":
+                assert frame.evaluate("body => getComputedStyle(body).backgroundColor") == "rgb(1, 2, 3)"
+        with saved(page):
+            page.keyboard.press("d")
+        expect(page.get_by_role("button", name="Restore")).to_be_visible()
+    assert dialogs == [] and not [url for url in requests if "evil" in url or not url.startswith((site.url, "data:"))]
+
+
+def test_port_that_is_taken_gives_one_line(site):
+    port = int(site.url.rstrip("/").rpartition(":")[2])
+    app = create_app(data_dir=site.store.data_dir)
+    with pytest.raises(InputError, match="cannot be listened on"):
+        server.make(app, port=port)
+    with pytest.raises(InputError):
+        server.make(app, port=70000)

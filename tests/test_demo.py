@@ -1,0 +1,93 @@
+"""The whole way on a real page that none of us wrote, as a person starts it; read back with others' libraries."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import lxml.html
+import pytest
+import webdataset
+import weblinx
+
+from pipeline.verify import verify
+from recorder import Recording
+
+DEMOTAPE = Path(sys.executable).parent / "demotape"
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """Folder in which `demotape demo` ran, and what it printed."""
+    folder = tmp_path_factory.mktemp("demo")
+    result = subprocess.run([DEMOTAPE, "demo"], cwd=folder, text=True, capture_output=True, timeout=180,
+                            stdin=subprocess.DEVNULL, env=os.environ | {"CI": "1"})
+    assert result.returncode == 0, result.stderr
+    return folder / "demotape-demo", result.stdout
+
+
+@pytest.fixture(scope="module")
+def demonstration(demo):
+    return json.loads((demo[0] / "book-a-flight" / "demonstration.json").read_text())
+
+
+def test_it_says_what_it_did(demo):
+    for word in ("Turns", "click 12", "textInput 2", "15 good out of 15", "7 of 7 utterances placed"):
+        assert word in demo[1]
+
+
+def test_the_turns_are_the_navigators(demonstration):
+    turns = [turn for turn in demonstration["turns"] if turn["type"] == "browser"]
+    assert [turn["intent"] for turn in turns] == [
+        "load", "click", "click", "textInput", "click", "click", "textInput", *["click"] * 8]
+    assert [turn["arguments"]["text"] for turn in turns if turn["intent"] == "textInput"] == ["new yo", "las ve"]
+    assert turns[-1]["element"]["name"] == "Find Flights"
+    assert all(len(turn["element"]["frame"]) == 1 for turn in turns[2:])
+
+
+def test_the_chat_stands_between_them(demonstration):
+    kinds = [turn["type"] for turn in demonstration["turns"]]
+    assert kinds.count("chat") == 7
+    assert kinds[0] == "chat" and "browser" in kinds[1:kinds.index("chat", 1)]
+    assert {turn["speaker"] for turn in demonstration["turns"] if turn["type"] == "chat"} == {"instructor", "navigator"}
+
+
+def test_everything_it_wrote_is_whole(demo):
+    for name in ("book-a-flight", "export-weblinx", "export-webdataset"):
+        assert verify(demo[0] / name) == []
+
+
+def test_states_show_the_page_before_the_effect(demo, demonstration):
+    recording = Recording(demo[0] / "book-a-flight")
+    typed = next(turn for turn in demonstration["turns"] if turn.get("intent") == "textInput")
+    top = lxml.html.fromstring(recording.blob(typed["state"]["dom"]))
+    inner = lxml.html.fromstring(top.xpath("//iframe/@srcdoc")[0])
+    field = inner.xpath(f"//*[@data-demotape-uid='{typed['element']['uid']}']")[0]
+    assert field.get("id") == "geo-from" and field.get("value") == ""
+
+
+def test_weblinx_loads_the_export(demo):
+    base = demo[0] / "export-weblinx" / "demonstrations"
+    (name,) = [path.name for path in base.iterdir()]
+    loaded = weblinx.Demonstration(name, base_dir=str(base))
+    assert loaded.is_valid() and loaded.form["description"]
+    replay = weblinx.Replay.from_demonstration(loaded)
+    assert replay.validate_turns() is True
+    assert len(replay) == 22
+    targeted = replay.filter_by_intents("click", "textInput", "submit")
+    assert len(targeted) == 14
+    for turn in targeted:
+        uid = turn.element["attributes"]["data-webtasks-id"]
+        assert turn.has_screenshot() and turn["state"]["screenshot_status"] == "good"
+        assert Path(turn.get_screenshot_path()).stat().st_size > 1000
+        assert len(lxml.html.fromstring(turn.html).xpath(f"//*[@data-webtasks-id='{uid}']")) == 1
+        assert turn.bboxes[uid]["width"] > 0
+
+
+def test_webdataset_reads_the_export(demo):
+    shards = sorted(str(path) for path in (demo[0] / "export-webdataset").rglob("*.tar"))
+    samples = list(webdataset.WebDataset(shards, shardshuffle=False).decode("rgb8"))
+    assert len(samples) == 22
+    assert len({frozenset(sample) - {"__local_path__"} for sample in samples}) == 1
+    assert all(sample["jpg"].shape[2] == 3 for sample in samples)

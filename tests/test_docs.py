@@ -1,0 +1,59 @@
+"""The documents name every command, every field of every format, every rule; none names what is not there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from demotape.cli import main
+from schemas import INTENTS, demonstration, parts, recording
+
+ROOT = Path(__file__).parent.parent
+FORMATS = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SCHEMAS = {cls.__name__.removesuffix("Schema"): cls
+           for module in (parts, recording, demonstration) for cls in vars(module).values()
+           if isinstance(cls, type) and issubclass(cls, parts.Strict) and cls is not parts.Strict
+           and cls.__module__ == module.__name__}
+
+
+def sections() -> dict[str, str]:
+    """Sections of docs/format.md by the last word of their heading, before any colon's list."""
+    found = {}
+    for part in re.split(r"^#{2,4} ", FORMATS, flags=re.M)[1:]:
+        heading, _, body = part.partition("\n")
+        for name in re.findall(r"\w+", heading):
+            found[name] = body
+    return found
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_every_field_is_documented(name):
+    body = sections()[name]
+    documented = set(re.findall(r"^\| `(\w+)` \|", body, flags=re.M))
+    assert documented == {field.data_key or key for key, field in SCHEMAS[name]().fields.items()}
+
+
+def test_every_intent_is_documented():
+    assert set(re.findall(r"^\| `(\w+)` \|", sections()["Intents"], flags=re.M)) == set(INTENTS)
+
+
+def test_every_command_is_in_the_readme():
+    documented = set(re.findall(r"^\| `demotape ([a-z]+)", README, flags=re.M))
+    assert documented == set(main.commands)
+
+
+def test_every_option_is_in_the_commands_document():
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    for name, command in main.commands.items():
+        body = re.search(rf"^## demotape {name}$(.*?)(?=^## |\Z)", text, flags=re.M | re.S)
+        assert body, name
+        for parameter in command.params:
+            word = parameter.opts[0] if parameter.param_type_name == "option" else parameter.human_readable_name
+            assert f"`{word}`" in body[1], f"{name}: {word}"
+
+
+def test_links_between_documents_lead_somewhere():
+    for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
+            assert (path.parent / target).exists(), f"{path.name}: {target}"

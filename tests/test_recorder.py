@@ -1,0 +1,164 @@
+"""The recorder leaves the page alone, shows the state before each effect, keeps secrets out, survives a kill."""
+
+import asyncio
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+
+import cv2
+import numpy as np
+import pytest
+
+from demotape.site import miniwob_folder, serve
+from recorder import Recorder, Recording
+from schemas import InputError
+
+from .conftest import painted
+
+# What a page can see of itself: its whole DOM as text, and every name on its window.
+SERIALISE = """() => [new XMLSerializer().serializeToString(document),
+    [...document.querySelectorAll('*')].map(e => Object.keys(e).join()).join('|'),
+    Object.getOwnPropertyNames(window).sort().join()]"""
+
+
+async def act(page):
+    """Book-keeping on a miniwob page: clicks, typing, keys, wheel."""
+    await page.evaluate("() => { Math.seedrandom('1'); core.EPISODE_MAX_TIME = 1e9 }")
+    await page.mouse.click(80, 100)
+    await painted(page)
+    await page.mouse.click(60, 90)
+    await page.keyboard.type("abc")
+    await page.keyboard.press("Tab")
+    await page.mouse.move(20, 30, steps=4)
+    await page.mouse.wheel(0, 30)
+    await painted(page)
+    await page.evaluate("clearInterval(core.CD_TIMER)")
+    timer = await page.evaluate("document.querySelector('#timer-countdown').textContent")
+    seen = await page.evaluate(SERIALISE)
+    # what is random in the page itself: its clock, jQuery's key
+    return [re.sub(r"jQuery\d+", "jQuery", text.replace(timer, "")) for text in seen]
+
+
+@pytest.mark.parametrize("name", ["login-user", "choose-list", "book-flight", "email-inbox"])
+def test_the_page_is_the_same_with_and_without_the_recorder(studio, name):
+    with serve(miniwob_folder()) as origin:
+        url = f"{origin}/miniwob/{name}.html"
+
+        async def unrecorded():
+            context = await studio.browser.new_context(viewport={"width": 800, "height": 600})
+            page = await context.new_page()
+            await page.goto(url)
+            await painted(page)
+            seen = await act(page)
+            await context.close()
+            return seen
+
+        assert studio.record(act, url=url).answer == studio.run(unrecorded())
+
+
+FLIP = """<!DOCTYPE html><body style="margin:0;background:rgb(255,0,0)"><p id=n>0</p><script>
+addEventListener('mousedown', () => { n.textContent++;
+  document.body.style.background = n.textContent % 2 ? 'rgb(0,0,255)' : 'rgb(255,0,0)'; });</script>"""
+
+
+def test_picture_and_dom_are_from_before_the_effect(studio, site):
+    site.pages["/"] = FLIP
+
+    async def hand(page):
+        for _ in range(20):
+            await page.mouse.click(200, 200)
+            await asyncio.sleep(0.1)
+
+    session = studio.record(hand, url=site.origin + "/")
+    clicks = [turn for turn in session.turns if turn["intent"] == "click"]
+    assert len(clicks) == 20
+    for number, turn in enumerate(clicks):
+        dom = session.recording.blob(turn["state"]["dom"]).decode()
+        picture = cv2.imdecode(np.frombuffer(session.recording.blob(turn["state"]["screenshot"]), np.uint8), 1)
+        blue, _, red = picture[300, 400]
+        assert f">{number}</p>" in dom
+        assert (blue > red) == bool(number % 2), number
+
+
+def test_a_secret_never_reaches_the_disk(studio, site):
+    site.pages["/"] = ("<input id=p type=password><button id=show onclick=\"p.type = 'text'\">Show</button>"
+                       "<input id=o autocomplete=one-time-code><div data-demotape-mask>Account 998877</div>")
+
+    async def hand(page):
+        await page.locator("#p").click()
+        await page.keyboard.type("hunter2!")
+        await page.locator("#show").click()
+        await page.locator("#p").click()
+        await page.keyboard.type("X9")
+        await page.keyboard.press("Control+a")
+        await page.keyboard.press("Control+c")
+        await page.locator("#o").click()
+        await page.keyboard.type("314159")
+
+    session = studio.record(hand, url=site.origin + "/")
+    layout = session.recording.layout
+    kept = layout.events.read_bytes() + b"".join(
+        session.recording.blob(path.name) for path in layout.blobs.rglob("*") if path.is_file())
+    for secret in (b"hunter2", b"unter2", b"hunter", b"X9", b"314159", b"31415", b"998877"):
+        assert secret not in kept
+    assert [turn["arguments"]["text"] for turn in session.turns if turn["intent"] == "textInput"] == ["[REDACTED]"] * 3
+
+
+RECORD_FOREVER = textwrap.dedent("""
+    import asyncio, sys
+    from playwright.async_api import async_playwright
+    from recorder import Recorder
+    from recorder.browser import launch
+
+    async def main(url, directory):
+        async with async_playwright() as playwright:
+            browser = await launch(playwright, headless=True)
+            context = await browser.new_context()
+            page = await context.new_page()
+            async with Recorder(context, directory):
+                await page.goto(url)
+                while True:
+                    await page.mouse.click(100, 100)
+                    print("clicked", flush=True)
+                    await asyncio.sleep(0.05)
+
+    asyncio.run(main(*sys.argv[1:]))
+""")
+
+
+def test_a_killed_recorder_leaves_a_recording_that_opens(tmp_path, site):
+    site.pages["/"] = FLIP
+    directory = tmp_path / "rec"
+    process = subprocess.Popen([sys.executable, "-c", RECORD_FOREVER, site.origin + "/", str(directory)],
+                               stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        for _ in range(15):
+            assert process.stdout.readline() == "clicked\n"
+        assert Recording(directory).manifest["status"] == "recording"
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    recording = Recording(directory)
+    assert recording.manifest["status"] == "recovered"
+    clicks = [event for event in recording.events if event["type"] == "pointerdown"]
+    assert len(clicks) >= 13
+    for event in clicks:
+        assert json.loads(recording.blob(event["state"]["elements"]))
+
+
+def test_a_folder_that_holds_a_recording_is_refused(studio, tmp_path):
+    async def record():
+        context = await studio.browser.new_context()
+        try:
+            async with Recorder(context, tmp_path / "rec"):
+                pass
+        finally:
+            await context.close()
+
+    studio.run(record())
+    with pytest.raises(InputError, match="recording already"):
+        studio.run(record())
