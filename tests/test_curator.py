@@ -5,11 +5,12 @@ import os
 import shutil
 import sqlite3
 import stat
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import inspect
 
-from curator_web import create_app
+from curator_web import create_app, server
 from curator_web.database import open_database
 from curator_web.editing import add_edit, edit_log, set_status
 from curator_web.errors import Conflict, NotFound
@@ -156,6 +157,19 @@ def test_stale_version_is_refused_and_nothing_changes(db, store, recording):
     with pytest.raises(Conflict):
         set_status(db, "rec-1", "approved", 1)
     assert [turn["id"] for turn in current(db, "rec-1")["turns"] if turn["dropped"]] == ["t2"]
+
+
+def test_of_many_at_once_one_wins(db, store, recording):
+    import_recording(db, store, recording)
+
+    def attempt(number: int) -> bool:
+        try:
+            return add_edit(db, "rec-1", {"op": "drop", "turn": f"t{number}"}, 1) == 2
+        except Conflict:
+            return False
+    with ThreadPoolExecutor(6) as pool:
+        assert sum(pool.map(attempt, range(1, 7))) == 1
+    assert len(edit_log(db, "rec-1")) == listing(db).rows[0].dropped == 1
 
 
 def test_edit_that_changes_nothing_is_not_kept(db, store, recording):
@@ -329,7 +343,8 @@ def test_headers_hosts_and_cookies(client):
     for host, code in (("evil.example", 400), ("127.0.0.1.evil.example", 400), ("localhost:5000", 200),
                        ("[::1]:5000", 200), ("127.0.0.1", 200)):
         assert client.get("/", headers={"Host": host}).status_code == code, host
-    assert client.post("/demonstrations/rec-1/edits", data={"op": "drop", "turn": "t1", "version": 1}).status_code == 400
+    without_token = client.post("/demonstrations/rec-1/edits", data={"op": "drop", "turn": "t1", "version": 1})
+    assert without_token.status_code == 400
 
 
 def test_blobs_are_served_by_kind_only(client, db):
@@ -346,6 +361,13 @@ def test_blobs_are_served_by_kind_only(client, db):
                  "/blobs/rec-1/..%2f..%2frecording.json", "/blobs/none/" + state["screenshot"],
                  f"/blobs/..%2frec-1/{state['screenshot']}", "/blobs/rec-1/recording.json"):
         assert client.get(path).status_code == 404, path
+
+
+def test_port_that_is_taken_gives_one_line(app):
+    running = server.make(app)
+    with pytest.raises(InputError, match="cannot be listened on"):
+        server.make(app, port=running.port)
+    running.server_close()
 
 
 def test_failures_have_pages_and_tell_nothing(client, app, monkeypatch):

@@ -3,38 +3,20 @@
 import re
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from curator_web import create_app, server, vendor
 from curator_web.app import dom_id
-from curator_web.database import Database
 from curator_web.editing import add_edit
-from curator_web.library import current, import_recording, listing
-from curator_web.storage import RecordingStore
+from curator_web.library import import_recording, listing
 from recorder.browser import find_chromium
-from schemas import InputError
 
-from .curator_fixtures import BOX, HOSTILE, TASK, hostile_turns, make_recording
+from .curator_fixtures import BOX, HOSTILE, TASK, Site, hostile_turns, make_recording
 
 EDITS = re.compile("/edits$")
-
-
-@dataclass
-class Site:
-    """The app while it is served, and what it holds."""
-
-    url: str
-    db: Database
-    store: RecordingStore
-
-    def turns(self, demonstration_id: str) -> list[dict]:
-        return current(self.db, demonstration_id)["turns"]
-
-    def ids(self, demonstration_id: str) -> list[str]:
-        return [turn["id"] for turn in self.turns(demonstration_id)]
 
 
 @pytest.fixture(scope="module")
@@ -357,6 +339,8 @@ def test_help_lists_every_key(page, site, demonstration):
     listed = {text.strip() for text in sheet.locator("kbd").all_inner_texts()}
     shown = {text.strip() for text in page.locator("#workspace kbd").all_inner_texts()}
     assert {key for text in shown for key in re.split(r"(?<=Alt) ", text)} - {"Alt"} <= listed | {"↑", "↓"}
+    documented = set(re.findall("`(.*?)`", (Path(__file__).parent.parent / "docs" / "review.md").read_text()))
+    assert {key.replace("⇧", "Shift") for key in listed} <= documented
     sheet.get_by_label("Use these keys").uncheck()
     page.keyboard.press("Escape")
     page.keyboard.press("j")
@@ -391,7 +375,7 @@ def test_hostile_recording_runs_nothing(page, site, tmp_path):
         page.goto(f"{site.url}demonstrations/hostile")
         page.locator(f"#row-{dom_id(turn['id'])} a").click()
         expect(page.locator("#turn")).to_have_attribute("data-turn", turn["id"])
-        assert "owned" != page.title()
+        assert page.title() != "owned"
         if turn["type"] == "browser":
             page.keyboard.press("v")
             frame = page.frame_locator("#screen-dom iframe").locator("body")
@@ -404,12 +388,3 @@ def test_hostile_recording_runs_nothing(page, site, tmp_path):
             page.keyboard.press("d")
         expect(page.get_by_role("button", name="Restore")).to_be_visible()
     assert dialogs == [] and not [url for url in requests if "evil" in url or not url.startswith((site.url, "data:"))]
-
-
-def test_port_that_is_taken_gives_one_line(site):
-    port = int(site.url.rstrip("/").rpartition(":")[2])
-    app = create_app(data_dir=site.store.data_dir)
-    with pytest.raises(InputError, match="cannot be listened on"):
-        server.make(app, port=port)
-    with pytest.raises(InputError):
-        server.make(app, port=70000)

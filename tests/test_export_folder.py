@@ -1,6 +1,5 @@
 """Exports are whole or absent, the same each time, and replace nothing that is not theirs."""
 
-import fcntl
 import json
 import os
 import signal
@@ -10,8 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
+import webdataset
 
 from pipeline.export import FORMATS, Source, export
+from pipeline.export.manifest import FileSchema, ManifestSchema, SourceSchema
 from pipeline.verify import verify
 from schemas import InputError
 from tests.recording_fixtures import make_demonstration, write_recording
@@ -121,8 +122,10 @@ def test_manifest(tmp_path, sources):
     assert [entry["id"] for entry in manifest["demonstrations"]] == ["rec-a", "rec-b"]
 
 
-def test_locked_folder_is_let_go(tmp_path, sources):
+def test_the_documentation_names_every_field_and_format(tmp_path, sources):
+    text = (Path(__file__).parent.parent / "docs" / "export.md").read_text(encoding="utf-8")
     export(sources[:1], tmp_path / "out", "webdataset")
-    handle = os.open(tmp_path / "out", os.O_RDONLY)
-    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    os.close(handle)
+    sample = next(iter(webdataset.WebDataset([str(tmp_path / "out" / "train-000000.tar")], shardshuffle=False)))
+    schemas = ManifestSchema, FileSchema, SourceSchema
+    names = {*FORMATS, *json.loads(sample["json"]), *(name for schema in schemas for name in schema().fields)}
+    assert [name for name in sorted(names) if f"`{name}`" not in text] == []

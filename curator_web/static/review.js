@@ -7,6 +7,7 @@
   const selectedRow = () => $("#turns [aria-current]");
   const rows = () => [...document.querySelectorAll("#turns .row")];
   const KEYS_OFF = "demotape-keys-off";
+  let wanted = null; // id of the turn that was asked for and is not shown yet
   let leftField = null; // name of the field that had the focus before a swap
 
   // ---- Turns -------------------------------------------------------------------------------------------------------
@@ -42,7 +43,9 @@
 
   document.addEventListener("click", (event) => {
     const row = event.target.closest("#turns .row");
-    if (row && !event.ctrlKey && !event.metaKey && !event.shiftKey) mark(row);
+    if (!row || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    wanted = row.parentElement.dataset.turn;
+    mark(row);
   }, true);
 
   // ---- Keys --------------------------------------------------------------------------------------------------------
@@ -97,7 +100,9 @@
 
   document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
     if (ctx.response?.status >= 400) restoreOrder();
-    else mark(rows().find((row) => row.parentElement.dataset.turn === $("#turn").dataset.turn));
+    const { turn } = $("#turn").dataset;
+    if (ctx.response?.status >= 400 || wanted === turn) wanted = null;
+    mark(rows().find((row) => row.parentElement.dataset.turn === (wanted ?? turn)));
     arrange();
     if (document.activeElement === document.body) {
       const field = leftField && $(`#turn .fix [name="${CSS.escape(leftField)}"]`);
@@ -108,6 +113,7 @@
   document.addEventListener("htmx:error", ({ detail: { ctx } }) => {
     if (!ctx) return;
     restoreOrder();
+    wanted = null;
     const notice = document.createElement("div");
     notice.className = "notice";
     notice.append(Object.assign(document.createElement("p"), {

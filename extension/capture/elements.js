@@ -44,14 +44,15 @@ demotape.elements = (function () {
 
   /** Text of an element as a person reads it, without the values of secret parts. */
   function text(element, limit = TEXT_LIMIT) {
-    if (element.closest("[data-demotape-mask]")) return "";
+    const masks = demotape.shared.masks;
+    if (masks && element.closest("[data-demotape-mask]")) return "";
     const pieces = [];
     let length = 0;
     const walker = element.ownerDocument.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node && length < limit * 2; node = walker.nextNode()) {
       const parent = node.parentElement;
       if (!parent || (NOT_READ.has(parent.localName) && parent !== element) || !node.data.trim()) continue;
-      if (parent.closest("[data-demotape-mask]")) continue;
+      if (masks && parent.closest("[data-demotape-mask]")) continue;
       pieces.push(node.data.slice(0, limit * 2));
       length += node.data.length;
     }
@@ -90,10 +91,10 @@ demotape.elements = (function () {
   }
 
   /** Whether a person would expect the element to react to a click. */
-  function clickable(element, elementRole, style) {
+  function clickable(element, elementRole) {
     return (
-      CLICKABLE_ROLES.has(elementRole) || element.hasAttribute("onclick") || element.localName === "label" ||
-      element.isContentEditable || style.cursor === "pointer"
+      CLICKABLE_ROLES.has(elementRole) || element.localName === "label" || element.hasAttribute("onclick") ||
+      element.isContentEditable || getComputedStyle(element).cursor === "pointer"
     );
   }
 

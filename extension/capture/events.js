@@ -27,7 +27,7 @@ demotape.events = (function () {
       path: demotape.island.path(shared.rootFrame),
       target: target ?? (element ? demotape.elements.describe(element) : null),
       data,
-      snapshot,
+      snapshot: demotape.snapshot.seal(snapshot),
     }));
     return id;
   }
@@ -211,6 +211,7 @@ demotape.events = (function () {
     demotape.send = sender;
     listen();
     new MutationObserver(listen).observe(document, { childList: true });
+    demotape.mirror.warmSoon();
   }
 
   return { start };

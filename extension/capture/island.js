@@ -23,6 +23,15 @@ demotape.island = (function () {
     return frame;
   }
 
+  /** The document in a frame element, when it belongs to this island. */
+  function documentOf(frameElement) {
+    try {
+      return frameElement.contentWindow?.document?.defaultView ? frameElement.contentWindow.document : null;
+    } catch {
+      return null;
+    }
+  }
+
   /** Index of a frame among its parent's frames, -1 when the parent does not list it. */
   function indexInParent(frame) {
     for (let index = 0; index < frame.parent.length; index++) {
@@ -81,7 +90,7 @@ demotape.island = (function () {
     return uids;
   }
 
-  return { root, path, indexInParent, contentBox, transform, framePath };
+  return { root, path, documentOf, indexInParent, contentBox, transform, framePath };
 })();
 
 /** State shared by the scripts of one island: the uid map, the current gesture, what was scrolled, what is secret. */

@@ -12,7 +12,7 @@ demotape.secrets = (function () {
     const { oncePassword } = demotape.shared;
     if (oncePassword.has(element)) return true;
     const secret =
-      element.closest?.("[data-demotape-mask]") ||
+      (demotape.shared.masks && element.closest("[data-demotape-mask]")) ||
       (element.localName === "input" &&
         (element.type === "password" ||
           AUTOCOMPLETE.test(element.getAttribute("autocomplete") ?? "") ||

@@ -66,6 +66,8 @@ def stage(demonstration: dict, context) -> dict:
     log = read_chat(context.chat, started_at=recording.manifest["started_at"], duration=recording_length(recording),
                     kind=getattr(context, "chat_kind", None), time_base=getattr(context, "time_base", None),
                     speakers=context.speakers)
+    if log.shift:
+        _log.warning("%s: written in another time zone, moved by %+.1f hours", context.chat, log.shift / 3600)
     for line, reason in log.problems:
         _log.warning("%s, line %d: %s", context.chat, line, reason)
     return place(placed, log)

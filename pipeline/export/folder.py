@@ -26,7 +26,7 @@ class Folder:
     """
 
     def __init__(self, destination: Path | str, format: str):
-        self.destination = Path(destination).absolute()
+        self.destination = Path(destination).resolve()  # a link to a folder is replaced where it leads
         self.summary = Summary(format, self.destination)
         self._staging = self.destination.parent / f".{self.destination.name}.partial"
         self._entries: dict[str, IO[bytes]] = {}

@@ -67,8 +67,9 @@ class _Demonstration:
         page = self.states.page(state) if state else None
         element, in_page = self._element(turn, page)
         picture = self._picture(state["screenshot"], number) if state else None
-        # A reader predicts only turns whose screenshot is good: one whose target cannot be found is history only.
-        good = bool(picture and in_page and state["screenshot_status"] == "good")
+        # A reader predicts only turns whose screenshot is good: without a page, or with a target that the page does
+        # not have, a turn is history only.
+        good = bool(picture and page and in_page and state["screenshot_status"] == "good")
         written = {"screenshot": picture, "page": self._page(state, page, number) if page else None,
                    "screenshot_status": "good" if good else "broken"}
         return browser_turn(turn, state=written, element=element, started_at=manifest["started_at"],

@@ -1,0 +1,341 @@
+// The mirror: an island's HTML text, kept up to date piece by piece, so that a snapshot costs what has changed since
+// the last one and not what the page is big.
+//
+// Every element's text is remembered until something in it changes; a MutationObserver forgets what changed, and its
+// ancestors. Large texts are cut into chunks: a chunk stands in its parent's text as a mark, and is sent once. What no
+// observer tells (values of controls, scroll offsets, rules added by script) is compared when a snapshot is taken.
+// Reads only: the page is the same, byte for byte, before and after.
+"use strict";
+
+demotape.mirror = (function () {
+  const VOID = new Set([
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
+  ]);
+  const RAW_TEXT = new Set(["style", "xmp", "noembed", "noframes", "plaintext"]);
+  const EMPTIED = new Set(["script", "noscript"]); // never run again; may hold tokens
+  const CONTROLS = new Set(["input", "textarea", "select", "style"]);
+  const WATCHED = { subtree: true, childList: true, attributes: true, characterData: true };
+  const MASK = "data-demotape-mask";
+  const CHUNK = 2048; // characters from which a run of siblings may become a chunk
+  const CHUNK_LIMIT = 16384; // characters from which it must
+  const MARK = "\u0001"; // around a chunk's number in its parent's text
+  const FRAME_MARK = "\u0002"; // the same for a frame's document, whose text is to be escaped as an attribute
+  const MARKED = /[\u0001\u0002](\d+)[\u0001\u0002]/g;
+
+  const { shared } = demotape;
+  shared.records ??= new WeakMap(); // node -> { html, state, facts }
+  shared.chunks ??= []; // number -> { text, sent }
+  shared.controls ??= new Set();
+  shared.observers ??= new Set();
+  shared.scopes ??= new Map(); // document or shadow root -> what its adopted sheets were
+  shared.masks ??= false;
+
+  const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\u00a0": "&nbsp;", [MARK]: "\ufffd", [FRAME_MARK]: "\ufffd" };
+  const escapeText = (text) => (/[&<>\u00a0\u0001\u0002]/.test(text) ? text.replace(/[&<>\u00a0\u0001\u0002]/g, (c) => escapes[c]) : text);
+  const escapeAttribute = (text) => (/[&"\u00a0\u0001\u0002]/.test(text) ? text.replace(/[&"\u00a0\u0001\u0002]/g, (c) => escapes[c]) : text);
+  const attribute = (name, value) => ` ${name}="${escapeAttribute(value)}"`;
+
+  /** What is remembered of an element. */
+  function recordOf(element) {
+    let record = shared.records.get(element);
+    if (!record) shared.records.set(element, (record = { html: null, state: "", facts: null }));
+    return record;
+  }
+
+  // What has changed.
+
+  /** The element that holds a node: its parent, its shadow host, or the frame element of its document. */
+  function holderOf(node) {
+    const parent = node.parentNode;
+    if (!parent) return null;
+    if (parent.nodeType === Node.ELEMENT_NODE) return parent;
+    if (parent.nodeType === Node.DOCUMENT_FRAGMENT_NODE) return parent.host ?? null;
+    return parent.defaultView && parent.defaultView !== shared.rootFrame ? parent.defaultView.frameElement : null;
+  }
+
+  /** Forget an element's text and its ancestors'. Where one is forgotten already, so are those above it. */
+  function forget(node) {
+    let at = node.nodeType === Node.ELEMENT_NODE ? node : node.host ?? holderOf(node);
+    for (let first = true; at; at = holderOf(at), first = false) {
+      const record = shared.records.get(at);
+      if (record) record.facts = null;
+      if (!record || record.html === null) {
+        if (!first) return;
+        continue;
+      }
+      record.html = null;
+    }
+  }
+
+  function onMutations(mutations) {
+    for (const { target, attributeName } of mutations) {
+      if (attributeName === MASK) shared.records = new WeakMap();
+      if (target.nodeType === Node.DOCUMENT_NODE) {
+        const holder = target.defaultView?.frameElement;
+        if (holder) forget(holder);
+      } else forget(target);
+    }
+    if (mutations.length) warmSoon();
+  }
+
+  const observer = new MutationObserver(onMutations);
+  shared.observers.add(observer);
+  window.addEventListener("pagehide", (event) => event.persisted || shared.observers.delete(observer));
+
+  function watch(scope) {
+    if (shared.scopes.has(scope)) return;
+    shared.scopes.set(scope, sheetsOf(scope));
+    observer.observe(scope, WATCHED);
+  }
+
+  /** Take in what the observers have not told yet, and compare what none tells. */
+  function update() {
+    for (const each of shared.observers) forgetAll(each.takeRecords());
+    for (const control of shared.controls) {
+      if (!control.isConnected) shared.controls.delete(control);
+      else if (recordOf(control).state !== stateOf(control)) forgetControl(control);
+    }
+    for (const element of shared.scrolled) {
+      if (!element.isConnected) shared.scrolled.delete(element);
+      else if ((recordOf(element).scroll ?? "") !== scrollState(element)) forget(element);
+    }
+    for (const [scope, sheets] of shared.scopes) {
+      if (!(scope.host ?? scope.documentElement)?.isConnected) shared.scopes.delete(scope);
+      else if (sheets !== sheetsOf(scope)) {
+        shared.scopes.set(scope, sheetsOf(scope));
+        forget(scope.host ?? scope.head ?? scope.documentElement);
+      }
+    }
+  }
+
+  function forgetAll(mutations) {
+    if (mutations.length) onMutations(mutations);
+  }
+
+  function forgetControl(control) {
+    if (control.localName === "select") for (const option of control.options) forget(option);
+    forget(control);
+  }
+
+  /** What a control shows that is no attribute. */
+  function stateOf(control) {
+    switch (control.localName) {
+      case "input": return control.type === "file" ? "" : `${control.checked}${demotape.secrets.valueOf(control)}`;
+      case "textarea": return demotape.secrets.valueOf(control);
+      case "select": return control.multiple ? Array.from(control.selectedOptions, (o) => o.index).join() : `${control.selectedIndex}`;
+      default: return control.sheet ? `${rulesIn(control.sheet)}` : "";
+    }
+  }
+
+  const sheetsOf = (scope) => Array.from(scope.adoptedStyleSheets ?? [], rulesIn).join();
+
+  function rulesIn(sheet) {
+    try {
+      return sheet.cssRules.length;
+    } catch {
+      return -1; // another origin's sheet cannot be read
+    }
+  }
+
+  // Texts.
+
+  /** Text of a document with its doctype; null when time ran out. */
+  function documentText(document, until) {
+    const root = document.documentElement;
+    const { doctype } = document;
+    watch(document);
+    const head = doctype ? `<!DOCTYPE ${doctype.name}${doctypeIds(doctype)}>` : "";
+    const html = root ? elementText(root, until, false) : "";
+    return html === null ? null : head + html;
+  }
+
+  function doctypeIds({ publicId, systemId }) {
+    if (publicId) return ` PUBLIC "${publicId}"${systemId ? ` "${systemId}"` : ""}`;
+    return systemId ? ` SYSTEM "${systemId}"` : "";
+  }
+
+  /** Text of an element: remembered, or put together from its children's. null when time ran out. */
+  function elementText(element, until, masked) {
+    const record = recordOf(element);
+    if (record.html !== null) return record.html;
+    if (until && performance.now() > until) return null;
+    const tag = element.prefix ? `${element.prefix}:${element.localName}` : element.localName;
+    if (CONTROLS.has(tag)) {
+      shared.controls.add(element);
+      record.state = stateOf(element);
+    }
+    const inMask = masked || (shared.masks && element.hasAttribute(MASK));
+    const start = `<${tag}${attributesText(element, tag, record)}`;
+    let html;
+    if (tag === "iframe" || tag === "frame") html = frameText(element, tag, start, until);
+    else if (VOID.has(tag)) html = start + ">";
+    else {
+      const content = contentText(element, tag, until, inMask);
+      html = content === null ? null : `${start}>${content}</${tag}>`;
+    }
+    return (record.html = html);
+  }
+
+  function attributesText(element, tag, record) {
+    let text = attribute("data-demotape-uid", demotape.uid(element));
+    const control = tag === "input" || tag === "option";
+    for (const { name, value } of element.attributes) {
+      if (name.startsWith("data-demotape-")) {
+        if (name !== MASK) continue;
+        shared.masks = true;
+      }
+      if (control && (name === "checked" || name === "selected" || (name === "value" && tag === "input"))) continue;
+      if (name === "srcdoc" || (name === "src" && (tag === "iframe" || tag === "frame"))) continue;
+      text += attribute(name, value);
+    }
+    if (tag === "input") text += inputState(element);
+    if (tag === "option" && element.selected) text += ' selected=""';
+    if (tag === "html") text += attribute("data-demotape-base", element.ownerDocument.baseURI);
+    record.scroll = scrollState(element);
+    return record.scroll ? text + attribute("data-demotape-scroll", record.scroll) : text;
+  }
+
+  function inputState(element) {
+    if (element.type === "file") return "";
+    const value = demotape.secrets.valueOf(element);
+    const shown = value || element.hasAttribute("value") ? attribute("value", value) : "";
+    return element.checked ? shown + ' checked=""' : shown;
+  }
+
+  function scrollState(element) {
+    if (!shared.scrolled.has(element)) return "";
+    const { scrollLeft, scrollTop } = element;
+    return scrollLeft || scrollTop ? `${scrollLeft},${scrollTop}` : "";
+  }
+
+  function contentText(element, tag, until, masked) {
+    if (EMPTIED.has(tag)) return "";
+    if (tag === "style") return styleText(element);
+    if (tag === "textarea") return "\n" + escapeText(demotape.secrets.valueOf(element));
+    if (tag === "template") return escapeMarks(element.innerHTML);
+    const shadow = demotape.shadowRootOf(element);
+    const before = (shadow ? shadowText(shadow, until, masked) : "");
+    if (before === null) return null;
+    const children = childrenText(element, RAW_TEXT.has(tag), until, masked);
+    if (children === null) return null;
+    const text = before + (tag === "pre" || tag === "listing" ? "\n" : "") + children;
+    return tag === "head" ? text + adoptedStyles(element.ownerDocument) : text;
+  }
+
+  const escapeMarks = (text) => text.replace(/[\u0001\u0002]/g, "\ufffd");
+
+  /**
+   * Text of all children. Runs of siblings become chunks. A run ends behind a child whose uid says so, not at a
+   * number of characters, so that a child added before does not move all the boundaries behind it.
+   */
+  function childrenText(parent, raw, until, masked) {
+    let text = "", run = "";
+    for (let child = parent.firstChild; child; child = child.nextSibling) {
+      if (child.nodeType === Node.ELEMENT_NODE) {
+        const html = elementText(child, until, masked);
+        if (html === null) return null;
+        run += html;
+        if (run.length > CHUNK && (run.length > CHUNK_LIMIT || html.length > CHUNK || endsRun(child))) {
+          text += mark(run, MARK);
+          run = "";
+        }
+      } else if (child.nodeType === Node.TEXT_NODE || child.nodeType === Node.CDATA_SECTION_NODE) {
+        run += raw ? escapeMarks(child.data) : escapeText(masked && child.data.trim() ? demotape.secrets.REDACTED : child.data);
+      }
+    }
+    return text + run;
+  }
+
+  const endsRun = (child) => demotape.uid(child).charCodeAt(demotape.uid(child).length - 1) % 8 === 0;
+
+  /** Put a text away as a chunk; returns the mark that stands for it. */
+  function mark(text, kind) {
+    return `${kind}${shared.chunks.push({ text, sent: false }) - 1}${kind}`;
+  }
+
+  function shadowText(shadow, until, masked) {
+    watch(shadow);
+    const children = childrenText(shadow, false, until, masked);
+    if (children === null) return null;
+    const focus = shadow.delegatesFocus ? ' shadowrootdelegatesfocus=""' : "";
+    return `<template shadowrootmode="${shadow.mode}"${focus}>${adoptedStyles(shadow)}${children}</template>`;
+  }
+
+  /** A style element's rules: its text, or what scripts put there through the CSSOM. */
+  function styleText(element) {
+    const text = element.textContent;
+    return escapeMarks(text.trim() || !element.sheet ? text : sheetText(element.sheet));
+  }
+
+  function sheetText(sheet) {
+    try {
+      return Array.from(sheet.cssRules, (rule) => rule.cssText).join("\n");
+    } catch {
+      return "";
+    }
+  }
+
+  function adoptedStyles(scope) {
+    return Array.from(scope.adoptedStyleSheets ?? [],
+      (sheet) => `<style data-demotape-adopted="">${escapeMarks(sheetText(sheet))}</style>`).join("");
+  }
+
+  function frameText(element, tag, start, until) {
+    const source = element.getAttribute("src");
+    const inner = demotape.island.documentOf(element);
+    let text = start + (source === null ? "" : attribute("data-demotape-src", source));
+    if (inner) {
+      const html = documentText(inner, until);
+      if (html === null) return null;
+      text += ` srcdoc="${mark(html, FRAME_MARK)}"`;
+    }
+    return tag === "frame" ? text + ">" : `${text}></iframe>`;
+  }
+
+  // Snapshots.
+
+  /** The island's text now, as a chunk's number. */
+  function take() {
+    update();
+    const { document } = shared.rootFrame;
+    const root = document.documentElement;
+    if (root && recordOf(root).html !== null && shared.rootChunk?.html === recordOf(root).html) return shared.rootChunk.number;
+    const html = documentText(document, 0);
+    const number = shared.chunks.push({ text: html, sent: false }) - 1;
+    shared.rootChunk = { html: root ? recordOf(root).html : "", number };
+    return number;
+  }
+
+  /** Chunks below a number that were not sent yet, as [number, text]; they count as sent from now on. */
+  function unsent(number) {
+    const found = [], waiting = [number];
+    while (waiting.length) {
+      const at = waiting.pop(), chunk = shared.chunks[at];
+      if (chunk.sent) continue;
+      chunk.sent = true;
+      found.push([at, chunk.text]);
+      for (const [, below] of chunk.text.matchAll(MARKED)) waiting.push(Number(below));
+      chunk.text = ""; // nobody asks again
+    }
+    return found;
+  }
+
+  // Warming: put texts together while nothing else is to be done.
+
+  const SLICE = 6; // ms at a time
+  function warmSoon() {
+    if (shared.warming) return;
+    shared.warming = true;
+    requestIdleCallback(warm, { timeout: 1000 });
+  }
+
+  function warm(deadline) {
+    shared.warming = false;
+    const { document } = shared.rootFrame;
+    if (!document.documentElement) return;
+    const text = documentText(document, performance.now() + Math.min(SLICE, deadline.timeRemaining() || SLICE));
+    if (text === null) warmSoon();
+  }
+
+  return { take, unsent, warmSoon, recordOf, forget, update };
+})();

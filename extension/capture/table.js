@@ -1,0 +1,178 @@
+// The element table: every element with a box in the viewport, frames and shadow roots included. Whole subtrees out of
+// sight are passed over without reading their boxes; points of a grid are asked at the end what was missed by that.
+"use strict";
+
+demotape.table = (function () {
+  const WITHOUT_BOX = new Set(["head", "meta", "link", "script", "style", "title", "base", "template", "noscript"]);
+  const NAME_LIMIT = 100;
+  const LONG_LIST = 120; // children from which a list is searched instead of read through
+  const SAMPLES = 16;
+  const MARGIN = 8; // children read beyond both ends of what a search found
+  const GRID = [12, 8]; // points across and down
+
+  /** Where a frame's document stands: transform to the island root's coordinates, visible part, frame path. */
+  function placeOf(frame, outer, frameElement) {
+    if (!outer) {
+      return {
+        x: 0, y: 0, scaleX: 1, scaleY: 1, path: [],
+        clip: { left: 0, top: 0, right: frame.innerWidth, bottom: frame.innerHeight },
+      };
+    }
+    const content = placeBox(demotape.island.contentBox(frameElement), outer);
+    const { clip } = outer;
+    return {
+      x: content.x, y: content.y, scaleX: content.scaleX, scaleY: content.scaleY,
+      path: [...outer.path, demotape.uid(frameElement)],
+      clip: {
+        left: Math.max(clip.left, content.x), top: Math.max(clip.top, content.y),
+        right: Math.min(clip.right, content.x + content.width), bottom: Math.min(clip.bottom, content.y + content.height),
+      },
+    };
+  }
+
+  function placeBox(box, place) {
+    return {
+      x: box.x * place.scaleX + place.x, y: box.y * place.scaleY + place.y,
+      width: box.width * place.scaleX, height: box.height * place.scaleY,
+      scaleX: (box.scaleX ?? 1) * place.scaleX, scaleY: (box.scaleY ?? 1) * place.scaleY,
+    };
+  }
+
+  const inSight = (box, { clip }) =>
+    box.x < clip.right && box.y < clip.bottom && box.x + box.width > clip.left && box.y + box.height > clip.top;
+
+  function walk(element, context, place) {
+    if (WITHOUT_BOX.has(element.localName) || context.seen.has(element)) return;
+    const rect = element.getBoundingClientRect();
+    const hasBox = rect.width > 0 && rect.height > 0;
+    const box = placeBox(rect, place);
+    if (hasBox && inSight(box, place)) addRow(element, box, context, place);
+    else if (!reaches(element, rect, hasBox)) return;
+    walkInside(element, context, place);
+  }
+
+  function walkInside(element, context, place) {
+    if (element.localName === "iframe" || element.localName === "frame") walkFrame(element, context, place);
+    const shadow = demotape.shadowRootOf(element);
+    const record = demotape.mirror.recordOf(element);
+    if (shadow && record.html !== null && record.shadow !== shadow) demotape.mirror.forget(element);
+    record.shadow = shadow;
+    if (shadow) walkChildren(shadow, context, place);
+    walkChildren(element, context, place);
+  }
+
+  /** Whether something inside an element out of sight may be in sight. */
+  function reaches(element, rect, hasBox) {
+    if (!element.firstElementChild && !demotape.shadowRootOf(element)) return false;
+    if (!hasBox) return element.checkVisibility() || getComputedStyle(element).display === "contents";
+    return element.scrollHeight > Math.ceil(rect.height) + 1 || element.scrollWidth > Math.ceil(rect.width) + 1;
+  }
+
+  function walkChildren(parent, context, place) {
+    const { children } = parent;
+    if (children.length > LONG_LIST && inOrder(children)) {
+      const [first, last] = windowOf(children, place);
+      for (let index = first; index <= last; index++) walk(children[index], context, place);
+    } else {
+      for (let child = parent.firstElementChild; child; child = child.nextElementSibling) walk(child, context, place);
+    }
+  }
+
+  /** Whether a long list runs from top to bottom, by a sample of it. */
+  function inOrder(children) {
+    let last = -Infinity;
+    for (let sample = 0; sample < SAMPLES; sample++) {
+      const { top } = children[Math.floor((sample * (children.length - 1)) / (SAMPLES - 1))].getBoundingClientRect();
+      if (top < last) return false;
+      last = top;
+    }
+    return true;
+  }
+
+  /** Indices of the first and last child of a list in order that may be in sight. */
+  function windowOf(children, place) {
+    const edge = (test) => {
+      let low = 0, high = children.length;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (test(placeBox(children[middle].getBoundingClientRect(), place))) low = middle + 1;
+        else high = middle;
+      }
+      return low;
+    };
+    const first = edge((box) => box.y + box.height <= place.clip.top);
+    const last = edge((box) => box.y < place.clip.bottom);
+    return [Math.max(0, first - MARGIN), Math.min(children.length - 1, last + MARGIN)];
+  }
+
+  function walkFrame(element, context, place) {
+    const inner = demotape.island.documentOf(element);
+    if (inner?.documentElement) {
+      const innerPlace = placeOf(inner.defaultView, place, element);
+      walk(inner.documentElement, context, innerPlace);
+      probe(inner, context, innerPlace);
+    } else if (element.contentWindow) {
+      const box = placeBox(demotape.island.contentBox(element), place);
+      const index = demotape.island.indexInParent(element.contentWindow);
+      context.frames.push({ uid: demotape.uid(element), index, path: place.path, ...box });
+    }
+  }
+
+  function addRow(element, { x, y, width, height }, context, place) {
+    context.seen.add(element);
+    const { tag, role, name } = factsOf(element);
+    context.rows.push({
+      uid: demotape.uid(element), tag, role, name, frame: place.path,
+      bbox: { x: round(x), y: round(y), width: round(width), height: round(height) },
+      visible: element.checkVisibility({ opacityProperty: true, visibilityProperty: true }),
+      clickable: demotape.elements.clickable(element, role),
+    });
+    if (demotape.secrets.isSecret(element)) context.secrets.push({ x, y, width, height });
+  }
+
+  const round = (value) => Math.round(value * 1000) / 1000;
+
+  /** What is said of an element in its row, remembered until something in it changes. */
+  function factsOf(element) {
+    const record = demotape.mirror.recordOf(element);
+    if (!record.facts) {
+      const role = demotape.elements.role(element);
+      record.facts = { tag: element.localName, role, name: demotape.elements.name(element, role, NAME_LIMIT) };
+    }
+    return record.facts;
+  }
+
+  /** Ask a grid of points what stands there: finds what was placed out of an element that was passed over. */
+  function probe(document, context, place) {
+    const { innerWidth, innerHeight } = document.defaultView;
+    for (let row = 0; row < GRID[1]; row++) {
+      for (let column = 0; column < GRID[0]; column++) {
+        const found = document.elementFromPoint(((column + 0.5) * innerWidth) / GRID[0], ((row + 0.5) * innerHeight) / GRID[1]);
+        if (found && !context.seen.has(found)) recover(found, context, place);
+      }
+    }
+  }
+
+  function recover(found, context, place) {
+    let top = found;
+    while (top.parentElement && !context.seen.has(top.parentElement)) top = top.parentElement;
+    for (let at = found; at !== top.parentElement; at = at.parentElement) {
+      if (!context.seen.has(at)) walk(at, context, place);
+    }
+  }
+
+  /** Rows, frames of other islands and boxes of secret fields, in the coordinates of the island's root. */
+  function take() {
+    const frame = demotape.shared.rootFrame;
+    const context = { rows: [], frames: [], secrets: [], seen: new Set() };
+    const place = placeOf(frame, null, null);
+    if (frame.document.documentElement) {
+      walk(frame.document.documentElement, context, place);
+      probe(frame.document, context, place);
+    }
+    const { rows, frames, secrets } = context;
+    return { rows, frames, secrets };
+  }
+
+  return { take };
+})();
