@@ -6,14 +6,28 @@ frames of other islands with that index, the uid of the frame element and its co
 
 import html
 import re
+from collections.abc import Mapping
 
 Path = tuple[int, ...]
+_MARK = re.compile("([\x01\x02])(\\d+)\\1")
+
+
+def assemble(chunks: Mapping[int, str], number: int) -> str:
+    """Text of an island's document: the numbered chunk with the chunks that it marks put in.
+
+    A chunk between U+0001 is put in as it is, one between U+0002 (a frame's document) as the text of an attribute.
+    """
+    def put_in(found: re.Match) -> str:
+        text = assemble(chunks, int(found[2]))
+        return text if found[1] == "\x01" else html.escape(text, quote=True)
+
+    return _MARK.sub(put_in, chunks[number])
 
 
 def merge(islands: dict[Path, dict]) -> tuple[str, list[dict]]:
     """DOM as HTML and element table of the whole page, from its islands by path; the top one is at ()."""
     top = islands[()]
-    document, rows = top["html"], list(top["rows"])
+    document, rows = assemble(top["chunks"], top["root"]), list(top["rows"])
     for frame in top["frames"]:
         inner = _below(islands, frame["index"])
         if inner:

@@ -42,6 +42,7 @@ class Tab:
         self.page = page
         self.ring = FrameRing()
         self.islands: dict[tuple[int, ...], dict] = {}
+        self._chunks: dict[str, dict[int, str]] = {}
         self.facts = {"url": page.url, "title": "", "viewport": {"width": 0, "height": 0}, "device_pixel_ratio": 1.0,
                       "scroll": {"x": 0.0, "y": 0.0}}
         self._sink = sink
@@ -70,6 +71,12 @@ class Tab:
         self.page.on("framenavigated", lambda frame: self._spawn(self._arm_frame(frame)))
         for frame in self.page.frames:
             await self._arm_frame(frame)
+
+    def with_all_chunks(self, snapshot: dict) -> dict:
+        """A snapshot with the text of every chunk that its island ever sent; only new ones come with it."""
+        chunks = self._chunks.setdefault(snapshot["island"], {})
+        chunks.update(snapshot["chunks"])
+        return snapshot | {"chunks": chunks}
 
     async def settle(self) -> None:
         """Wait for what the browser has already sent, and for what was begun: navigations, resources."""
@@ -134,6 +141,7 @@ class Tab:
         frame = event["frame"]
         if "parentId" not in frame:
             self.islands.clear()
+            self._chunks = {}  # what is still to be written holds on to its own
             self._navigated(frame["url"] + frame.get("urlFragment", ""), same_document=False)
 
     def _on_same_document(self, event: dict) -> None:

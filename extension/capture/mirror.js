@@ -23,12 +23,12 @@ demotape.mirror = (function () {
   const MARKED = /[\u0001\u0002](\d+)[\u0001\u0002]/g;
 
   const { shared } = demotape;
-  shared.records ??= new WeakMap(); // node -> { html, state, facts }
+  shared.records ??= new WeakMap(); // element -> what recordOf() makes
   shared.chunks ??= []; // number -> { text, sent }
   shared.controls ??= new Set();
   shared.observers ??= new Set();
   shared.scopes ??= new Map(); // document or shadow root -> what its adopted sheets were
-  shared.masks ??= false;
+  shared.masks ??= true; // until a whole copy has shown that nothing is marked as secret
 
   const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\u00a0": "&nbsp;", [MARK]: "\ufffd", [FRAME_MARK]: "\ufffd" };
   const escapeText = (text) => (/[&<>\u00a0\u0001\u0002]/.test(text) ? text.replace(/[&<>\u00a0\u0001\u0002]/g, (c) => escapes[c]) : text);
@@ -38,7 +38,7 @@ demotape.mirror = (function () {
   /** What is remembered of an element. */
   function recordOf(element) {
     let record = shared.records.get(element);
-    if (!record) shared.records.set(element, (record = { html: null, state: "", facts: null }));
+    if (!record) shared.records.set(element, (record = { html: null, state: "", scroll: "", shadow: null, facts: null, runs: null }));
     return record;
   }
 
@@ -69,7 +69,10 @@ demotape.mirror = (function () {
 
   function onMutations(mutations) {
     for (const { target, attributeName } of mutations) {
-      if (attributeName === MASK) shared.records = new WeakMap();
+      if (attributeName === MASK) {
+        shared.records = new WeakMap();
+        shared.masks = true;
+      }
       if (target.nodeType === Node.DOCUMENT_NODE) {
         const holder = target.defaultView?.frameElement;
         if (holder) forget(holder);
@@ -97,7 +100,7 @@ demotape.mirror = (function () {
     }
     for (const element of shared.scrolled) {
       if (!element.isConnected) shared.scrolled.delete(element);
-      else if ((recordOf(element).scroll ?? "") !== scrollState(element)) forget(element);
+      else if (recordOf(element).scroll !== scrollState(element)) forget(element);
     }
     for (const [scope, sheets] of shared.scopes) {
       if (!(scope.host ?? scope.documentElement)?.isConnected) shared.scopes.delete(scope);
@@ -164,8 +167,8 @@ demotape.mirror = (function () {
       shared.controls.add(element);
       record.state = stateOf(element);
     }
-    const inMask = masked || (shared.masks && element.hasAttribute(MASK));
     const start = `<${tag}${attributesText(element, tag, record)}`;
+    const inMask = masked || (shared.masks && element.hasAttribute(MASK));
     let html;
     if (tag === "iframe" || tag === "frame") html = frameText(element, tag, start, until);
     else if (VOID.has(tag)) html = start + ">";
@@ -182,11 +185,14 @@ demotape.mirror = (function () {
     for (const { name, value } of element.attributes) {
       if (name.startsWith("data-demotape-")) {
         if (name !== MASK) continue;
-        shared.masks = true;
+        shared.masks = shared.maskSeen = true;
       }
       if (control && (name === "checked" || name === "selected" || (name === "value" && tag === "input"))) continue;
       if (name === "srcdoc" || (name === "src" && (tag === "iframe" || tag === "frame"))) continue;
       text += attribute(name, value);
+    }
+    if (tag === "img" && element.currentSrc && element.currentSrc !== element.src) {
+      text += attribute("data-demotape-src", element.currentSrc); // what srcset or picture chose
     }
     if (tag === "input") text += inputState(element);
     if (tag === "option" && element.selected) text += ' selected=""';
@@ -213,7 +219,7 @@ demotape.mirror = (function () {
     if (tag === "style") return styleText(element);
     if (tag === "textarea") return "\n" + escapeText(demotape.secrets.valueOf(element));
     if (tag === "template") return escapeMarks(element.innerHTML);
-    const shadow = demotape.shadowRootOf(element);
+    const shadow = (recordOf(element).shadow = demotape.shadowRootOf(element));
     const before = (shadow ? shadowText(shadow, until, masked) : "");
     if (before === null) return null;
     const children = childrenText(element, RAW_TEXT.has(tag), until, masked);
@@ -226,24 +232,40 @@ demotape.mirror = (function () {
 
   /**
    * Text of all children. Runs of siblings become chunks. A run ends behind a child whose uid says so, not at a
-   * number of characters, so that a child added before does not move all the boundaries behind it.
+   * number of characters, so that a child added before does not move all the boundaries behind it. A run whose parts
+   * are the same as the last time keeps its chunk.
    */
   function childrenText(parent, raw, until, masked) {
-    let text = "", run = "";
+    const record = recordOf(parent);
+    const before = record.runs, runs = new Map();
+    let text = "", parts = [], first = null, length = 0;
     for (let child = parent.firstChild; child; child = child.nextSibling) {
-      if (child.nodeType === Node.ELEMENT_NODE) {
-        const html = elementText(child, until, masked);
-        if (html === null) return null;
-        run += html;
-        if (run.length > CHUNK && (run.length > CHUNK_LIMIT || html.length > CHUNK || endsRun(child))) {
-          text += mark(run, MARK);
-          run = "";
-        }
-      } else if (child.nodeType === Node.TEXT_NODE || child.nodeType === Node.CDATA_SECTION_NODE) {
-        run += raw ? escapeMarks(child.data) : escapeText(masked && child.data.trim() ? demotape.secrets.REDACTED : child.data);
+      const isElement = child.nodeType === Node.ELEMENT_NODE;
+      const part = isElement ? elementText(child, until, masked) : nodeText(child, raw, masked);
+      if (part === null) return null;
+      if (isElement) first ??= child;
+      parts.push(part);
+      length += part.length;
+      const full = length > CHUNK && isElement && (length > CHUNK_LIMIT || part.length > CHUNK || endsRun(child));
+      if (full) {
+        const run = sameRun(before?.get(first), parts) ?? { parts, mark: mark(parts.join(""), MARK) };
+        runs.set(first, run);
+        text += run.mark;
+        parts = [], first = null, length = 0;
       }
     }
-    return text + run;
+    record.runs = runs.size ? runs : null;
+    return text + parts.join("");
+  }
+
+  function nodeText(node, raw, masked) {
+    if (node.nodeType !== Node.TEXT_NODE && node.nodeType !== Node.CDATA_SECTION_NODE) return "";
+    if (raw) return escapeMarks(node.data);
+    return escapeText(masked && node.data.trim() ? demotape.secrets.REDACTED : node.data);
+  }
+
+  function sameRun(run, parts) {
+    return run && run.parts.length === parts.length && run.parts.every((part, index) => part === parts[index]) ? run : null;
   }
 
   const endsRun = (child) => demotape.uid(child).charCodeAt(demotape.uid(child).length - 1) % 8 === 0;
@@ -296,11 +318,12 @@ demotape.mirror = (function () {
 
   /** The island's text now, as a chunk's number. */
   function take() {
-    update();
     const { document } = shared.rootFrame;
     const root = document.documentElement;
     if (root && recordOf(root).html !== null && shared.rootChunk?.html === recordOf(root).html) return shared.rootChunk.number;
+    shared.maskSeen ??= false;
     const html = documentText(document, 0);
+    shared.masks = shared.maskSeen;
     const number = shared.chunks.push({ text: html, sent: false }) - 1;
     shared.rootChunk = { html: root ? recordOf(root).html : "", number };
     return number;
@@ -322,7 +345,7 @@ demotape.mirror = (function () {
 
   // Warming: put texts together while nothing else is to be done.
 
-  const SLICE = 6; // ms at a time
+  const SLICE = 12; // ms at a time
   function warmSoon() {
     if (shared.warming) return;
     shared.warming = true;

@@ -6,11 +6,12 @@ demotape.snapshot = (function () {
   function take() {
     const frame = demotape.shared.rootFrame;
     demotape.mirror.update();
-    const table = demotape.table.take();
+    let root = demotape.mirror.take();
+    const { rows, frames, secrets, found } = demotape.table.take();
+    if (found) root = demotape.mirror.take();
     const scroller = frame.document.scrollingElement;
     return {
-      root: demotape.mirror.take(),
-      ...table,
+      root, rows, frames, secrets,
       island: demotape.shared.prefix,
       url: frame.location.href,
       title: frame.document.title,

@@ -8,7 +8,7 @@ demotape.table = (function () {
   const LONG_LIST = 120; // children from which a list is searched instead of read through
   const SAMPLES = 16;
   const MARGIN = 8; // children read beyond both ends of what a search found
-  const GRID = [12, 8]; // points across and down
+  const GRID = [6, 4]; // points across and down
 
   /** Where a frame's document stands: transform to the island root's coordinates, visible part, frame path. */
   function placeOf(frame, outer, frameElement) {
@@ -47,7 +47,10 @@ demotape.table = (function () {
     const hasBox = rect.width > 0 && rect.height > 0;
     const box = placeBox(rect, place);
     if (hasBox && inSight(box, place)) addRow(element, box, context, place);
-    else if (!reaches(element, rect, hasBox)) return;
+    else if (!reaches(element, rect, hasBox)) {
+      context.passedOver ||= hasBox && element.firstElementChild !== null;
+      return;
+    }
     walkInside(element, context, place);
   }
 
@@ -55,7 +58,10 @@ demotape.table = (function () {
     if (element.localName === "iframe" || element.localName === "frame") walkFrame(element, context, place);
     const shadow = demotape.shadowRootOf(element);
     const record = demotape.mirror.recordOf(element);
-    if (shadow && record.html !== null && record.shadow !== shadow) demotape.mirror.forget(element);
+    if (shadow && !record.shadow) {
+      demotape.mirror.forget(element); // it came without a mutation that an observer tells
+      context.found = true;
+    }
     record.shadow = shadow;
     if (shadow) walkChildren(shadow, context, place);
     walkChildren(element, context, place);
@@ -72,6 +78,7 @@ demotape.table = (function () {
     const { children } = parent;
     if (children.length > LONG_LIST && inOrder(children)) {
       const [first, last] = windowOf(children, place);
+      context.passedOver = true;
       for (let index = first; index <= last; index++) walk(children[index], context, place);
     } else {
       for (let child = parent.firstElementChild; child; child = child.nextElementSibling) walk(child, context, place);
@@ -120,12 +127,12 @@ demotape.table = (function () {
 
   function addRow(element, { x, y, width, height }, context, place) {
     context.seen.add(element);
-    const { tag, role, name } = factsOf(element);
+    const { tag, role, name, clickable } = factsOf(element);
     context.rows.push({
       uid: demotape.uid(element), tag, role, name, frame: place.path,
       bbox: { x: round(x), y: round(y), width: round(width), height: round(height) },
       visible: element.checkVisibility({ opacityProperty: true, visibilityProperty: true }),
-      clickable: demotape.elements.clickable(element, role),
+      clickable,
     });
     if (demotape.secrets.isSecret(element)) context.secrets.push({ x, y, width, height });
   }
@@ -137,13 +144,17 @@ demotape.table = (function () {
     const record = demotape.mirror.recordOf(element);
     if (!record.facts) {
       const role = demotape.elements.role(element);
-      record.facts = { tag: element.localName, role, name: demotape.elements.name(element, role, NAME_LIMIT) };
+      record.facts = {
+        tag: element.localName, role, name: demotape.elements.name(element, role, NAME_LIMIT),
+        clickable: demotape.elements.clickable(element, role),
+      };
     }
     return record.facts;
   }
 
   /** Ask a grid of points what stands there: finds what was placed out of an element that was passed over. */
   function probe(document, context, place) {
+    if (!context.passedOver) return;
     const { innerWidth, innerHeight } = document.defaultView;
     for (let row = 0; row < GRID[1]; row++) {
       for (let column = 0; column < GRID[0]; column++) {
@@ -161,17 +172,19 @@ demotape.table = (function () {
     }
   }
 
-  /** Rows, frames of other islands and boxes of secret fields, in the coordinates of the island's root. */
+  /**
+   * Rows, frames of other islands and boxes of secret fields, in the coordinates of the island's root; `found` when
+   * shadow roots were met that the mirror does not hold yet.
+   */
   function take() {
     const frame = demotape.shared.rootFrame;
-    const context = { rows: [], frames: [], secrets: [], seen: new Set() };
+    const context = { rows: [], frames: [], secrets: [], seen: new Set(), found: false, passedOver: false };
     const place = placeOf(frame, null, null);
     if (frame.document.documentElement) {
       walk(frame.document.documentElement, context, place);
       probe(frame.document, context, place);
     }
-    const { rows, frames, secrets } = context;
-    return { rows, frames, secrets };
+    return context;
   }
 
   return { take };

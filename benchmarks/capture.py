@@ -1,0 +1,161 @@
+"""How long the page's main thread is blocked by recording, beside rrweb-snapshot and CDP DOMSnapshot.
+
+    python -m benchmarks.capture [--pages DIR] [--actions N]
+
+On pages from 264 to 50,000 elements a hand clicks with trusted input; every click changes the page a little. What is
+counted is what the browser's own trace says: the time of each `pointerdown` dispatch (the capture script's listener
+and the binding: what the person's action waits for), and all script of the page's thread per action (every event,
+timer and idle callback, less what the page does without the recorder). In the same run, on the same page:
+rrweb-snapshot's `snapshot(document)`, and `DOMSnapshot.captureSnapshot`.
+"""
+
+import argparse
+import asyncio
+import json
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from playwright.async_api import Page, async_playwright
+
+from demotape.site import serve
+from recorder import Recorder
+from recorder.browser import launch
+
+PAGES = ("about.html", "index.html", "library/index.html", "glossary.html", "library/typing.html", "library/os.html",
+         "genindex-P.html", "contents.html", "genindex-all.html")
+_PEERS = Path(__file__).resolve().parent / "node_modules"
+_RRWEB = "rrweb-snapshot@2.2.2"
+_CHANGE = """() => {
+  let count = 0;
+  const spots = [...document.querySelectorAll('p, li, dd, td')];
+  addEventListener('pointerdown', () => {
+    const spot = spots[(count++ * 7919) % spots.length];
+    spot.classList.toggle('touched');
+    spot.append(' ' + count);
+  });
+}"""
+
+
+def default_pages() -> Path:
+    """HTML of Debian's package python3-doc."""
+    for path in (Path("/usr/share/doc/python3/html"), *Path("/usr/share/doc").glob("python3.*/html")):
+        if (path / "contents.html").exists():
+            return path
+    raise SystemExit("capture: no pages; install the Debian package python3-doc or give --pages")
+
+
+def rrweb_script() -> str:
+    """rrweb-snapshot's browser build, fetched by npm once."""
+    if not (_PEERS / "rrweb-snapshot").exists():
+        subprocess.run(["npm", "install", "--prefix", str(_PEERS.parent), "--no-save", "--no-package-lock",
+                        "--ignore-scripts", "--loglevel=error", _RRWEB], check=True, stdout=subprocess.DEVNULL)
+    return (_PEERS / "rrweb-snapshot" / "umd" / "rrweb-snapshot.min.js").read_text(encoding="utf-8")
+
+
+async def trace(browser, page: Page, work) -> list[dict]:
+    """Main-thread events of the browser's trace while `work` runs."""
+    session = await browser.new_browser_cdp_session()
+    events: list[dict] = []
+    done = asyncio.Event()
+    session.on("Tracing.dataCollected", lambda data: events.extend(data["value"]))
+    session.on("Tracing.tracingComplete", lambda _: done.set())
+    await session.send("Tracing.start", {"transferMode": "ReportEvents", "traceConfig": {
+        "includedCategories": ["devtools.timeline"]}})
+    await work()
+    await session.send("Tracing.end")
+    await done.wait()
+    await session.detach()
+    return events
+
+
+def durations(events: list[dict], name: str, kind: str | None = None) -> list[float]:
+    """Durations in ms of the trace's events of one name (and DOM event type)."""
+    return [event["dur"] / 1000 for event in events if event["name"] == name and "dur" in event
+            and (kind is None or event["args"].get("data", {}).get("type") == kind)]
+
+
+def work_per_action(events: list[dict], actions: int) -> float:
+    """All script on the main thread in ms per action: every event's listeners, timers and idle callbacks."""
+    return sum(sum(durations(events, name)) for name in ("EventDispatch", "TimerFire", "FireIdleCallback")) / actions
+
+
+async def click_through(page: Page, actions: int) -> None:
+    for number in range(actions):
+        await page.mouse.click(20 + number % 5, 300 + number % 7)
+        await asyncio.sleep(0.12)
+
+
+async def measure(browser, url: str, actions: int, rrweb: str, folder: Path) -> dict:
+    """Figures of one page, times in ms."""
+    context = await browser.new_context(viewport={"width": 1280, "height": 720})
+    page = await context.new_page()
+    async with Recorder(context, folder):
+        await page.goto(url)
+        await page.evaluate(_CHANGE)
+        cold = await trace(browser, page, lambda: click_through(page, 1))
+        await asyncio.sleep(1)
+        events = await trace(browser, page, lambda: click_through(page, actions))
+    await context.close()
+    context = await browser.new_context(viewport={"width": 1280, "height": 720})
+    page = await context.new_page()
+    await page.goto(url)
+    elements = await page.evaluate("document.querySelectorAll('*').length")
+    await page.evaluate(_CHANGE)
+    plain = await trace(browser, page, lambda: click_through(page, actions))
+    await page.evaluate(rrweb + "; window.rrwebSnapshot = rrwebSnapshot")
+    peer = await page.evaluate("""async () => { const times = [];
+        for (let i = 0; i < 7; i++) { const start = performance.now(); rrwebSnapshot.snapshot(document);
+          times.push(performance.now() - start); await new Promise(done => setTimeout(done, 20)); } return times }""")
+    session = await context.new_cdp_session(page)
+    cdp = []
+    for _ in range(2):
+        start = time.perf_counter()
+        await session.send("DOMSnapshot.captureSnapshot", {"computedStyles": [], "includeDOMRects": True})
+        cdp.append((time.perf_counter() - start) * 1000)
+    await context.close()
+    blocked, rrweb_ms = durations(events, "EventDispatch", "pointerdown"), statistics.median(peer)
+    total = work_per_action(events, actions) - work_per_action(plain, actions)
+    return {"page": url.partition("//")[2].partition("/")[2], "elements": elements,
+            "blocked_ms": statistics.median(blocked), "blocked_max_ms": max(blocked),
+            "first_ms": max(durations(cold, "EventDispatch", "pointerdown")), "total_ms": total,
+            "rrweb_ms": rrweb_ms, "cdp_ms": min(cdp), "ratio": statistics.median(blocked) / rrweb_ms,
+            "total_ratio": total / rrweb_ms}
+
+
+async def run(pages: Path, actions: int) -> list[dict]:
+    rrweb, rows = rrweb_script(), []
+    folder = Path(tempfile.mkdtemp(prefix="demotape-capture-"))
+    try:
+        with serve(pages) as origin:
+            async with async_playwright() as playwright:
+                browser = await launch(playwright, headless=True)
+                for name in PAGES:
+                    if (pages / name).exists():
+                        rows.append(await measure(browser, f"{origin}/{name}", actions, rrweb, folder / str(len(rows))))
+                        print("{page:<22}{elements:>7} elements: {blocked_ms:5.1f} ms (at most {blocked_max_ms:.1f}, "
+                              "right after the load {first_ms:.1f}), all work {total_ms:5.1f}; rrweb {rrweb_ms:6.1f}, "
+                              "cdp {cdp_ms:7.1f}; ratio {ratio:.3f}, of all work {total_ratio:.3f}"
+                              .format(**rows[-1]), flush=True)
+                await browser.close()
+    finally:
+        shutil.rmtree(folder)
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pages", type=Path)
+    parser.add_argument("--actions", type=int, default=20)
+    options = parser.parse_args()
+    rows = asyncio.run(run(options.pages or default_pages(), options.actions))
+    rows = [{key: round(value, 3) if isinstance(value, float) else value for key, value in row.items()} for row in rows]
+    print(json.dumps({"benchmark": "capture", "worst_ratio": max(row["ratio"] for row in rows),
+                      "worst_total_ratio": max(row["total_ratio"] for row in rows), "pages": rows}))
+
+
+if __name__ == "__main__":
+    main()
