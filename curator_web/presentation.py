@@ -106,7 +106,7 @@ class TurnView:
 
     @cached_property
     def key(self) -> str:
-        """Changes with the turn's content, so that a form on the page is replaced exactly when it is outdated."""
+        """Changes with the turn's content, so that a field on the page is replaced exactly when it is outdated."""
         return "t" + hashlib.sha256(json.dumps(self.turn, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -57,8 +57,8 @@ def _npm_ci(root: Path) -> None:
     done = subprocess.run([*npm, *arguments], cwd=root, env=environment, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
-        lines = [line for line in done.stdout.splitlines() if line.strip()] or ["no output"]
-        raise NoNpm(f"npm ci failed in {root}: {lines[0].strip()}")
+        lines = [line.removeprefix("npm error").strip() for line in done.stdout.splitlines() if line.strip()]
+        raise NoNpm(f"npm ci failed in {root}: {'; '.join(lines[:2]) or 'no output'}")
 
 
 def _find_npm(root: Path) -> tuple[list[str], dict[str, str]]:

@@ -23,8 +23,11 @@ _ATTRIBUTE = re.compile(r' ([^\s="<>]+)="([^"]*)"')
 _CSS_URL = re.compile(r"""url\(\s*(?:"([^"]*)"|'([^']*)'|([^)"'\s]*))\s*\)""")
 _CSS_IMPORT = re.compile(r"""@import\s+(?:url\(\s*)?["']?([^"')\s;]+)["']?\s*\)?([^;]*);""")
 _NOTHING = "data:,"
-_SOURCES = {"img": ("src",), "input": ("src",), "source": (), "video": ("poster",), "audio": (), "image": ("href", "xlink:href"),
-            "body": ("background",), "table": ("background",), "td": ("background",), "embed": (), "object": ()}
+_SOURCES = {  # elements that load something, and the attributes that name a picture to be put in
+    "img": ("src",), "input": ("src",), "image": ("href", "xlink:href"), "video": ("poster",),
+    "body": ("background",), "table": ("background",), "td": ("background",),
+    "source": (), "audio": (), "embed": (), "object": (),
+}
 _LOADING = {"src", "srcset", "data", "poster", "background", "sizes", "imagesrcset"}
 _PAINTED = {"canvas", "video", "embed", "object"}
 _MAX_IMPORTS = 8
@@ -93,7 +96,8 @@ def _start_tag(found: re.Match, base: str, resources: Resources, paint: Callable
     if tag in _PAINTED and (picture := paint(attributes.get("data-demotape-uid", ""))):
         attributes["style"] = (f"{attributes.get('style', '')};background:url({picture}) 0 0/100% 100% no-repeat "
                                "border-box border-box")
-    return f"<{found[1]}{''.join(f' {name}={chr(34)}{html.escape(value)}{chr(34)}' for name, value in attributes.items())}>"
+    written = "".join(f' {name}="{html.escape(value)}"' for name, value in attributes.items())
+    return f"<{found[1]}{written}>"
 
 
 def _link(attributes: dict, base: str, resources: Resources) -> str:

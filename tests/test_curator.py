@@ -14,14 +14,12 @@ from curator_web import create_app, server
 from curator_web.database import open_database
 from curator_web.editing import add_edit, edit_log, set_status
 from curator_web.errors import Conflict, NotFound
-from curator_web.forms import argument_fields, converted, parse_arguments
 from curator_web.library import current, exportable, import_recording, listing
 from curator_web.models import Base
 from curator_web.security import PAGE_POLICY, SNAPSHOT_POLICY
 from curator_web.storage import RecordingStore
 from recorder.writer import RecordingWriter
-from schemas import BROWSER_INTENTS, InputError
-from schemas.demonstration import ARGUMENTS
+from schemas import InputError
 
 from .curator_fixtures import HOSTILE, TASK, action, chat, hostile_turns, make_recording, manifest, pointer
 
@@ -224,32 +222,6 @@ def test_list_is_searched_and_filtered(db, store, recording, tmp_path):
     assert listing(db, "air.example").total == 2
     assert [row.id for row in listing(db, status="submitted").rows] == ["rec-2"]
     assert listing(db, "zebra").rows == [] and listing(db, page=99).number == 1
-
-
-# ---- the form -----------------------------------------------------------------------------------------------------
-
-
-def test_every_intent_has_a_form_and_converts_to_every_other(tmp_path):
-    writer = RecordingWriter(tmp_path / "w", manifest())
-    click = action(writer, 1, "click", pointer())
-    writer.abandon()
-    for intent in BROWSER_INTENTS:
-        turn = {"intent": intent, "arguments": converted(click, intent)}
-        assert ARGUMENTS[intent]().validate(turn["arguments"]) == {}
-        assert isinstance(argument_fields(intent, turn["arguments"]), list)
-        for other in BROWSER_INTENTS:
-            assert ARGUMENTS[other]().validate(converted(turn, other)) == {}
-    assert converted({"intent": "textInput", "arguments": {"text": "Oslo"}}, "change") == {"value": "Oslo"}
-
-
-def test_form_is_parsed_by_the_format():
-    from werkzeug.datastructures import MultiDict
-    form = MultiDict([("argument.x", "1.5"), ("argument.y", ""), ("argument.button", "2"), ("argument.keyboard", ""),
-                      ("argument.modifiers", "Shift"), ("argument.modifiers", "Alt")])
-    assert parse_arguments("click", form) == {"x": 1.5, "y": None, "button": 2, "modifiers": ["Alt", "Shift"]}
-    for wrong in ("left", "inf", "nan"):
-        with pytest.raises(InputError, match="X"):
-            parse_arguments("click", MultiDict([("argument.x", wrong), ("argument.button", "0")]))
 
 
 # ---- the database -------------------------------------------------------------------------------------------------

@@ -286,7 +286,7 @@ def test_fix_utterance_and_speaker(page, site, demonstration):
     page.keyboard.press("Control+A")
     page.keyboard.type("Please book a flight to Seattle")
     with saved(page):
-        page.keyboard.press("Escape")
+        page.keyboard.press("Enter")
     expect(page.locator(".speech blockquote")).to_have_text("Please book a flight to Seattle")
     with saved(page):
         page.get_by_text("Navigator", exact=True).click()

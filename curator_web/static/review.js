@@ -79,7 +79,9 @@
 
   function inField(event) {
     const { target } = event;
-    if (event.key === "Escape" || (event.key === "Enter" && target.matches("[type=text], [type=number]"))) {
+    const saves = event.key === "Enter" && !event.shiftKey
+      && target.matches("#turn :is([type=text], [type=number], textarea:not([data-lines]))");
+    if (saves || event.key === "Escape") {
       event.preventDefault();
       target.blur(); // which saves what was changed
       selectedRow()?.focus({ preventScroll: true });

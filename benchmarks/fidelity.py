@@ -1,0 +1,180 @@
+"""Is everything recorded that a hand does, in order, on the right element, from before its effect, and can it be shown?
+
+    python -m benchmarks.fidelity [--pages N] [--actions N] [--flips N] [--seed N] [--keep DIR]
+
+A seeded random hand acts with trusted input on pages of the package miniwob and on larger pages of Debian's
+python3-doc, and keeps its own log. Printed: recall, precision, order and element agreement of the folded turns; the
+share of actions on a page that flips at every mousedown, at 10 a second, whose DOM and screenshot show the state
+before; and how every kept DOM, rendered offline in a fresh browser without network, agrees with its screenshot (SSIM)
+and its target's box.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import shutil
+import tempfile
+import time
+from collections import Counter
+from difflib import SequenceMatcher
+from pathlib import Path
+
+import cv2
+import numpy as np
+from playwright.async_api import async_playwright
+
+from demotape.site import miniwob_folder, serve
+from pipeline.actions import fold
+from recorder import Recorder, Recording
+from recorder.browser import launch
+
+from .hand import WITNESS, Hand
+from .offline import compare
+
+_VIEWPORT = {"width": 500, "height": 400}
+_DOCS = ("library/functions.html", "library/stdtypes.html", "tutorial/index.html", "genindex-P.html")
+_FLIP = """<!DOCTYPE html><body style="margin:0;background:rgb(255,0,0)"><p id=n>0</p><script>
+addEventListener('mousedown', () => { n.textContent++;
+  document.body.style.background = n.textContent % 2 ? 'rgb(0,0,255)' : 'rgb(255,0,0)'; });</script>"""
+
+
+def docs_folder() -> Path | None:
+    """HTML of Debian's package python3-doc, if it is installed."""
+    return next((path for path in Path("/usr/share/doc").glob("python3*/html") if (path / "genindex-P.html").exists()),
+                None)
+
+
+def told(turn: dict) -> tuple:
+    """A turn as the hand's log would tell it."""
+    arguments, intent = turn["arguments"], turn["intent"]
+    path = turn["element"]["xpath"] if turn["element"] else None
+    detail = {"textInput": arguments.get("text"), "press": arguments.get("key"), "scroll": arguments.get("y"),
+              "change": arguments.get("checked", arguments.get("value"))}.get(intent)
+    return intent, path, detail
+
+
+def matches(deeds: list[tuple], turns: list[tuple]) -> tuple[int, int]:
+    """How many deeds are told, in order, by a turn of the same intent and detail; and how many of those also by the
+    same element."""
+    def keys(items: list[tuple]) -> list[tuple]:
+        return [(intent, round(detail) if isinstance(detail, float) else detail) for intent, _, detail in items]
+
+    blocks = SequenceMatcher(None, keys(deeds), keys(turns), autojunk=False).get_matching_blocks()
+    pairs = [(deeds[a + i], turns[b + i]) for a, b, size in blocks for i in range(size)]
+    return len(pairs), sum(deed[1] == turn[1] for deed, turn in pairs)
+
+
+async def play(browser, url: str, directory: Path, seed: int, actions: int, *, miniwob: bool) -> list:
+    """Let a hand act on one page under the recorder; returns its log."""
+    context = await browser.new_context(viewport=_VIEWPORT)
+    await context.add_init_script(WITNESS)
+    page = await context.new_page()
+    hand = Hand(page, random.Random(seed))
+    async with Recorder(context, directory):
+        await page.goto(url)
+        if miniwob:
+            await page.evaluate(f"() => {{ Math.seedrandom('{seed}'); core.EPISODE_MAX_TIME = 1e8 }}")
+        for number in range(actions):
+            if not miniwob and number % 6 == 5:
+                await hand.wheel(hand.random.choice((-300, 400, 700)))
+            elif not await hand.act():
+                break
+            await asyncio.sleep(0.02)
+    await context.close()
+    return hand.deeds
+
+
+async def flip(browser, folder: Path, flips: int) -> tuple[int, int]:
+    """Press on the flipping page at 10 a second; returns how many states are from before, by DOM and by picture."""
+    (folder / "flip.html").write_text(_FLIP)
+    context = await browser.new_context(viewport=_VIEWPORT)
+    page = await context.new_page()
+    with serve(folder) as origin:
+        async with Recorder(context, folder / "flip"):
+            await page.goto(f"{origin}/flip.html")
+            await asyncio.sleep(0.3)
+            start = time.perf_counter()
+            for number in range(flips):
+                await page.mouse.click(200, 200)
+                await asyncio.sleep(max(0.0, start + (number + 1) * 0.1 - time.perf_counter()))
+    await context.close()
+    recording = Recording(folder / "flip")
+    clicks = [turn for turn in fold(recording.events) if turn["intent"] == "click"]
+    by_dom = by_picture = 0
+    for number, turn in enumerate(clicks):
+        by_dom += f">{number}</p>" in recording.blob(turn["state"]["dom"]).decode()
+        if turn["state"]["screenshot"]:
+            picture = cv2.imdecode(np.frombuffer(recording.blob(turn["state"]["screenshot"]), np.uint8), 1)
+            blue, _, red = picture[300, 400]
+            by_picture += bool((blue > red) == bool(number % 2))
+    return by_dom, by_picture
+
+
+async def run(options: argparse.Namespace, folder: Path) -> dict:
+    found = Counter()
+    misses: list[str] = []
+    recordings: list[Path] = []
+    async with async_playwright() as playwright:
+        browser = await launch(playwright, headless=True)
+
+        async def one(name: str, url: str, seed: int, miniwob: bool) -> None:
+            directory = folder / f"rec-{len(recordings)}"
+            deeds = [(deed.intent, deed.path, deed.detail)
+                     for deed in await play(browser, url, directory, seed, options.actions, miniwob=miniwob)]
+            recordings.append(directory)
+            turns = [told(turn) for turn in fold(Recording(directory).events)][1:]
+            good, same = matches(deeds, turns)
+            found.update(deeds=len(deeds), turns=len(turns), matched=good, elements=same)
+            if good < max(len(deeds), len(turns)) or same < good:
+                misses.append(name)
+                print(f"  {name}: {len(deeds)} done, {len(turns)} told, {good} agree, {same} on the same element")
+                if options.verbose:
+                    for deed in deeds:
+                        print("    did ", deed)
+                    for turn in turns:
+                        print("    told", turn)
+
+        names = sorted(path.name for path in (miniwob_folder() / "miniwob").glob("*.html"))
+        random.Random(options.seed).shuffle(names)
+        with serve(miniwob_folder()) as origin:
+            for index, name in enumerate(names[:options.pages]):
+                await one(name, f"{origin}/miniwob/{name}", options.seed + index, True)
+        docs = docs_folder()
+        if docs and not options.only:
+            with serve(docs) as origin:
+                for index, name in enumerate(_DOCS):
+                    await one(name, f"{origin}/{name}", options.seed + index, False)
+        by_dom, by_picture = await flip(browser, folder, options.flips) if options.flips else (0, 0)
+        shown = await compare(browser, recordings, _VIEWPORT) if not options.no_render else {}
+        await browser.close()
+    flips = max(options.flips, 1)
+    return {"benchmark": "fidelity", "seed": options.seed, "pages": len(recordings), "actions": found["deeds"],
+            "recall": found["matched"] / max(found["deeds"], 1), "precision": found["matched"] / max(found["turns"], 1),
+            "element_agreement": found["elements"] / max(found["matched"], 1), "pages_with_misses": misses,
+            "flips": options.flips, "dom_before": by_dom / flips, "screenshot_before": by_picture / flips, **shown}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pages", type=int, default=64, help="miniwob pages")
+    parser.add_argument("--actions", type=int, default=32, help="actions on each page")
+    parser.add_argument("--flips", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", action="store_true", help="miniwob pages only")
+    parser.add_argument("--no-render", action="store_true")
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--keep", type=Path, help="keep the recordings in this folder")
+    options = parser.parse_args()
+    folder = options.keep or Path(tempfile.mkdtemp(prefix="demotape-fidelity-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        figures = asyncio.run(run(options, folder))
+    finally:
+        if not options.keep:
+            shutil.rmtree(folder)
+    print(json.dumps({key: round(value, 4) if isinstance(value, float) else value for key, value in figures.items()}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""A seeded random hand with its own log: acts on any page with trusted input, and notes what it did.
+
+The log is the truth that a recorder is held against. What was hit is noted by a listener of the benchmark's own in the
+page's main world, independent of the capture script.
+"""
+
+import random
+from dataclasses import dataclass, field
+
+from playwright.async_api import Page
+
+# Notes the XPath of what each press, key or wheel hit, before any of the page's own listeners.
+WITNESS = """(() => {
+  const step = e => { const same = [...(e.parentNode?.children ?? [e])].filter(o => o.nodeName === e.nodeName);
+    const name = e.namespaceURI.endsWith('xhtml') ? e.localName : `*[name()="${e.nodeName}"]`;
+    return same.length > 1 ? `${name}[${same.indexOf(e) + 1}]` : name; };
+  window.handPath = e => { const steps = []; for (let at = e; at; at = at.parentElement) steps.unshift(step(at));
+    return '/' + steps.join('/'); };
+  window.handHits = [];
+  for (const type of ['pointerdown', 'keydown']) addEventListener(type, e => e.isTrusted &&
+    handHits.push({type, path: handPath(e.composedPath()[0].closest ? e.composedPath()[0] : document.documentElement)}),
+    true);
+})()"""
+
+_CANDIDATES = """() => {
+  const kinds = {text: 'input:not([type]), input[type=text], input[type=password], textarea', select: 'select',
+    check: 'input[type=checkbox], input[type=radio], label', press: 'button, a, input[type=submit], input[type=button],'
+    + 'span, div, td, li, p, h1, h2, img, circle, rect'};
+  const found = [];
+  for (const [kind, selector] of Object.entries(kinds)) for (const e of document.querySelectorAll(selector)) {
+    const b = e.getBoundingClientRect();
+    if (b.width < 6 || b.height < 6 || b.right > innerWidth || b.bottom > innerHeight || b.x < 0 || b.y < 0) continue;
+    if (e.disabled || e.isContentEditable) continue;
+    const x = b.x + b.width / 2, y = b.y + b.height / 2, hit = document.elementFromPoint(x, y);
+    if (!hit || !(e === hit || e.contains(hit))) continue;
+    if (hit.closest('[disabled], select, input[type=range], input[type=date], input[type=file], input[type=color],'
+      + 'input[type=number], video, iframe, object') && kind !== 'select') continue;
+    if (kind === 'select' && hit !== e) continue;
+    found.push({kind, x, y, width: b.width, height: b.height});
+  }
+  return found;
+}"""
+
+# What a press at a point will do by the rules of HTML, asked before it happens.
+_FORESEE = """([x, y]) => {
+  const hit = document.elementFromPoint(x, y);
+  if (!hit) return {kind: 'press'};
+  const label = hit.closest('label'), control = hit.matches('input, textarea') ? hit : label?.control;
+  if (control && !control.disabled && (control.type === 'checkbox' || control.type === 'radio'))
+    return {kind: control.type === 'radio' && control.checked ? 'press' : 'check', path: handPath(control),
+            checked: !control.checked};
+  return {kind: hit.matches('input, textarea') && !['submit', 'button', 'reset', 'image'].includes(hit.type) ? 'text'
+    : 'press'};
+}"""
+
+# What a turn of the wheel scrolled, once that has come to rest; null when it scrolled nothing.
+_WAIT_FOR_REST = """() => { window.handRest = new Promise(done => {
+  addEventListener('scrollend', ({target}) => { const e = target.scrollingElement ?? target;
+    done({path: handPath(e), y: e.scrollTop}) }, {once: true, capture: true});
+  setTimeout(() => done(null), 1000);
+}) }"""
+
+
+@dataclass
+class Deed:
+    """One thing that the hand did, as a recorder should tell it."""
+
+    intent: str
+    path: str | None
+    detail: object = None
+    tab: int = 1
+
+
+@dataclass
+class Hand:
+    """Acts on a page at random, with a seed; `deeds` is its log."""
+
+    page: Page
+    random: random.Random
+    tab: int = 1
+    deeds: list[Deed] = field(default_factory=list)
+
+    async def act(self) -> bool:
+        """Do one thing; False when there is nothing to be done here."""
+        candidates = await self.page.evaluate(_CANDIDATES)
+        if not candidates:
+            return False
+        kind = self.random.choice(sorted({candidate["kind"] for candidate in candidates}))
+        target = self.random.choice([candidate for candidate in candidates if candidate["kind"] == kind])
+        roll = self.random.random()
+        if kind == "select":
+            await self._choose(target)
+        elif kind == "press" and roll < 0.08 and min(target["width"], target["height"]) > 12:
+            await self._drag(target)
+        elif roll > 0.95:
+            await self._key()
+        else:
+            await self.click(target["x"], target["y"])
+        return True
+
+    async def click(self, x: float, y: float) -> None:
+        """Press and release at a point; type when it is a text field."""
+        seen = await self.page.evaluate(_FORESEE, [x, y])
+        await self.page.mouse.move(x, y)
+        await self.page.mouse.down()
+        await self.page.mouse.up()
+        path = await self._hit()
+        if seen["kind"] == "check" and path is not None:
+            # The page may refuse the change in its handler; then it was a click.
+            now = await self._read(seen["path"], "checked")
+            if now == seen["checked"]:
+                self.deeds.append(Deed("change", seen["path"], seen["checked"], self.tab))
+                return
+        self.deeds.append(Deed("click", path, None, self.tab))
+        if seen["kind"] == "text" and path == await self.page.evaluate("handPath(document.activeElement)"):
+            await self._type(path)
+
+    async def _type(self, path: str) -> None:
+        before = await self.page.evaluate("document.activeElement.value")
+        await self.page.keyboard.type("".join(self.random.choices("abc xyz", k=self.random.randint(1, 5))), delay=5)
+        after = await self._read(path, "value")
+        if after is not None and after != before:
+            self.deeds.append(Deed("textInput", path, after, self.tab))
+
+    async def _choose(self, target: dict) -> None:
+        before = await self.page.evaluate(
+            "([x, y]) => { const s = document.elementFromPoint(x, y); s.focus(); return [handPath(s), s.value] }",
+            [target["x"], target["y"]])
+        await self.page.keyboard.press("ArrowDown")
+        after = await self._read(before[0], "value")
+        if after is not None and after != before[1]:
+            last = self.deeds[-1] if self.deeds else None
+            if last and last.intent == "change" and last.path == before[0]:
+                last.detail = after  # stepping through a list is one change
+            else:
+                self.deeds.append(Deed("change", before[0], after, self.tab))
+        else:
+            self._pressed("ArrowDown", before[0])
+
+    async def _drag(self, target: dict) -> None:
+        x, y = target["x"], target["y"]
+        await self.page.mouse.move(x, y)
+        await self.page.mouse.down()
+        path = await self._hit()
+        await self.page.mouse.move(x + 25, y + 15, steps=3)
+        await self.page.mouse.up()
+        self.deeds.append(Deed("drag", path, None, self.tab))
+
+    async def _key(self) -> None:
+        path = await self.page.evaluate("handPath(document.activeElement ?? document.body)")
+        await self.page.keyboard.press("Escape")
+        self._pressed("Escape", path)
+
+    def _pressed(self, key: str, path: str) -> None:
+        self.deeds.append(Deed("press", path, key, self.tab))
+
+    async def wheel(self, amount: int) -> None:
+        """Turn the wheel over the middle of the page; waits until it has come to rest."""
+        size = self.page.viewport_size
+        await self.page.mouse.move(size["width"] / 2, size["height"] / 2)
+        await self.page.evaluate(_WAIT_FOR_REST)
+        await self.page.mouse.wheel(0, amount)
+        if rest := await self.page.evaluate("window.handRest"):
+            self.deeds.append(Deed("scroll", rest["path"], rest["y"], self.tab))
+
+    async def _read(self, path: str, name: str):
+        """A property of the element at a path, None when it is gone."""
+        return await self.page.evaluate(
+            "([path, name]) => document.evaluate(path, document, null, 9).singleNodeValue?.[name]", [path, name])
+
+    async def _hit(self) -> str | None:
+        hits = await self.page.evaluate("() => window.handHits.splice(0)")
+        presses = [hit["path"] for hit in hits if hit["type"] == "pointerdown"]
+        return presses[-1] if presses else None

@@ -1,0 +1,103 @@
+"""Renders every kept DOM of recordings in a fresh browser without network and holds it against the kept screenshot."""
+
+import statistics
+from pathlib import Path
+
+import cv2
+import numpy as np
+from skimage.metrics import structural_similarity
+
+from pipeline.actions import fold
+from pipeline.render import Resources, render
+from recorder import Recording
+
+_SETTLE = """async point => {
+  const scopes = [document];
+  for (let i = 0; i < scopes.length; i++) for (const e of scopes[i].querySelectorAll('*')) {
+    if (e.shadowRoot) scopes.push(e.shadowRoot);
+    if (e.localName === 'iframe' && e.contentDocument) scopes.push(e.contentDocument);
+  }
+  await Promise.all(scopes.map(s => s.fonts?.ready));
+  for (const scope of scopes) for (const e of scope.querySelectorAll('[data-demotape-scroll]'))
+    e.scrollTo(...e.dataset.demotapeScroll.split(',').map(Number));
+  for (const e of document.querySelectorAll('[data-demotape-focus]')) e.focus({preventScroll: true});
+}"""
+
+_HIT = """([x, y, uid]) => {
+  let scope = document, hit = document.elementFromPoint(x, y);
+  const chain = [];
+  while (hit) {
+    for (let at = hit; at; at = at.parentElement ?? at.getRootNode().host) chain.push(at.dataset.demotapeUid);
+    if (hit.localName === 'iframe' && hit.contentDocument) {
+      const b = hit.getBoundingClientRect(), s = getComputedStyle(hit);
+      x -= b.x + hit.clientLeft + parseFloat(s.paddingLeft); y -= b.y + hit.clientTop + parseFloat(s.paddingTop);
+      hit = hit.contentDocument.elementFromPoint(x, y);
+    } else if (hit.shadowRoot && hit.shadowRoot.elementFromPoint(x, y) !== hit) {
+      hit = hit.shadowRoot.elementFromPoint(x, y);
+    } else break;
+  }
+  return chain.includes(uid);
+}"""
+
+_MOVES = "() => document.getAnimations().length > 0 || !!document.querySelector('video, marquee')"
+
+
+async def compare(browser, recordings: list[Path], viewport: dict) -> dict:
+    """SSIM of each action's rendered DOM with its screenshot, and whether its target is hit at its box's centre.
+
+    Pages with video or running animations, which no single moment shows twice, are counted apart.
+    """
+    scores: list[float] = []
+    moving: list[float] = []
+    hits: list[bool] = []
+    worst: list[tuple[float, str]] = []
+    canvases = 0
+    context = await browser.new_context(viewport=viewport, offline=True)
+    page = await context.new_page()
+    for path in recordings:
+        recording, known = Recording(path), {}
+        resources = Resources(recording)
+        for turn in fold(recording.events):
+            state = turn["state"]
+            if not (state and state["dom"] and state["screenshot"]):
+                continue
+            key = (state["dom"], state["screenshot"])
+            document = render(recording, state, resources)
+            await page.mouse.move(*_pointer(turn))
+            await page.set_content(document, wait_until="load")
+            await page.evaluate(_SETTLE, None)
+            if key not in known:
+                known[key] = ssim(await page.screenshot(), recording.blob(state["screenshot"]))
+            canvases += await page.evaluate("!!document.querySelector('canvas')")
+            bucket = moving if await page.evaluate(_MOVES) else scores
+            bucket.append(known[key])
+            worst.append((known[key], f"{path.name} {turn['id']}"))
+            if turn["element"] and turn["element"]["bbox"] and (centre := _centre(turn["element"]["bbox"], viewport)):
+                hits.append(await page.evaluate(_HIT, [*centre, turn["element"]["uid"]]))
+    await context.close()
+    for score, name in sorted(worst)[:8]:
+        print(f"  rendering {name}: SSIM {score:.3f}")
+    return {"rendered": len(scores), "ssim_median": statistics.median(scores) if scores else None,
+            "ssim_at_least_0.9": sum(score >= 0.9 for score in scores) / max(len(scores), 1),
+            "with_canvas": canvases, "with_video_or_animation": len(moving),
+            "their_ssim_median": statistics.median(moving) if moving else None,
+            "hit_tests": len(hits), "target_hit": sum(hits) / max(len(hits), 1)}
+
+
+def ssim(rendered: bytes, screenshot: bytes) -> float:
+    """Structural similarity of two pictures, in grey, at the screenshot's size."""
+    ours, kept = (cv2.imdecode(np.frombuffer(image, np.uint8), cv2.IMREAD_GRAYSCALE)
+                  for image in (rendered, screenshot))
+    if ours.shape != kept.shape:
+        ours = cv2.resize(ours, kept.shape[::-1], interpolation=cv2.INTER_AREA)
+    return float(structural_similarity(ours, kept))
+
+
+def _pointer(turn: dict) -> tuple[float, float]:
+    return turn["arguments"].get("x") or 0, turn["arguments"].get("y") or 0
+
+
+def _centre(box: dict, viewport: dict) -> tuple[float, float] | None:
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    return (x, y) if 0 <= x < viewport["width"] and 0 <= y < viewport["height"] else None
+
