@@ -6,12 +6,12 @@ import cv2
 import numpy
 from flask import Blueprint, Response, request
 
+from pipeline.render import render
 from recorder.reading import Recording
 
 from .context import services
 from .errors import InputError, NotFound
 from .security import SNAPSHOT_POLICY
-from .snapshot import Renderer
 
 blueprint = Blueprint("blobs", __name__)
 
@@ -46,8 +46,9 @@ def thumbnail(recording_id: str, sha256: str) -> Response:
 def snapshot(recording_id: str, sha256: str) -> Response:
     """A DOM snapshot, for a sandboxed frame; `uid` names the element to outline."""
     recording = _recording(recording_id)
-    content = Renderer(recording).render(_blob(recording, sha256), request.args.get("uid", ""))
-    response = _immutable(content, "text/html; charset=utf-8")
+    _blob(recording, sha256)
+    content = render(recording, {"dom": sha256}, outline=request.args.get("uid", ""))
+    response = _immutable(content.encode("utf-8", "replace"), "text/html; charset=utf-8")
     response.headers["Content-Security-Policy"] = SNAPSHOT_POLICY
     return response
 

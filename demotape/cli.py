@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from schemas import DemotapeError
+from schemas import DemotapeError, InputError
 
 from . import summary
 
@@ -46,7 +46,7 @@ def main() -> None:
 @click.option("--out", type=_PATH, default=Path("demotape-demo"), show_default=True,
               help="Folder for everything the demo makes; an earlier demo in it is replaced.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True,
-              help="Port of the review app; the next free one is taken when it is in use.")
+              help="Port of the review app; any free one is taken when it is in use.")
 def demo(out: Path, port: int) -> None:
     """The whole way on a bundled site, then serve the review app.
 
@@ -60,7 +60,10 @@ def demo(out: Path, port: int) -> None:
         result = run(out, step)
     summary.print_demo(console, result)
     if sys.stdout.isatty() and sys.stdin.isatty() and not os.environ.get("CI"):
-        _serve(None, result.data, "127.0.0.1", port)
+        try:
+            _serve(None, result.data, "127.0.0.1", port)
+        except InputError:
+            _serve(None, result.data, "127.0.0.1", 0)
 
 
 @main.command()
@@ -112,7 +115,7 @@ def import_(paths: tuple[Path, ...], db: str | None, data: Path) -> None:
 @main.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True,
-              help="Port; the next free one is taken when it is in use.")
+              help="Port to listen on; 0 takes any free one.")
 @click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
 @click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
 def review(host: str, port: int, db: str | None, data: Path) -> None:

@@ -1,7 +1,10 @@
 """A captured page as it looked, in one HTML text that needs no network: style sheets, images and fonts put in.
 
 Works on the tokens of our own serialisation (docs/format.md), which is regular by construction: `<` is escaped in all
-text but style sheets, and every attribute stands in double quotes. The text is otherwise left as it was captured.
+text but style sheets, and every attribute value stands in double quotes. So the page is shown as it was captured, and
+not as another parser would mend it. A text that is not regular was not written by us: it is first read and written
+again by lxml. Scripts, and what would reach the network or leave the frame, are taken out; whoever shows the page
+forbids them besides.
 """
 
 import base64
@@ -13,15 +16,23 @@ from functools import lru_cache
 from urllib.parse import urldefrag, urljoin
 
 import cv2
+import lxml.html
 import numpy as np
 
 from recorder import Recording
+from schemas import UID_ATTRIBUTE, InputError
 
-_START_TAG = re.compile(r'<([a-zA-Z][^\s>/]*)((?: [^\s="<>]+="[^"]*")*)>')
-_STYLE = re.compile(r'(<style(?: [^\s="<>]+="[^"]*")*>)(.*?)(</style>)', re.S)
-_ATTRIBUTE = re.compile(r' ([^\s="<>]+)="([^"]*)"')
+from .dom import parse
+
+_START_TAG = re.compile(r'<([a-zA-Z][^\s>/"<]*)((?: [^\s="<>]+(?:="[^"]*")?)*)>')
+_STYLE = re.compile(r'(<style(?: [^\s="<>]+(?:="[^"]*")?)*>)(.*?)(</style>)', re.S)
+_SCRIPT = re.compile(r'<(script|noscript)(?: [^\s="<>]+(?:="[^"]*")?)*>.*?</\1>', re.S)
+_OTHER_TOKEN = re.compile(r"</[a-zA-Z][^\s>]*>|<!DOCTYPE [^<>]*>", re.I)
+_ATTRIBUTE = re.compile(r' ([^\s="<>]+)(?:="([^"]*)")?')
 _CSS_URL = re.compile(r"""url\(\s*(?:"([^"]*)"|'([^']*)'|([^)"'\s]*))\s*\)""")
 _CSS_IMPORT = re.compile(r"""@import\s+(?:url\(\s*)?["']?([^"')\s;]+)["']?\s*\)?([^;]*);""")
+_MEDIA_TYPE = re.compile(r"[\w.+-]+/[\w.+-]+")
+_UID = re.compile(r"[\w.:-]{1,100}")
 _NOTHING = "data:,"
 _SOURCES = {  # elements that load something, and the attributes that name a picture to be put in
     "img": ("src",), "input": ("src",), "image": ("href", "xlink:href"), "video": ("poster",),
@@ -30,7 +41,12 @@ _SOURCES = {  # elements that load something, and the attributes that name a pic
 }
 _LOADING = {"src", "srcset", "data", "poster", "background", "sizes", "imagesrcset"}
 _PAINTED = {"canvas", "video", "embed", "object"}
+_LOOKED_AT = {*_SOURCES, *_PAINTED, "link", "iframe", "frame", "base", "meta"}
 _MAX_IMPORTS = 8
+_MAX_FRAMES_DEEP = 8
+_MAX_EMBEDDED = 64 << 20  # bytes of style sheets, images and fonts in one page
+
+Painter = Callable[[str], str | None]
 
 
 class Resources:
@@ -38,73 +54,105 @@ class Resources:
 
     def __init__(self, recording: Recording):
         self._recording = recording
-        self._by_url = {line["url"]: line for line in recording.resources()}
+        self._by_url = {urldefrag(line["url"]).url: line for line in recording.resources()}
         self.data_uri = lru_cache(maxsize=256)(self._data_uri)
+        self.left = _MAX_EMBEDDED
 
     def text(self, url: str) -> str | None:
         """A style sheet's text, None when it was not kept."""
-        line = self._by_url.get(urldefrag(url).url)
-        return self._recording.blob(line["blob"]).decode("utf-8", "replace") if line else None
+        content = self._content(urldefrag(url).url)
+        return content if content is None else content.decode("utf-8", "replace")
 
     def _data_uri(self, url: str) -> str:
         """An image or font as a data: URI; an empty one when it was not kept."""
         if url.startswith("data:"):
             return url
         address, fragment = urldefrag(url)
-        line = self._by_url.get(address)
-        if not line:
+        content = self._content(address)
+        if content is None:
             return _NOTHING
-        content = base64.b64encode(self._recording.blob(line["blob"])).decode()
-        kind = re.sub(r"[^\w/+.-]", "", line["content_type"]) or "application/octet-stream"
-        return f"data:{kind};base64,{content}" + (f"#{fragment}" if fragment else "")
+        kind = _MEDIA_TYPE.match(self._by_url[address]["content_type"])
+        encoded = base64.b64encode(content).decode()
+        uri = f"data:{kind[0] if kind else 'application/octet-stream'};base64,{encoded}"
+        return f"{uri}#{fragment}" if fragment else uri
+
+    def _content(self, address: str) -> bytes | None:
+        line = self._by_url.get(address)
+        try:
+            content = self._recording.blob(line["blob"]) if line else None
+        except InputError:
+            return None  # a damaged picture is a missing one; `demotape check` reports it
+        if content is None or len(content) > self.left:
+            return None
+        self.left -= len(content)
+        return content
 
 
-def render(recording: Recording, state: dict, resources: Resources | None = None) -> str:
-    """HTML text that shows a state's DOM without network or script; raises InputError when a blob is missing.
+def render(recording: Recording, state: dict, resources: Resources | None = None, outline: str = "") -> str:
+    """HTML text that shows a state's DOM without network or script; raises InputError when its blob is missing.
 
-    What scripts painted (canvas, video) is cut out of the screenshot. Scroll offsets stand in `data-demotape-scroll`.
+    `state` needs `dom`; where it has `screenshot`, `elements` and `viewport`, what scripts painted (canvas, video) is
+    cut out of the screenshot. `outline`: uid of an element to be outlined. Scroll offsets stay in
+    `data-demotape-scroll`.
     """
-    resources = resources or Resources(recording)
-    document = recording.blob(state["dom"]).decode("utf-8", "surrogatepass")
-    return _document(document, resources, _painter(recording, state))
+    document = recording.blob(state["dom"]).decode("utf-8", "replace")
+    style = f'[{UID_ATTRIBUTE}="{outline}"]{{outline:3px solid #d6336c!important;outline-offset:1px!important}}'
+    mark = f"<style>{style}</style>" if _UID.fullmatch(outline) else ""
+    return _Page(resources or Resources(recording), _painter(recording, state), mark).document(document)
 
 
-def _document(text: str, resources: Resources, paint: Callable[[str], str | None]) -> str:
-    root = _START_TAG.search(text)
-    attributes = dict(_ATTRIBUTE.findall(root[2])) if root else {}
-    base = html.unescape(attributes.get("data-demotape-base", ""))
-    text = _STYLE.sub(lambda found: found[1] + _css(found[2], base, resources) + found[3], text)
-    return _START_TAG.sub(lambda found: _start_tag(found, base, resources, paint), text)
+class _Page:
+    """One page being rendered: what all its documents share."""
+
+    def __init__(self, resources: Resources, paint: Painter, mark: str):
+        self.resources, self.paint, self.mark = resources, paint, mark
+
+    def document(self, text: str, depth: int = 0) -> str:
+        if not _is_regular(text):
+            text = "<!DOCTYPE html>" + lxml.html.tostring(parse(text.encode("utf-8", "replace")), encoding="unicode")
+        text = _SCRIPT.sub("", text)
+        root = _START_TAG.search(text)
+        base = html.unescape(dict(_ATTRIBUTE.findall(root[2])).get("data-demotape-base", "")) if root else ""
+        text = _STYLE.sub(lambda found: found[1] + _css(found[2], base, self.resources) + found[3], text)
+        return _START_TAG.sub(lambda found: self._start_tag(found, base, depth), text) + self.mark
+
+    def _start_tag(self, found: re.Match, base: str, depth: int) -> str:
+        tag = found[1].lower()
+        if tag not in _LOOKED_AT and " style=" not in found[2] and " on" not in found[2].lower():
+            return found[0]
+        attributes = {name: html.unescape(value) for name, value in _ATTRIBUTE.findall(found[2])
+                      if not name.lower().startswith("on")}
+        if tag == "link":
+            return _link(attributes, base, self.resources)
+        if tag == "base" or (tag == "meta" and "http-equiv" in {name.lower() for name in attributes}):
+            return ""
+        if tag in ("iframe", "frame"):
+            attributes.pop("src", None)
+            inner = attributes.pop("srcdoc", None)
+            if inner is not None and depth < _MAX_FRAMES_DEEP:
+                attributes["srcdoc"] = self.document(inner, depth + 1)
+        if "style" in attributes:
+            attributes["style"] = _css(attributes["style"], base, self.resources)
+        if tag in _SOURCES:
+            _embed(tag, attributes, base, self.resources)
+        if tag in _PAINTED and (picture := self.paint(attributes.get(UID_ATTRIBUTE, ""))):
+            attributes["style"] = (f"{attributes.get('style', '')};background:url({picture}) 0 0/100% 100% no-repeat "
+                                   "border-box border-box")
+        written = "".join(f' {name}="{html.escape(value)}"' for name, value in attributes.items())
+        return f"<{found[1]}{written}>"
 
 
-def _start_tag(found: re.Match, base: str, resources: Resources, paint: Callable[[str], str | None]) -> str:
-    tag = found[1].lower()
-    if tag not in _SOURCES and tag not in _PAINTED and tag not in ("link", "iframe", "frame", "base", "meta") \
-            and " style=" not in found[2]:
-        return found[0]
-    attributes = {name: html.unescape(value) for name, value in _ATTRIBUTE.findall(found[2])}
-    if tag == "link":
-        return _link(attributes, base, resources)
-    if tag in ("base", "meta") and (tag == "base" or "http-equiv" in attributes):
-        return ""
-    if "srcdoc" in attributes:
-        attributes["srcdoc"] = _document(attributes["srcdoc"], resources, paint)
-    if "style" in attributes:
-        attributes["style"] = _css(attributes["style"], base, resources)
-    if tag in _SOURCES:
-        _embed(tag, attributes, base, resources)
-    if tag in _PAINTED and (picture := paint(attributes.get("data-demotape-uid", ""))):
-        attributes["style"] = (f"{attributes.get('style', '')};background:url({picture}) 0 0/100% 100% no-repeat "
-                               "border-box border-box")
-    written = "".join(f' {name}="{html.escape(value)}"' for name, value in attributes.items())
-    return f"<{found[1]}{written}>"
+def _is_regular(text: str) -> bool:
+    """Whether every `<` begins a token of our own serialisation."""
+    rest = _START_TAG.sub("", _STYLE.sub("", _SCRIPT.sub("", text)))
+    return "<" not in _OTHER_TOKEN.sub("", rest)
 
 
 def _link(attributes: dict, base: str, resources: Resources) -> str:
     """A style sheet's link as a style element with its text; any other link is nothing to be seen."""
     if "stylesheet" not in attributes.get("rel", "").lower().split() or "href" not in attributes:
         return ""
-    address = urljoin(base, attributes["href"])
+    address = _absolute(base, attributes["href"])
     sheet = resources.text(address)
     if sheet is None or "disabled" in attributes:
         return ""
@@ -118,7 +166,7 @@ def _embed(tag: str, attributes: dict, base: str, resources: Resources) -> None:
     for name in _LOADING & attributes.keys():
         del attributes[name]
     for name, value in kept.items():
-        attributes[name] = resources.data_uri(urljoin(base, chosen or value))
+        attributes[name] = resources.data_uri(_absolute(base, chosen or value))
     if chosen and "src" not in attributes:
         attributes["src"] = resources.data_uri(chosen)
 
@@ -126,7 +174,7 @@ def _embed(tag: str, attributes: dict, base: str, resources: Resources) -> None:
 def _css(text: str, base: str, resources: Resources, depth: int = 0) -> str:
     """Style sheet text with imports put in and every address turned into a data: URI."""
     def import_(found: re.Match) -> str:
-        address = urljoin(base, found[1])
+        address = _absolute(base, found[1])
         sheet = resources.text(address) if depth < _MAX_IMPORTS else None
         if sheet is None:
             return ""
@@ -137,13 +185,20 @@ def _css(text: str, base: str, resources: Resources, depth: int = 0) -> str:
         address = next((group for group in found.groups() if group), "")
         if address.startswith("#"):
             return found[0]
-        return f'url("{resources.data_uri(urljoin(base, address) if not address.startswith("data:") else address)}")'
+        return f'url("{resources.data_uri(_absolute(base, address))}")'
 
     text = _CSS_URL.sub(url, _CSS_IMPORT.sub(import_, text))
-    return text.replace("</style", r"<\/style")
+    return text.replace("<", r"\3c ")  # nothing in it may end the style element or begin another
 
 
-def _painter(recording: Recording, state: dict) -> Callable[[str], str | None]:
+def _absolute(base: str, address: str) -> str:
+    try:
+        return address if address.startswith("data:") else urljoin(base, address)
+    except ValueError:
+        return ""
+
+
+def _painter(recording: Recording, state: dict) -> Painter:
     """Gives what the screenshot shows in the box of an element, as a data: URI."""
     @lru_cache(maxsize=1)
     def picture() -> np.ndarray | None:
