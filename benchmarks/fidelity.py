@@ -139,6 +139,8 @@ async def run(options: argparse.Namespace, folder: Path) -> dict:
         random.Random(options.seed).shuffle(names)
         with serve(miniwob_folder()) as origin:
             for index, name in enumerate(names[:options.pages]):
+                if options.match not in name:
+                    continue
                 await one(name, f"{origin}/miniwob/{name}", options.seed + index, True)
         docs = docs_folder()
         if docs and not options.only:
@@ -161,6 +163,7 @@ def main() -> None:
     parser.add_argument("--actions", type=int, default=32, help="actions on each page")
     parser.add_argument("--flips", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--match", default="", help="only pages with this in their name")
     parser.add_argument("--only", action="store_true", help="miniwob pages only")
     parser.add_argument("--no-render", action="store_true")
     parser.add_argument("--verbose", action="store_true")

@@ -7,6 +7,7 @@ page's main world, independent of the capture script.
 import random
 from dataclasses import dataclass, field
 
+from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 # Notes the XPath of what each press, key or wheel hit, before any of the page's own listeners.
@@ -16,10 +17,8 @@ WITNESS = """(() => {
     return same.length > 1 ? `${name}[${same.indexOf(e) + 1}]` : name; };
   window.handPath = e => { const steps = []; for (let at = e; at; at = at.parentElement) steps.unshift(step(at));
     return '/' + steps.join('/'); };
-  window.handHits = [];
-  for (const type of ['pointerdown', 'keydown']) addEventListener(type, e => e.isTrusted &&
-    handHits.push({type, path: handPath(e.composedPath()[0].closest ? e.composedPath()[0] : document.documentElement)}),
-    true);
+  const target = e => e.composedPath()[0].closest ? e.composedPath()[0] : document.documentElement;
+  addEventListener('pointerdown', e => e.isTrusted && console.debug('hand:' + handPath(target(e))), true);
 })()"""
 
 _CANDIDATES = """() => {
@@ -79,6 +78,10 @@ class Hand:
     random: random.Random
     tab: int = 1
     deeds: list[Deed] = field(default_factory=list)
+    hits: list[str] = field(default_factory=list)
+
+    def __post_init__(self):
+        self.page.on("console", lambda message: message.text.startswith("hand:") and self.hits.append(message.text[5:]))
 
     async def act(self) -> bool:
         """Do one thing; False when there is nothing to be done here."""
@@ -116,11 +119,23 @@ class Hand:
             await self._type(path)
 
     async def _type(self, path: str) -> None:
-        before = await self.page.evaluate("document.activeElement.value")
-        await self.page.keyboard.type("".join(self.random.choices("abc xyz", k=self.random.randint(1, 5))), delay=5)
-        after = await self._read(path, "value")
-        if after is not None and after != before:
-            self.deeds.append(Deed("textInput", path, after, self.tab))
+        """Press some keys; those that the page takes no text from are presses."""
+        secret = await self._read(path, "type") == "password"
+        typing = None
+        for key in self.random.choices("abc xyz", k=self.random.randint(1, 5)):
+            before = await self._read(path, "value")
+            await self.page.keyboard.press("Space" if key == " " else key)
+            after = await self._read(path, "value")
+            if after is None:
+                return
+            if after == before:
+                self._pressed(key, path)
+                typing = None
+            elif typing:
+                typing.detail = "[REDACTED]" if secret else after
+            else:
+                typing = Deed("textInput", path, "[REDACTED]" if secret else after, self.tab)
+                self.deeds.append(typing)
 
     async def _choose(self, target: dict) -> None:
         before = await self.page.evaluate(
@@ -169,6 +184,13 @@ class Hand:
             "([path, name]) => document.evaluate(path, document, null, 9).singleNodeValue?.[name]", [path, name])
 
     async def _hit(self) -> str | None:
-        hits = await self.page.evaluate("() => window.handHits.splice(0)")
-        presses = [hit["path"] for hit in hits if hit["type"] == "pointerdown"]
-        return presses[-1] if presses else None
+        """What the last press hit, once the page has come to rest."""
+        while True:
+            try:
+                await self.page.evaluate("() => new Promise(done => setTimeout(done, 10))")
+                break
+            except PlaywrightError:  # the press led to another page
+                await self.page.wait_for_load_state()
+                await self.page.wait_for_timeout(150)
+        found, self.hits = self.hits, []
+        return found[-1] if found else None

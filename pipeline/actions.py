@@ -16,6 +16,7 @@ _DRAG_DISTANCE = 10  # CSS pixels between press and release that make a drag
 _SCROLL_GAP = 1.0  # seconds between scrolls of one element that make two
 _SILENT_KEYS = {"Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock", "NumLock", "ScrollLock", "Fn", "Tab", "Dead",
                 "Process", "Unidentified", "Compose"}
+_STEP_KEYS = {"Home", "End", "PageUp", "PageDown", "Enter", "Backspace", "Delete"}
 _OWN_NAVIGATIONS = {"typed": "load", "reload": "reload", "back": "back", "forward": "forward"}
 _CLICKS = ("click", "auxclick", "contextmenu", "dblclick")
 
@@ -308,8 +309,7 @@ def _join_control(drafts: list[_Draft], new: _Draft) -> bool:
     """Opening a list, picking, and stepping through values by keys: one change with the final value."""
     if new.intent != "change" or control_kind(new.element) == "checkable":
         return False
-    steps = list(takewhile(lambda draft: draft.uid == new.uid and draft.intent in ("change", "click", "press"),
-                           reversed(drafts)))
+    steps = list(takewhile(lambda draft: draft.uid == new.uid and _steps_through_values(draft), reversed(drafts)))
     if not steps:
         return False
     del drafts[-len(steps):]
@@ -319,6 +319,12 @@ def _join_control(drafts: list[_Draft], new: _Draft) -> bool:
     opened.intent, opened.arguments = "change", new.arguments
     drafts.append(opened)
     return True
+
+
+def _steps_through_values(draft: _Draft) -> bool:
+    key = draft.arguments.get("key", "")
+    return draft.intent in ("change", "click") or (
+        draft.intent == "press" and (len(key) == 1 or key in _STEP_KEYS or key.startswith("Arrow")))
 
 
 def _join_upload(drafts: list[_Draft], new: _Draft) -> bool:

@@ -102,6 +102,8 @@ class Recorder:
             tab.islands[path] = tab.with_all_chunks(snapshot)
             if not path:
                 tab.facts = {name: snapshot[name] for name in tab.facts}
+        if message["type"] == "snapshot":
+            return  # no event: what one of several islands shows now that it has come to rest
         if self._current is not tab:
             self._switch_to(tab, at)
         seq = self._write({

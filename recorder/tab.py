@@ -14,7 +14,7 @@ from typing import Protocol
 from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
-from . import resources
+from . import closed_roots, resources
 from .frames import FrameRing
 from .frames import Frame as Painted
 from .navigation import Navigations
@@ -95,7 +95,7 @@ class Tab:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _arm_session(self, session: CDPSession) -> None:
-        session.on("Runtime.bindingCalled", self._on_binding)
+        session.on("Runtime.bindingCalled", lambda event: self._on_binding(session, event))
         for event, handler in resources.listeners(session, self._sink, self._spawn).items():
             session.on(event, handler)
         await session.send("Page.enable")
@@ -121,14 +121,16 @@ class Tab:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _on_binding(self, event: dict) -> None:
+    def _on_binding(self, session: CDPSession, event: dict) -> None:
         if event["name"] != BINDING:
             return
         message = json.loads(event["payload"])
         if message["type"] == "error":
             self._sink.on_problem(f"tab {self.number}: the capture script failed: {message['message'][:500]}")
-            return
-        self._sink.on_message(self, message)
+        elif message["type"] == "suspects":
+            self._spawn(closed_roots.find(session, event["executionContextId"]))
+        else:
+            self._sink.on_message(self, message)
 
     def _on_screencast(self, event: dict) -> None:
         session = self._sessions[0]

@@ -383,6 +383,24 @@ async def _(page):
     await click(page, "#x")
 
 
+@trap(31, "clicks, types and ticks inside a closed shadow root",
+      "<div id=c></div><script>window.shut = c.attachShadow({mode: 'closed'}); window.shut.innerHTML = "
+      "'<button id=y>Y</button><input id=t><input type=checkbox id=k>'</script>",
+      ["click button#y", "click input#t", "textInput input#t text='ab'", "change input#k checked=True"])
+async def _(page):
+    await page.wait_for_timeout(600)  # a person does not act before the page has come to rest
+
+    async def press(selector):
+        box = await page.evaluate("selector => { const {x, y} = window.shut.querySelector(selector)"
+                                  ".getBoundingClientRect(); return {x, y} }", selector)
+        await page.mouse.click(box["x"] + 5, box["y"] + 5)
+
+    await press("#y")
+    await press("#t")
+    await page.keyboard.type("ab")
+    await press("#k")
+
+
 async def click_in(page: Page, frame, selector: str) -> None:
     box = await frame.locator(selector).bounding_box()
     await page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)

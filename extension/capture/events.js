@@ -39,8 +39,25 @@ demotape.events = (function () {
     shared.gestureType = type;
   }
 
-  /** The innermost element that an event is about, also inside open shadow roots. */
+  /** The innermost element that an event is about, also inside shadow roots. */
   function targetOf(event) {
+    return insideClosedRoots(outerTargetOf(event), event);
+  }
+
+  /** The browser tells only the host of what happens in a closed root: ask the root what is there. */
+  function insideClosedRoots(element, event) {
+    for (let root = closedRootOf(element); root; root = closedRootOf(element)) {
+      const pointed = event.clientX !== undefined && !(event instanceof KeyboardEvent);
+      const inner = pointed ? root.elementFromPoint(event.clientX, event.clientY) : root.activeElement;
+      if (!inner || inner === element) break;
+      element = inner;
+    }
+    return element;
+  }
+
+  const closedRootOf = (element) => demotape.shared.closedRoots.get(element);
+
+  function outerTargetOf(event) {
     const target = event.composedPath()[0] ?? event.target;
     if (target?.nodeType === Node.ELEMENT_NODE) return target;
     if (target?.nodeType === Node.DOCUMENT_NODE) return target.scrollingElement ?? target.documentElement;
@@ -123,7 +140,7 @@ demotape.events = (function () {
     const before = hover.snapshot;
     const target = demotape.elements.describe(targetOf(event));
     const data = { ...pointerData(event), button: 0 };
-    hover.timer = setTimeout(() => onRest(event, target, data, before), HOVER_REST);
+    hover.timer = setTimeout(() => guard(() => onRest(event, target, data, before)), HOVER_REST);
     if (event.timeStamp - hover.taken > HOVER_SNAPSHOT_EVERY) lookForHover();
   }
 
@@ -139,7 +156,7 @@ demotape.events = (function () {
     clearTimeout(hover.timer);
     clearTimeout(hover.refresh);
     hover.snapshot = null;
-    hover.refresh = setTimeout(lookForHover, GESTURE_REST);
+    hover.refresh = setTimeout(() => guard(lookForHover), GESTURE_REST);
   }
 
   const shown = ({ rows }) => rows.filter((row) => row.visible).map((row) => row.uid).join();
@@ -190,14 +207,42 @@ demotape.events = (function () {
     send(event.type, event, targetOf(event), { ...pointerData(event), detail: event.detail });
   }
 
-  /** One listener for all: nothing that the page dispatches itself, and no error of ours reaches the page. */
-  function onEvent(event) {
-    if (!event.isTrusted) return;
+  // When the page has come to rest.
+
+  const REPORT_EVERY = 400; // ms
+  let reported = -Infinity, reportTimer = 0;
+  function rested() {
+    clearTimeout(reportTimer);
+    const wait = reported + REPORT_EVERY - performance.now();
+    if (wait > 0) reportTimer = setTimeout(rested, wait);
+    else guard(report);
+  }
+
+  /**
+   * A page of several islands: none can copy the others at an event, so each sends what it shows whenever it has come to
+   * rest, and the receiver takes of the others what they showed last. Besides, this readies the element table.
+   */
+  function report() {
+    reported = performance.now();
+    const snapshot = demotape.snapshot.take();
+    if (snapshot.frames.length || demotape.shared.rootFrame !== window.top) {
+      send("snapshot", { timeStamp: reported }, null, {}, { snapshot, gesture: null });
+    }
+    if (demotape.closed.any()) demotape.send(JSON.stringify({ type: "suspects" }));
+  }
+
+  /** Run our own work; no error of it reaches the page. */
+  function guard(work) {
     try {
-      HANDLERS[event.type](event);
+      work();
     } catch (error) {
       demotape.send(JSON.stringify({ type: "error", message: String(error?.stack ?? error) }));
     }
+  }
+
+  /** One listener for all; nothing that the page dispatches itself. */
+  function onEvent(event) {
+    if (event.isTrusted) guard(() => HANDLERS[event.type](event));
   }
 
   function listen() {
@@ -206,13 +251,21 @@ demotape.events = (function () {
     }
   }
 
+  /** Some events do not leave a shadow root: they are heard at the root itself. */
+  function listenInside(root) {
+    for (const type of ["change", "submit", "scroll", "scrollend"]) {
+      root.addEventListener(type, onEvent, { capture: true, passive: true });
+    }
+  }
+
   /** Listen, and listen again when document.open() has taken all listeners away. */
   function start(sender) {
     demotape.send = sender;
     listen();
     new MutationObserver(listen).observe(document, { childList: true });
-    demotape.mirror.warmSoon();
+    if (document.readyState === "loading") addEventListener("DOMContentLoaded", demotape.mirror.warmSoon, { once: true });
+    else demotape.mirror.warmSoon();
   }
 
-  return { start };
+  return { start, listenInside, rested };
 })();

@@ -89,6 +89,7 @@ demotape.mirror = (function () {
     if (shared.scopes.has(scope)) return;
     shared.scopes.set(scope, sheetsOf(scope));
     observer.observe(scope, WATCHED);
+    if (scope.host) demotape.events.listenInside(scope);
   }
 
   /** Take in what the observers have not told yet, and compare what none tells. */
@@ -346,18 +347,22 @@ demotape.mirror = (function () {
   // Warming: put texts together while nothing else is to be done.
 
   const SLICE = 12; // ms at a time
+  const REST = 60; // ms between two times, so that a page that changes all the time is not followed all the time
   function warmSoon() {
     if (shared.warming) return;
     shared.warming = true;
-    requestIdleCallback(warm, { timeout: 1000 });
+    setTimeout(() => requestIdleCallback(warm, { timeout: 1000 }), shared.warmed ? REST : 0);
   }
 
   function warm(deadline) {
     shared.warming = false;
     const { document } = shared.rootFrame;
     if (!document.documentElement) return;
+    update();
     const text = documentText(document, performance.now() + Math.min(SLICE, deadline.timeRemaining() || SLICE));
-    if (text === null) warmSoon();
+    shared.warmed = text !== null;
+    if (shared.warmed) demotape.events.rested();
+    else warmSoon();
   }
 
   return { take, unsent, warmSoon, recordOf, forget, update };

@@ -64,6 +64,7 @@ demotape.table = (function () {
     }
     record.shadow = shadow;
     if (shadow) walkChildren(shadow, context, place);
+    else demotape.closed.suspect(element);
     walkChildren(element, context, place);
   }
 
