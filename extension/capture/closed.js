@@ -1,5 +1,6 @@
-// Closed shadow roots, which no script sees from outside. Elements that seem to have one are handed to the recorder (CDP)
-// or the extension (chrome.dom), which looks into them; what it finds is copied and listened to like an open root.
+// Closed shadow roots, which no script sees from outside. Elements that may have one are handed to the recorder (CDP) or
+// the extension (chrome.dom), a few at a time, which looks into them; what it finds is copied and listened to like an
+// open root. An element is looked into once: a closed root that is attached later is not found.
 "use strict";
 
 demotape.closed = (function () {
@@ -8,34 +9,26 @@ demotape.closed = (function () {
     "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "main",
     "nav", "p", "section", "span",
   ]);
+  const AT_ONCE = 50;
   const looked = new WeakSet();
-  let suspects = [];
+  const likely = [], possible = [];
 
-  /** Note an element with a box whose children do not explain what it shows. */
+  /** Note an element in sight that may have a closed root. */
   function suspect(element) {
     if (looked.has(element)) return;
     const custom = element.localName.includes("-");
     if (!custom && !HOSTS.has(element.localName)) return;
-    if (!custom && !isHollow(element)) return;
     looked.add(element);
-    suspects.push(element);
+    (custom || !element.firstChild ? likely : possible).push(element);
   }
 
-  function isHollow(element) {
-    for (let child = element.firstChild; child; child = child.nextSibling) {
-      if (child.nodeType === Node.TEXT_NODE && child.data.trim()) return false;
-      if (child.nodeType === Node.ELEMENT_NODE && child.checkVisibility()) return false;
-    }
-    return true;
-  }
+  const any = () => likely.length + possible.length > 0;
 
-  const any = () => suspects.length > 0;
-
-  /** The elements to be looked into; each is given once. */
+  /** The elements to be looked into next, the likely ones first; each is given once. */
   function take() {
-    const taken = suspects.filter((element) => element.isConnected);
-    suspects = [];
-    return taken;
+    const taken = likely.splice(0, AT_ONCE);
+    taken.push(...possible.splice(0, AT_ONCE - taken.length));
+    return taken.filter((element) => element.isConnected);
   }
 
   /** Take in what was found in one of them. */

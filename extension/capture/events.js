@@ -228,7 +228,9 @@ demotape.events = (function () {
     if (snapshot.frames.length || demotape.shared.rootFrame !== window.top) {
       send("snapshot", { timeStamp: reported }, null, {}, { snapshot, gesture: null });
     }
-    if (demotape.closed.any()) demotape.send(JSON.stringify({ type: "suspects" }));
+    if (!demotape.closed.any()) return;
+    demotape.send(JSON.stringify({ type: "suspects" }));
+    reportTimer = setTimeout(rested, REPORT_EVERY); // there may be more
   }
 
   /** Run our own work; no error of it reaches the page. */
@@ -256,12 +258,23 @@ demotape.events = (function () {
     for (const type of ["change", "submit", "scroll", "scrollend"]) {
       root.addEventListener(type, onEvent, { capture: true, passive: true });
     }
+    listenForLoads(root);
+  }
+
+  /** A frame, picture or style sheet that has loaded changes what is shown without a mutation. */
+  function listenForLoads(scope) {
+    scope.addEventListener("load", ({ target }) => {
+      if (target.nodeType !== Node.ELEMENT_NODE) return;
+      demotape.mirror.forget(target);
+      demotape.mirror.warmSoon();
+    }, { capture: true, passive: true });
   }
 
   /** Listen, and listen again when document.open() has taken all listeners away. */
   function start(sender) {
     demotape.send = sender;
     listen();
+    listenForLoads(document);
     new MutationObserver(listen).observe(document, { childList: true });
     if (document.readyState === "loading") addEventListener("DOMContentLoaded", demotape.mirror.warmSoon, { once: true });
     else demotape.mirror.warmSoon();

@@ -26,6 +26,7 @@ demotape.mirror = (function () {
   shared.records ??= new WeakMap(); // element -> what recordOf() makes
   shared.chunks ??= []; // number -> { text, sent }
   shared.controls ??= new Set();
+  shared.frames ??= new Set();
   shared.observers ??= new Set();
   shared.scopes ??= new Map(); // document or shadow root -> what its adopted sheets were
   shared.masks ??= true; // until a whole copy has shown that nothing is marked as secret
@@ -38,7 +39,7 @@ demotape.mirror = (function () {
   /** What is remembered of an element. */
   function recordOf(element) {
     let record = shared.records.get(element);
-    if (!record) shared.records.set(element, (record = { html: null, state: "", scroll: "", shadow: null, facts: null, runs: null }));
+    if (!record) shared.records.set(element, (record = { html: null, state: "", scroll: "", shadow: null, inner: null, facts: null, runs: null }));
     return record;
   }
 
@@ -98,6 +99,10 @@ demotape.mirror = (function () {
     for (const control of shared.controls) {
       if (!control.isConnected) shared.controls.delete(control);
       else if (recordOf(control).state !== stateOf(control)) forgetControl(control);
+    }
+    for (const frame of shared.frames) {
+      if (!frame.isConnected) shared.frames.delete(frame);
+      else if (recordOf(frame).inner !== rootIn(frame)) forget(frame);
     }
     for (const element of shared.scrolled) {
       if (!element.isConnected) shared.scrolled.delete(element);
@@ -306,6 +311,8 @@ demotape.mirror = (function () {
   function frameText(element, tag, start, until) {
     const source = element.getAttribute("src");
     const inner = demotape.island.documentOf(element);
+    shared.frames.add(element);
+    recordOf(element).inner = rootIn(element);
     let text = start + (source === null ? "" : attribute("data-demotape-src", source));
     if (inner) {
       const html = documentText(inner, until);
@@ -314,6 +321,8 @@ demotape.mirror = (function () {
     }
     return tag === "frame" ? text + ">" : `${text}></iframe>`;
   }
+
+  const rootIn = (frame) => demotape.island.documentOf(frame)?.documentElement ?? null;
 
   // Snapshots.
 

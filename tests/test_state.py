@@ -1,0 +1,231 @@
+"""What a state holds: frames, shadow roots, canvas, zoom; boxes that hit; and how the page is left alone meanwhile."""
+
+import asyncio
+import json
+
+import cv2
+import lxml.html
+import numpy as np
+import pytest
+
+from pipeline.dom import flatten
+from pipeline.render import render
+
+from .conftest import painted
+
+
+def picture(session, turn) -> np.ndarray:
+    return cv2.imdecode(np.frombuffer(session.recording.blob(turn["state"]["screenshot"]), np.uint8), 1)
+
+
+def holds_target(session, turn) -> bool:
+    """Whether the snapshot, frames and shadow roots included, holds the turn's element."""
+    page = flatten(session.recording.blob(turn["state"]["dom"]))
+    return bool(lxml.html.fromstring(page.html).xpath(f"//*[@*='{turn['element']['uid']}']"))
+
+
+def row_of(session, turn) -> dict:
+    rows = json.loads(session.recording.blob(turn["state"]["elements"]))
+    return next(row for row in rows if row["uid"] == turn["element"]["uid"])
+
+
+async def click_in(page, frame, selector: str) -> dict:
+    box = await frame.locator(selector).bounding_box()
+    await page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    return box
+
+
+def near(box: dict, other: dict, tolerance: float = 1.0) -> bool:
+    return all(abs(box[name] - other[name]) <= tolerance for name in ("x", "y", "width", "height"))
+
+
+FRAMES = {
+    "same origin": "<iframe src='/inner' style='{style}'></iframe>",
+    "cross origin": "<iframe src='{other}/inner' style='{style}'></iframe>",
+    "sandboxed": "<iframe sandbox='allow-scripts' src='/inner' style='{style}'></iframe>",
+    "sandboxed without scripts": "<iframe sandbox src='/inner' style='{style}'></iframe>",
+    "srcdoc": "<iframe srcdoc=\"<div style='height:700px'></div><button id=b>B</button><p style='height:700px'>\" "
+              "style='{style}'></iframe>",
+    "nested": "<iframe src='/middle' style='{style}'></iframe>",
+    "nested cross origin": "<iframe src='{other}/back' style='{style}'></iframe>",
+}
+INNER = "<body style='margin:3px'><div style='height:700px'></div><button id=b>B</button><p style='height:700px'></p>"
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_frames(studio, site, kind):
+    style = "border:7px solid;padding:11px;width:300px;height:200px;margin:20px"
+    small = "border:2px solid;width:200px;height:150px"
+    site.pages |= {
+        "/": f"<div style='height:50px'></div>{FRAMES[kind].format(style=style, other=site.other_origin)}",
+        "/inner": INNER, "/middle": f"<p>m</p><iframe src='/inner' style='{small}'></iframe>",
+        "/back": f"<p>m</p><iframe src='{site.origin}/inner' style='{small}'></iframe>"}
+
+    async def hand(page):
+        frame = page.frames[-1]
+        await frame.locator("#b").scroll_into_view_if_needed()
+        await asyncio.sleep(0.9)  # a person does not act before the page has come to rest
+        return await click_in(page, frame, "#b")
+
+    session = studio.record(hand, url=site.origin + "/")
+    assert session.problems == []
+    (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
+    element = turn["element"]
+    assert (element["tag"], element["attributes"]["id"]) == ("button", "b")
+    assert len(element["frame"]) == (2 if "nested" in kind else 1)
+    assert near(element["bbox"], session.answer)
+    assert near(row_of(session, turn)["bbox"], session.answer)
+    assert holds_target(session, turn)
+    x, y = turn["arguments"]["x"], turn["arguments"]["y"]
+    assert abs(x - session.answer["x"] - session.answer["width"] / 2) < 1
+    assert abs(y - session.answer["y"] - session.answer["height"] / 2) < 1
+
+
+@pytest.mark.parametrize("mode", ["open", "closed"])
+def test_shadow_content_is_in_the_snapshot(studio, site, mode):
+    site.pages["/"] = (f"<div id=h>light</div><script>h.attachShadow({{mode: '{mode}'}}).innerHTML = "
+                       "'<style>p{color:red}</style><p id=p>deep <slot></slot></p>'</script>")
+
+    async def hand(page):
+        await asyncio.sleep(0.6)
+        await page.mouse.click(20, 30)
+
+    session = studio.record(hand, url=site.origin + "/")
+    (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
+    dom = session.recording.blob(turn["state"]["dom"]).decode()
+    assert f'<template shadowrootmode="{mode}">' in dom and "deep " in dom and "light" in dom
+
+
+@pytest.mark.parametrize("context", [{"device_scale_factor": 2}, {"device_scale_factor": 1}])
+def test_boxes_hit_on_scrolled_transformed_pages(studio, site, context):
+    site.pages["/"] = ("<body style='height:3000px;margin:0'><div style='transform:translate(40px, 30px) scale(1.5);"
+                       "transform-origin:0 0;position:absolute;top:900px'><button id=b>Big</button></div>")
+
+    async def hand(page):
+        await page.evaluate("scrollTo(0, 700)")
+        await painted(page)
+        return await click_in(page, page, "#b")
+
+    session = studio.record(hand, url=site.origin + "/", **context)
+    (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
+    assert near(turn["element"]["bbox"], session.answer) and near(row_of(session, turn)["bbox"], session.answer)
+    assert turn["state"]["scroll"] == {"x": 0, "y": 700}
+    assert turn["state"]["device_pixel_ratio"] == context["device_scale_factor"]
+
+
+def test_a_canvas_is_in_the_picture_and_is_clicked_with_coordinates(studio, site):
+    site.pages["/"] = ("<body style='margin:0'><canvas id=c width=200 height=100></canvas><script>const x = "
+                       "c.getContext('2d'); x.fillStyle = 'rgb(0, 200, 0)'; x.fillRect(0, 0, 200, 100)</script>")
+    session = studio.record(lambda page: page.mouse.click(50, 60), url=site.origin + "/")
+    (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
+    assert turn["element"]["tag"] == "canvas" and (turn["arguments"]["x"], turn["arguments"]["y"]) == (50, 60)
+    assert picture(session, turn)[60, 50][1] > 180
+    assert "background:url(data:image/png;base64," in render(session.recording, turn["state"])
+
+
+def test_a_strict_policy_is_no_hindrance(studio, site):
+    site.headers["Content-Security-Policy"] = ("default-src 'none'; require-trusted-types-for 'script'; "
+                                               "trusted-types 'none'; style-src 'none'")
+    site.pages["/"] = "<button id=b>B</button><input id=i>"
+
+    async def hand(page):
+        await page.locator("#b").click()
+        await page.locator("#i").click()
+        await page.keyboard.type("x")
+
+    session = studio.record(hand, url=site.origin + "/")
+    assert [turn["intent"] for turn in session.turns] == ["load", "click", "click", "textInput"]
+    assert session.console == [] and session.problems == []
+
+
+def test_acting_in_one_tab_while_another_paints(studio, site):
+    site.pages["/"] = ("<body style='background:red'><script>let n = 0; setInterval(() => document.title = n++, 10);"
+                       "requestAnimationFrame(function f() { document.body.style.paddingTop = n % 9 + 'px';"
+                       "requestAnimationFrame(f) })</script>")
+    site.pages["/two"] = "<body style='background:blue'><button id=b>B</button>"
+
+    async def hand(page):
+        second = await page.context.new_page()
+        await second.goto(site.origin + "/two")
+        await painted(second)
+        await second.locator("#b").click()
+
+    session = studio.record(hand, url=site.origin + "/")
+    (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
+    assert turn["state"]["tab"] == 2 and turn["state"]["url"].endswith("/two")
+    blue, _, red = picture(session, turn)[500, 500]
+    assert blue > 200 and red < 50
+
+
+def test_a_click_while_a_script_blocks_the_load(studio, site):
+    def slow(request):
+        import time
+        time.sleep(1.5)
+        return "text/javascript", b""
+
+    site.pages |= {"/": "<button id=b onclick='window.hit = 1'>B</button>", "/slow.js": slow,
+                   "/two": "<button id=b>Early</button><script src='/slow.js'></script><p>Late</p>"}
+
+    async def hand(page):
+        await page.goto(site.origin + "/two", wait_until="commit")
+        await page.locator("#b").wait_for()
+        await asyncio.sleep(0.3)
+        await page.mouse.click(20, 20)
+        await page.wait_for_load_state()
+
+    session = studio.record(hand, url=site.origin + "/")
+    (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
+    dom = session.recording.blob(turn["state"]["dom"]).decode()
+    assert turn["element"]["tag"] == "button" and "Early" in dom and "Late" not in dom
+
+
+def test_a_page_that_asks_before_it_is_left(studio, site):
+    site.pages |= {"/": "<button id=b>B</button><script>onbeforeunload = e => e.preventDefault()</script>",
+                   "/two": "<p>Two</p>"}
+
+    async def hand(page):
+        page.on("dialog", lambda dialog: asyncio.ensure_future(dialog.accept()))
+        await page.locator("#b").click()
+        await page.goto(site.origin + "/two")
+
+    session = studio.record(hand, url=site.origin + "/")
+    dialogs = [turn["arguments"] for turn in session.turns if turn["intent"] == "dialog"]
+    assert [(dialog["kind"], dialog["accepted"]) for dialog in dialogs] == [("beforeunload", True)]
+
+
+def test_fifty_thousand_elements_stay_usable(studio, site):
+    site.pages["/"] = "<ul>" + "".join(f"<li>Item <b>{number}</b></li>" for number in range(25000)) + "</ul>"
+
+    async def hand(page):
+        for _ in range(20):
+            await page.mouse.click(60, 300)
+            await asyncio.sleep(0.1)
+
+    session = studio.record(hand, url=site.origin + "/")
+    clicks = [turn for turn in session.turns if turn["intent"] == "click"]
+    assert len(clicks) == 20
+    assert session.recording.blob(clicks[-1]["state"]["dom"]).count(b"<li") == 25000
+
+
+def test_values_and_scroll_offsets_set_by_script_are_in_the_snapshot(studio, site):
+    site.pages["/"] = ("<input id=i><select id=s><option>a<option id=o>b</select><textarea id=t></textarea>"
+                       "<input type=checkbox id=c><div id=d style='height:40px;overflow:auto'><p style='height:900px'>"
+                       "</div><button id=b>B</button>")
+
+    async def hand(page):
+        await asyncio.sleep(0.5)
+        await page.evaluate("() => { i.value = 'set'; s.selectedIndex = 1; t.value = '<x>'; c.checked = true;"
+                            "d.scrollTop = 33; document.adoptedStyleSheets = [Object.assign(new CSSStyleSheet())];"
+                            "document.adoptedStyleSheets[0].insertRule('p { color: rgb(1, 2, 3) }') }")
+        await painted(page)
+        await page.locator("#b").click()
+
+    session = studio.record(hand, url=site.origin + "/")
+    (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
+    page = lxml.html.fromstring(session.recording.blob(turn["state"]["dom"]))
+    assert page.get_element_by_id("i").get("value") == "set"
+    assert page.get_element_by_id("o").get("selected") is not None
+    assert page.get_element_by_id("t").text.strip() == "<x>"
+    assert page.get_element_by_id("c").get("checked") is not None
+    assert page.get_element_by_id("d").get("data-demotape-scroll") == "0,33"
+    assert "rgb(1, 2, 3)" in page.xpath("//style[@data-demotape-adopted]/text()")[0]
