@@ -146,6 +146,8 @@ async def run(options: argparse.Namespace, folder: Path) -> dict:
         if docs and not options.only:
             with serve(docs) as origin:
                 for index, name in enumerate(_DOCS):
+                    if options.match not in name:
+                        continue
                     await one(name, f"{origin}/{name}", options.seed + index, False)
         by_dom, by_picture = await flip(browser, folder, options.flips) if options.flips else (0, 0)
         shown = await compare(browser, recordings, _VIEWPORT) if not options.no_render else {}

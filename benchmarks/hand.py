@@ -35,6 +35,7 @@ _CANDIDATES = """() => {
     if (hit.closest('[disabled], select, input[type=range], input[type=date], input[type=file], input[type=color],'
       + 'input[type=number], video, iframe, object') && kind !== 'select') continue;
     if (kind === 'select' && hit !== e) continue;
+    if ((hit.closest('a')?.host ?? location.host) !== location.host) continue;
     found.push({kind, x, y, width: b.width, height: b.height});
   }
   return found;

@@ -8,7 +8,7 @@ from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
 _BY_REASON = {
-    "anchorClick": "link", "formSubmissionGet": "form", "formSubmissionPost": "form", "reload": "reload",
+    "anchorClick": "link", "formSubmissionGet": "form", "formSubmissionPost": "form", "reload": "script",
     "httpHeaderRefresh": "redirect", "metaTagRefresh": "redirect", "scriptInitiated": "script",
 }
 _TRIES, _PAUSE = 100, 0.03  # while a tab changes its renderer the browser does not answer for its history
@@ -56,7 +56,7 @@ class Navigations:
         if started.kind.startswith(("history", "restore")):
             return None, epoch
         if started.kind.startswith("reload"):
-            return "reload", epoch
+            return _BY_REASON.get(started.reason, "reload"), epoch
         if same_document:
             return "same_document", epoch
         return _BY_REASON.get(started.reason, "typed"), epoch

@@ -111,6 +111,7 @@ demotape.events = (function () {
   function onWheel(event) {
     const fresh = event.timeStamp - wheel.last > WHEEL_GAP;
     wheel.last = event.timeStamp;
+    forgetHover();
     if (fresh) begin("wheel", event, targetOf(event), { ...point(event), modifiers: modifiers(event) });
   }
 
