@@ -69,10 +69,10 @@ async def compare(browser, recordings: list[Path], viewport: dict) -> dict:
             if key not in known:
                 known[key] = ssim(await page.screenshot(), recording.blob(state["screenshot"]))
             canvases += await page.evaluate("!!document.querySelector('canvas')")
-            bucket = moving if await page.evaluate(_MOVES) else scores
+            bucket = moving if state["animations"] or await page.evaluate(_MOVES) else scores
             bucket.append(known[key])
             worst.append((known[key], f"{path.name} {turn['id']}"))
-            if turn["element"] and turn["element"]["bbox"] and (centre := _centre(turn["element"]["bbox"], viewport)):
+            if bucket is scores and turn["element"] and turn["element"]["bbox"] and (centre := _centre(turn["element"]["bbox"], viewport)):
                 hits.append(await page.evaluate(_HIT, [*centre, turn["element"]["uid"]]))
     await context.close()
     for score, name in sorted(worst)[:8]:

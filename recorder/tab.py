@@ -21,6 +21,7 @@ from .navigation import Navigations
 from .script import BINDING, WORLD, capture_script
 
 _JPEG_QUALITY = 90
+_FRAMES_AHEAD = 20
 
 
 class Sink(Protocol):
@@ -44,10 +45,11 @@ class Tab:
         self.islands: dict[tuple[int, ...], dict] = {}
         self._chunks: dict[str, dict[int, str]] = {}
         self.facts = {"url": page.url, "title": "", "viewport": {"width": 0, "height": 0}, "device_pixel_ratio": 1.0,
-                      "scroll": {"x": 0.0, "y": 0.0}}
+                      "animations": 0, "scroll": {"x": 0.0, "y": 0.0}}
         self._sink = sink
         self._sessions: list[CDPSession] = []
         self._tasks: set[asyncio.Task] = set()
+        self._ahead = False
 
     async def arm(self) -> None:
         """Begin to listen: this document and all later ones, in every frame; raises PlaywrightError when closed."""
@@ -133,8 +135,12 @@ class Tab:
             self._sink.on_message(self, message)
 
     def _on_screencast(self, event: dict) -> None:
-        session = self._sessions[0]
-        self._spawn(session.send("Page.screencastFrameAck", {"sessionId": event["sessionId"]}))
+        # The browser holds frames back while two are unacknowledged. Some acknowledgements in advance let it send on
+        # when this machine is busy, instead of losing what was painted meanwhile.
+        acknowledgements = 1 if self._ahead else _FRAMES_AHEAD
+        self._ahead = True
+        for _ in range(acknowledgements):
+            self._spawn(self._sessions[0].send("Page.screencastFrameAck", {"sessionId": event["sessionId"]}))
         frame = Painted(base64.b64decode(event["data"]), self._sink.seconds(event["metadata"]["timestamp"]))
         self.ring.add(frame)
         self._sink.on_frame(self, frame)

@@ -105,6 +105,8 @@ class StateSchema(Strict):
     zoom = number("browser zoom, 1 is 100 %")
     device_pixel_ratio = number("device pixels per CSS pixel")
     scroll = nested(PointSchema, "scroll offsets of the top document")
+    animations = integer("CSS and Web animations that were running: the picture is of one moment of theirs",
+                         load_default=0, required=False)
     dom = digest("blob: the DOM snapshot, HTML with `data-demotape-uid` on every element", allow_none=True)
     elements = digest("blob: the element table, a JSON list", allow_none=True)
     screenshot = digest("blob: the screenshot (JPEG)", allow_none=True)

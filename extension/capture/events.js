@@ -111,8 +111,15 @@ demotape.events = (function () {
   function onWheel(event) {
     const fresh = event.timeStamp - wheel.last > WHEEL_GAP;
     wheel.last = event.timeStamp;
+    if (!fresh) return;
+    // The browser scrolls before it tells: the state before is what was seen at rest, unless that has changed since.
+    const { shared } = demotape;
+    demotape.mirror.update();
+    const seen = rest.snapshot && rest.version === shared.version ? rest.snapshot : demotape.snapshot.take();
+    const data = { ...point(event), modifiers: modifiers(event) };
+    shared.gesture = send("wheel", event, targetOf(event), data, { snapshot: seen, gesture: null });
+    shared.gestureType = "wheel";
     forgetHover();
-    if (fresh) begin("wheel", event, targetOf(event), { ...point(event), modifiers: modifiers(event) });
   }
 
   const lastScroll = new WeakMap();
@@ -121,34 +128,36 @@ demotape.events = (function () {
     demotape.shared.scrolled.add(element);
     if (event.type === "scroll" && event.timeStamp - (lastScroll.get(element) ?? -Infinity) < SCROLL_EVERY) return;
     lastScroll.set(element, event.timeStamp);
+    if (event.type === "scrollend") demotape.mirror.warmSoon(); // look at it again at rest
     send("scroll", event, element, { scroll: { x: element.scrollLeft, y: element.scrollTop } });
   }
 
-  // A style sheet may open a menu before any listener is told, so the state before a hover is one that was taken
-  // before the pointer came: while it was still elsewhere, or when the last gesture had come to rest.
-  const hover = { timer: 0, refresh: 0, target: null, snapshot: null, taken: -Infinity };
-  function lookForHover() {
-    hover.snapshot = demotape.snapshot.take();
-    hover.taken = performance.now();
+  // What the page showed when it was last looked at: at rest, or while the pointer was elsewhere. A style sheet may open
+  // a menu, and the compositor may scroll, before any listener is told; then this is the state before.
+  const rest = { snapshot: null, version: -1, taken: -Infinity };
+  function look() {
+    rest.snapshot = demotape.snapshot.take();
+    rest.version = demotape.shared.version;
+    rest.taken = performance.now();
+    return rest.snapshot;
   }
 
+  const hover = { timer: 0, refresh: 0, target: null };
   /** The pointer truly moves (the browser tells of no move when the page changes beneath a pointer that rests). */
   function onPointerMove(event) {
     if (event.target === hover.target || event.pointerType !== "mouse" || event.buttons) return;
     hover.target = event.target;
     clearTimeout(hover.timer);
-    if (!hover.snapshot) lookForHover();
-    const before = hover.snapshot;
+    const before = rest.snapshot ?? look();
     const target = demotape.elements.describe(targetOf(event));
     const data = { ...pointerData(event), button: 0 };
     hover.timer = setTimeout(() => guard(() => onRest(event, target, data, before)), HOVER_REST);
-    if (event.timeStamp - hover.taken > HOVER_SNAPSHOT_EVERY) lookForHover();
+    if (event.timeStamp - rest.taken > HOVER_SNAPSHOT_EVERY) look();
   }
 
   /** The pointer rests: a hover, if the page shows something else than before. */
   function onRest(event, target, data, before) {
-    lookForHover();
-    if (shown(hover.snapshot) === shown(before)) return;
+    if (shown(look()) === shown(before)) return;
     send("hover", event, null, { ...data, changed: true }, { snapshot: before, gesture: null, target });
   }
 
@@ -156,8 +165,8 @@ demotape.events = (function () {
   function forgetHover() {
     clearTimeout(hover.timer);
     clearTimeout(hover.refresh);
-    hover.snapshot = null;
-    hover.refresh = setTimeout(() => guard(lookForHover), GESTURE_REST);
+    rest.snapshot = null;
+    hover.refresh = setTimeout(() => guard(look), GESTURE_REST);
   }
 
   const shown = ({ rows }) => rows.filter((row) => row.visible).map((row) => row.uid).join();
@@ -225,7 +234,7 @@ demotape.events = (function () {
    */
   function report() {
     reported = performance.now();
-    const snapshot = demotape.snapshot.take();
+    const snapshot = look();
     if (snapshot.frames.length || demotape.shared.rootFrame !== window.top) {
       send("snapshot", { timeStamp: reported }, null, {}, { snapshot, gesture: null });
     }

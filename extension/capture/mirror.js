@@ -29,6 +29,7 @@ demotape.mirror = (function () {
   shared.frames ??= new Set();
   shared.observers ??= new Set();
   shared.scopes ??= new Map(); // document or shadow root -> what its adopted sheets were
+  shared.version ??= 0; // counts what was heard to change
   shared.masks ??= true; // until a whole copy has shown that nothing is marked as secret
 
   const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\u00a0": "&nbsp;", [MARK]: "\ufffd", [FRAME_MARK]: "\ufffd" };
@@ -69,6 +70,7 @@ demotape.mirror = (function () {
   }
 
   function onMutations(mutations) {
+    shared.version++;
     for (const { target, attributeName } of mutations) {
       if (attributeName === MASK) {
         shared.records = new WeakMap();
@@ -122,6 +124,7 @@ demotape.mirror = (function () {
   }
 
   function forgetControl(control) {
+    shared.version++;
     if (control.localName === "select") for (const option of control.options) forget(option);
     forget(control);
   }

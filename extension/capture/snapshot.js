@@ -17,6 +17,7 @@ demotape.snapshot = (function () {
       title: frame.document.title,
       viewport: { width: frame.innerWidth, height: frame.innerHeight },
       device_pixel_ratio: frame.devicePixelRatio,
+      animations: frame.document.getAnimations().filter((animation) => animation.playState === "running").length,
       scroll: { x: scroller?.scrollLeft ?? 0, y: scroller?.scrollTop ?? 0 },
     };
   }
