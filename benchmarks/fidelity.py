@@ -32,6 +32,7 @@ from recorder.browser import launch
 from .hand import WITNESS, Hand
 from .offline import compare
 
+_PACE = 0.1  # seconds between two actions
 _VIEWPORT = {"width": 500, "height": 400}
 _DOCS = ("library/functions.html", "library/stdtypes.html", "tutorial/index.html", "genindex-P.html")
 _FLIP = """<!DOCTYPE html><body style="margin:0;background:rgb(255,0,0)"><p id=n>0</p><script>
@@ -80,7 +81,7 @@ async def play(browser, url: str, directory: Path, seed: int, actions: int, *, m
                 await hand.wheel(hand.random.choice((-300, 400, 700)))
             elif not await hand.act():
                 break
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(_PACE)
     await context.close()
     return hand.deeds
 

@@ -28,6 +28,7 @@ _HIT = """([x, y, uid]) => {
   const chain = [];
   while (hit) {
     for (let at = hit; at; at = at.parentElement ?? at.getRootNode().host) chain.push(at.dataset.demotapeUid);
+    chain.push(hit.closest('label')?.control?.dataset.demotapeUid);
     if (hit.localName === 'iframe' && hit.contentDocument) {
       const b = hit.getBoundingClientRect(), s = getComputedStyle(hit);
       x -= b.x + hit.clientLeft + parseFloat(s.paddingLeft); y -= b.y + hit.clientTop + parseFloat(s.paddingTop);
@@ -74,6 +75,8 @@ async def compare(browser, recordings: list[Path], viewport: dict) -> dict:
             worst.append((known[key], f"{path.name} {turn['id']}"))
             if bucket is scores and turn["element"] and turn["element"]["bbox"] and (centre := _centre(turn["element"]["bbox"], viewport)):
                 hits.append(await page.evaluate(_HIT, [*centre, turn["element"]["uid"]]))
+                if not hits[-1]:
+                    print(f"  {path.name} {turn['id']}: {turn['intent']} on {turn['element']['xpath']} is not hit")
     await context.close()
     for score, name in sorted(worst)[:8]:
         print(f"  rendering {name}: SSIM {score:.3f}")
