@@ -1,7 +1,14 @@
 """Painted frames of a tab, and which of them shows what a person saw at a given time."""
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+_MARGIN = 3  # CSS pixels around a secret field that are blackened too
+_QUALITY = 90  # of a JPEG that had to be written again
 
 
 @dataclass(frozen=True)
@@ -28,3 +35,17 @@ class FrameRing:
     def newest_until(self, time: float) -> Frame | None:
         """The newest frame not later than `time`: what stood on the screen then. None when there is none."""
         return next((frame for frame in reversed(self._frames) if frame.time <= time), None)
+
+
+def black_out(frame: Frame, boxes: Iterable[dict], viewport_width: float) -> Frame:
+    """The frame with these boxes (CSS pixels) blackened, so that no secret can be read in it."""
+    image = cv2.imdecode(np.frombuffer(frame.image, np.uint8), cv2.IMREAD_COLOR)
+    if image is None:
+        return frame
+    scale = image.shape[1] / max(viewport_width, 1)
+    for box in boxes:
+        left, top = (max(0, round((box[name] - _MARGIN) * scale)) for name in ("x", "y"))
+        right = max(0, round((box["x"] + box["width"] + _MARGIN) * scale))
+        bottom = max(0, round((box["y"] + box["height"] + _MARGIN) * scale))
+        image[top:bottom, left:right] = 0
+    return Frame(cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])[1].tobytes(), frame.time)

@@ -57,6 +57,12 @@ def place_point(data: dict, path: Path, islands: dict[Path, dict]) -> dict:
     return data | {"x": x, "y": y}
 
 
+def secret_boxes(islands: dict[Path, dict]) -> list[dict]:
+    """Boxes of all secret fields in sight, as seen from the top document."""
+    return [place_target({"bbox": box, "frame": []}, path, islands)["bbox"]
+            for path, island in islands.items() for box in island["secrets"]]
+
+
 def frame_of(path: Path, islands: dict[Path, dict]) -> dict | None:
     """The frame entry, in the island above, through which the island at `path` is seen."""
     for depth in range(len(path) - 1, -1, -1):

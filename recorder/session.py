@@ -99,9 +99,7 @@ class Recorder:
         path, at = tuple(message["path"]), self.seconds(message["time"] / 1000)
         snapshot = message["snapshot"]
         if snapshot:
-            tab.islands[path] = tab.with_all_chunks(snapshot)
-            if not path:
-                tab.facts = {name: snapshot[name] for name in tab.facts}
+            tab.take(path, snapshot)
         if message["type"] == "snapshot":
             return  # no event: what one of several islands shows now that it has come to rest
         if self._current is not tab:

@@ -15,13 +15,15 @@ from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
 from . import closed_roots, resources
-from .frames import FrameRing
 from .frames import Frame as Painted
+from .frames import FrameRing, black_out
+from .merge import secret_boxes
 from .navigation import Navigations
 from .script import BINDING, WORLD, capture_script
 
 _JPEG_QUALITY = 90
 _FRAMES_AHEAD = 20
+_HOLD = 3.0  # seconds that frames of a new document wait to be told what in them is secret
 
 
 class Sink(Protocol):
@@ -50,6 +52,9 @@ class Tab:
         self._sessions: list[CDPSession] = []
         self._tasks: set[asyncio.Task] = set()
         self._ahead = False
+        self._held: list[Painted] = []
+        self._known = True  # whether this document has told where its secrets are
+        self._secrets: list[list[dict]] = [[], []]  # boxes of the last two tellings: a frame may show either
 
     async def arm(self) -> None:
         """Begin to listen: this document and all later ones, in every frame; raises PlaywrightError when closed."""
@@ -74,7 +79,17 @@ class Tab:
         for frame in self.page.frames:
             await self._arm_frame(frame)
 
-    def with_all_chunks(self, snapshot: dict) -> dict:
+    def take(self, path: tuple[int, ...], snapshot: dict) -> None:
+        """Take in what an island shows: its text, and where in the page something is secret."""
+        self.islands[path] = self._with_all_chunks(snapshot)
+        if not path:
+            self.facts = {name: snapshot[name] for name in self.facts}
+        if () in self.islands:
+            self._secrets = [self._secrets[1], secret_boxes(self.islands)]
+            self._known = True
+            self._release()
+
+    def _with_all_chunks(self, snapshot: dict) -> dict:
         """A snapshot with the text of every chunk that its island ever sent; only new ones come with it."""
         chunks = self._chunks.setdefault(snapshot["island"], {})
         chunks.update(snapshot["chunks"])
@@ -142,13 +157,25 @@ class Tab:
         for _ in range(acknowledgements):
             self._spawn(self._sessions[0].send("Page.screencastFrameAck", {"sessionId": event["sessionId"]}))
         frame = Painted(base64.b64decode(event["data"]), self._sink.seconds(event["metadata"]["timestamp"]))
-        self.ring.add(frame)
-        self._sink.on_frame(self, frame)
+        self._held.append(frame)
+        if self._known or frame.time - self._held[0].time > _HOLD:
+            self._release()
+
+    def _release(self) -> None:
+        """Hand on the frames that wait, with what is secret in them blackened."""
+        held, self._held = self._held, []
+        boxes = [box for told in self._secrets for box in told]
+        for frame in held:
+            if boxes:
+                frame = black_out(frame, boxes, self.facts["viewport"]["width"])
+            self.ring.add(frame)
+            self._sink.on_frame(self, frame)
 
     def _on_navigated(self, event: dict) -> None:
         frame = event["frame"]
         if "parentId" not in frame:
             self.islands.clear()
+            self._known = not frame["url"].startswith(("http:", "https:", "file:"))
             self._chunks = {}  # what is still to be written holds on to its own
             self._navigated(frame["url"] + frame.get("urlFragment", ""), same_document=False)
 

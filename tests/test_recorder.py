@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 
+import av
 import cv2
 import numpy as np
 import pytest
@@ -106,6 +107,32 @@ def test_a_secret_never_reaches_the_disk(studio, site):
     for secret in (b"hunter2", b"unter2", b"hunter", b"X9", b"314159", b"31415", b"998877"):
         assert secret not in kept
     assert [turn["arguments"]["text"] for turn in session.turns if turn["intent"] == "textInput"] == ["[REDACTED]"] * 3
+
+
+def test_a_secret_is_not_readable_in_pixels(studio, site):
+    site.pages["/"] = ("<body style='margin:0;background:#0a0'><input id=p type=password style='position:absolute;left:50px;"
+                       "top:40px;width:300px;height:40px;font-size:30px;background:#fff'><button id=show style="
+                       "'position:absolute;top:120px' onclick=\"p.type = 'text'\">Show</button>"
+                       "<div data-demotape-mask style='position:absolute;top:300px;background:#fff'>Account 1</div>")
+
+    async def hand(page):
+        await page.mouse.click(100, 60)
+        await page.keyboard.type("MMMM")
+        await page.mouse.click(20, 130)
+        await painted(page)
+        await page.mouse.click(600, 500)
+
+    session = studio.record(hand, url=site.origin + "/")
+    pictures = [cv2.imdecode(np.frombuffer(session.recording.blob(event["state"]["screenshot"]), np.uint8), 1)
+                for event in session.recording.events if event["state"] and "127" in event["state"]["url"]]
+    with av.open(str(session.recording.layout.video)) as video:
+        pictures += [frame.to_ndarray(format="bgr24") for frame in video.decode(video=0)]
+    assert len(pictures) > 8
+    for picture in pictures:
+        if picture[500, 700].max() > 240:
+            continue  # the empty page before
+        assert picture[50:70, 60:340].max() < 60
+        assert picture[302:312, 4:60].max() < 60
 
 
 RECORD_FOREVER = textwrap.dedent("""

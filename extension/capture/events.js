@@ -229,15 +229,20 @@ demotape.events = (function () {
   }
 
   /**
-   * A page of several islands: none can copy the others at an event, so each sends what it shows whenever it has come to
-   * rest, and the receiver takes of the others what they showed last. Besides, this readies the element table.
+   * Tell what the page shows at rest: at first, so that it is known what in it is secret before a picture of it is kept;
+   * where something is secret, always; and on a page of several islands, of which none can copy the others at an event,
+   * so that the receiver can take of the others what they showed last. Besides, this readies the element table.
    */
+  let told = false, secrets = false;
   function report() {
     reported = performance.now();
     const snapshot = look();
-    if (snapshot.frames.length || demotape.shared.rootFrame !== window.top) {
+    const several = snapshot.frames.length > 0 || demotape.shared.rootFrame !== window.top;
+    if (!told || several || secrets || snapshot.secrets.length) {
       send("snapshot", { timeStamp: reported }, null, {}, { snapshot, gesture: null });
     }
+    told = true;
+    secrets = snapshot.secrets.length > 0;
     if (!demotape.closed.any()) return;
     demotape.send(JSON.stringify({ type: "suspects" }));
     reportTimer = setTimeout(rested, REPORT_EVERY); // there may be more
