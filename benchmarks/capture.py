@@ -5,8 +5,9 @@
 On pages from 264 to 50,000 elements a hand clicks with trusted input; every click changes the page a little. What is
 counted is what the browser's own trace says: the time of each `pointerdown` dispatch (the capture script's listener
 and the binding: what the person's action waits for), and all script of the page's thread per action (every event,
-timer and idle callback, less what the page does without the recorder). In the same run, on the same page:
-rrweb-snapshot's `snapshot(document)`, and `DOMSnapshot.captureSnapshot`.
+timer and idle callback, less what the page does without the recorder). In the same run, on the same page, with the same
+clicks under the same trace: a listener that calls rrweb-snapshot's `snapshot(document)`; and, by the clock,
+`DOMSnapshot.captureSnapshot`.
 """
 
 import argparse
@@ -106,10 +107,8 @@ async def measure(browser, url: str, actions: int, rrweb: str, folder: Path) -> 
     elements = await page.evaluate("document.querySelectorAll('*').length")
     await page.evaluate(_CHANGE)
     plain = await trace(browser, page, lambda: click_through(page, actions))
-    await page.evaluate(rrweb + "; window.rrwebSnapshot = rrwebSnapshot")
-    peer = await page.evaluate("""async () => { const times = [];
-        for (let i = 0; i < 7; i++) { const start = performance.now(); rrwebSnapshot.snapshot(document);
-          times.push(performance.now() - start); await new Promise(done => setTimeout(done, 20)); } return times }""")
+    await page.evaluate(rrweb + "; addEventListener('pointerdown', () => rrwebSnapshot.snapshot(document), true)")
+    peer = await trace(browser, page, lambda: click_through(page, max(actions // 2, 5)))
     session = await context.new_cdp_session(page)
     cdp = []
     for _ in range(2):
@@ -117,7 +116,8 @@ async def measure(browser, url: str, actions: int, rrweb: str, folder: Path) -> 
         await session.send("DOMSnapshot.captureSnapshot", {"computedStyles": [], "includeDOMRects": True})
         cdp.append((time.perf_counter() - start) * 1000)
     await context.close()
-    blocked, rrweb_ms = durations(events, "EventDispatch", "pointerdown"), statistics.median(peer)
+    blocked = durations(events, "EventDispatch", "pointerdown")
+    rrweb_ms = statistics.median(durations(peer, "EventDispatch", "pointerdown"))
     total = work_per_action(events, actions) - work_per_action(plain, actions)
     return {"page": url.partition("//")[2].partition("/")[2], "elements": elements,
             "blocked_ms": statistics.median(blocked), "blocked_max_ms": max(blocked),

@@ -73,7 +73,8 @@ async def compare(browser, recordings: list[Path], viewport: dict) -> dict:
             bucket = moving if state["animations"] or await page.evaluate(_MOVES) else scores
             bucket.append(known[key])
             worst.append((known[key], f"{path.name} {turn['id']}"))
-            if bucket is scores and turn["element"] and turn["element"]["bbox"] and (centre := _centre(turn["element"]["bbox"], viewport)):
+            box = turn["element"] and turn["element"]["bbox"]
+            if bucket is scores and box and (centre := _centre(box, viewport)):
                 hits.append(await page.evaluate(_HIT, [*centre, turn["element"]["uid"]]))
                 if not hits[-1]:
                     print(f"  {path.name} {turn['id']}: {turn['intent']} on {turn['element']['xpath']} is not hit")

@@ -18,27 +18,32 @@ blueprint = Blueprint("blobs", __name__)
 IMMUTABLE = "private, max-age=31536000, immutable"  # a blob's address is its content's digest
 THUMBNAIL_QUALITY = 82
 MAX_THUMBNAIL_BYTES = 16 << 20
+BITMAP = "image/bmp"
 MAGIC = (
     ("image/jpeg", re.compile(rb"\xff\xd8\xff")),
     ("image/png", re.compile(rb"\x89PNG\r\n\x1a\n")),
+    (BITMAP, re.compile(rb"BM")),
     ("image/webp", re.compile(rb"RIFF.{4}WEBP", re.DOTALL)),
 )
 
 
 @blueprint.get("/blobs/<recording_id>/<sha256>")
 def screenshot(recording_id: str, sha256: str) -> Response:
-    """A screenshot as it was taken."""
+    """A screenshot as it was taken; a bitmap as PNG."""
     content = _blob(_recording(recording_id), sha256)
-    return _immutable(content, _image_type(content))
+    media_type = _image_type(content)
+    if media_type == BITMAP:
+        content, media_type = _as_png(content), "image/png"
+    return _immutable(content, media_type)
 
 
 @blueprint.get("/thumbnails/<recording_id>/<sha256>")
 def thumbnail(recording_id: str, sha256: str) -> Response:
-    """A screenshot at an eighth of its size; other pictures than JPEG as they are."""
+    """A JPEG or bitmap at an eighth of its size; other pictures as they are."""
     content = _blob(_recording(recording_id), sha256)
     media_type = _image_type(content)
-    if media_type == "image/jpeg" and len(content) <= MAX_THUMBNAIL_BYTES:
-        content = _reduced(content) or content
+    if media_type in ("image/jpeg", BITMAP) and len(content) <= MAX_THUMBNAIL_BYTES:
+        content, media_type = _reduced(content) or content, "image/jpeg"
     return _immutable(content, media_type)
 
 
@@ -70,6 +75,14 @@ def _image_type(content: bytes) -> str:
         if magic.match(content):
             return media_type
     raise NotFound("this recording holds no such picture or page")
+
+
+def _as_png(content: bytes) -> bytes:
+    try:
+        picture = cv2.imdecode(numpy.frombuffer(content, numpy.uint8), cv2.IMREAD_COLOR)
+        return cv2.imencode(".png", picture, [cv2.IMWRITE_PNG_COMPRESSION, 1])[1].tobytes()
+    except cv2.error:
+        raise NotFound("this picture is damaged") from None
 
 
 def _reduced(content: bytes) -> bytes | None:

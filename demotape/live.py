@@ -1,4 +1,4 @@
-"""`demotape record`: a person acts in a window, the recorder writes, Ctrl-C or closing the window ends it."""
+"""`demotape record`: a person acts in a window, the recorder writes; Stop, Ctrl-C or closing a window ends it."""
 
 import asyncio
 import shutil
@@ -12,6 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from recorder import Recorder
 from recorder.browser import has_display, launch
+from recorder.control import ControlPage
 from schemas import InputError
 
 _VIEWPORT = {"width": 1280, "height": 720}
@@ -32,7 +33,10 @@ async def record(url: str | None, directory: Path, task: str, *, headless: bool,
         ended = _ended(context)
         page = context.pages[0] if context.pages else await context.new_page()
         try:
-            async with Recorder(context, directory, task) as recorder:
+            async with Recorder(context, directory, task) as recorder, AsyncExitStack() as beside:
+                if not headless and not connect:
+                    await beside.enter_async_context(ControlPage(context.browser, recorder, ended.set, task=task))
+                    await page.bring_to_front()
                 if url:
                     await _open(page, url)
                 say("Recording. Close the window or press Ctrl-C to end.")

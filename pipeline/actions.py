@@ -30,6 +30,7 @@ class _Draft:
     element: dict | None
     first: dict
     events: list[dict] = field(default_factory=list)
+    dropped: bool = False
 
     @property
     def uid(self) -> str | None:
@@ -51,7 +52,8 @@ def fold(events: list[dict]) -> list[dict]:
     for gesture in group(events):
         rest = _settle_text(drafts, gesture)
         for draft in _RULES.get(gesture.first["type"], _nothing)(rest, drafts):
-            if not any(join(drafts, draft) for join in _JOINS):
+            taken_back = drafts and drafts[-1].dropped  # what is done anew does not join it
+            if taken_back or not any(join(drafts, draft) for join in _JOINS):
                 drafts.append(draft)
     return [_turn(draft) for draft in drafts]
 
@@ -69,7 +71,7 @@ def _turn(draft: _Draft) -> dict:
     return {"id": f"turn-{draft.first['seq']}", "type": "browser", "timestamp": draft.first["time"],
             "intent": draft.intent, "arguments": draft.arguments, "element": draft.element,
             "state": state_of(draft.first), "events": sorted(event["seq"] for event in draft.events),
-            "checks": [], "dropped": False}
+            "checks": [], "dropped": draft.dropped}
 
 
 def _draft(gesture: Gesture, intent: str, arguments: dict, element: dict | None = None) -> _Draft:
@@ -207,10 +209,18 @@ def _dialog(gesture: Gesture, drafts: list[_Draft]) -> list[_Draft]:
     return [_draft(gesture, "dialog", arguments)]
 
 
+def _undo(gesture: Gesture, drafts: list[_Draft]) -> list[_Draft]:
+    """The person's mark that an action was a mistake."""
+    mistake = gesture.first["data"]["event"]
+    for draft in drafts:
+        draft.dropped |= any(event["seq"] == mistake for event in draft.events)
+    return []
+
+
 _RULES: dict[str, Callable[[Gesture, list[_Draft]], list[_Draft]]] = {
     "pointerdown": _pointer, "keydown": _key, "beforeinput": _text, "wheel": _wheel, "hover": _hover,
     "navigate": _navigate, "tabcreate": _tab, "tabremove": _tab, "tabswitch": _tabswitch, "dialog": _dialog,
-    "download": _consequence,
+    "download": _consequence, "undo": _undo,
     **dict.fromkeys(("input", "change", "copy", "paste", "submit", *_CLICKS), _alone),
 }
 
@@ -323,8 +333,8 @@ def _join_control(drafts: list[_Draft], new: _Draft) -> bool:
 
 def _steps_through_values(draft: _Draft) -> bool:
     key = draft.arguments.get("key", "")
-    return draft.intent in ("change", "click") or (
-        draft.intent == "press" and (len(key) == 1 or key in _STEP_KEYS or key.startswith("Arrow")))
+    return not draft.dropped and (draft.intent in ("change", "click") or (
+        draft.intent == "press" and (len(key) == 1 or key in _STEP_KEYS or key.startswith("Arrow"))))
 
 
 def _join_upload(drafts: list[_Draft], new: _Draft) -> bool:

@@ -8,12 +8,12 @@ import cv2
 import numpy as np
 
 _MARGIN = 3  # CSS pixels around a secret field that are blackened too
-_QUALITY = 90  # of a JPEG that had to be written again
+_FAST = [cv2.IMWRITE_PNG_COMPRESSION, 1]
 
 
 @dataclass(frozen=True)
 class Frame:
-    """One painted frame: JPEG bytes, and when it was painted, in seconds of the recording."""
+    """One painted frame: PNG bytes, and when it was painted, in seconds of the recording."""
 
     image: bytes
     time: float
@@ -48,4 +48,10 @@ def black_out(frame: Frame, boxes: Iterable[dict], viewport_width: float) -> Fra
         right = max(0, round((box["x"] + box["width"] + _MARGIN) * scale))
         bottom = max(0, round((box["y"] + box["height"] + _MARGIN) * scale))
         image[top:bottom, left:right] = 0
-    return Frame(cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])[1].tobytes(), frame.time)
+    return Frame(cv2.imencode(".png", image, _FAST)[1].tobytes(), frame.time)
+
+
+def bitmap(frame: Frame) -> bytes:
+    """The frame as an uncompressed bitmap (BMP): the same pixels are the same bytes, whoever encodes them."""
+    image = cv2.imdecode(np.frombuffer(frame.image, np.uint8), cv2.IMREAD_COLOR)
+    return frame.image if image is None else cv2.imencode(".bmp", image)[1].tobytes()

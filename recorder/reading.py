@@ -2,7 +2,7 @@
 
 import fcntl
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from schemas import (
 )
 from schemas.files import dump_json, read_json, read_lines, write_atomically
 
-MAX_BLOB_BYTES = 1 << 29
+from . import blobs
 
 
 class Recording:
@@ -93,9 +93,17 @@ class Recording:
 
         Raises InputError when the blob is missing or its content does not have that SHA-256.
         """
+        return self._blob(sha256, self._standing_alone)
+
+    def _standing_alone(self, sha256: str) -> bytes:
+        def refuse(_: str) -> bytes:
+            raise InputError(f"{self.layout.blob(sha256)}: blob is damaged, it needs a third one")
+        return self._blob(sha256, refuse)
+
+    def _blob(self, sha256: str, read_base: Callable[[str], bytes]) -> bytes:
         path = self.layout.blob(sha256)
         try:
-            content = zstandard.ZstdDecompressor().decompress(path.read_bytes(), max_output_size=MAX_BLOB_BYTES)
+            content = blobs.decompress(path.read_bytes(), read_base)
         except FileNotFoundError:
             raise InputError(f"{path}: blob is missing") from None
         except (zstandard.ZstdError, OSError) as error:

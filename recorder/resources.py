@@ -1,16 +1,31 @@
 """Style sheets, images and fonts of the pages, as the browser received them."""
 
 import base64
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from playwright.async_api import CDPSession
+from playwright.async_api import Error as PlaywrightError
 
 if TYPE_CHECKING:
     from .tab import Sink
 
 _KINDS = {"Stylesheet", "Image", "Font"}
 _MAX_BYTES = 20_000_000
+
+
+async def in_use(sessions: Iterable[CDPSession]) -> set[str]:
+    """Addresses of all that the documents shown now have loaded."""
+    found: set[str] = set()
+    for session in list(sessions):
+        with suppress(PlaywrightError):  # the tab is closed
+            trees = [(await session.send("Page.getResourceTree"))["frameTree"]]
+            while trees:
+                tree = trees.pop()
+                found |= {resource["url"] for resource in tree["resources"]}
+                trees += tree.get("childFrames", [])
+    return found
 
 
 def listeners(session: CDPSession, sink: "Sink", spawn: Callable[[Coroutine], None]) -> dict[str, Callable]:

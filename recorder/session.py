@@ -4,6 +4,7 @@ import asyncio
 import re
 import secrets
 import time
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,17 +14,20 @@ from pathlib import Path
 from playwright.async_api import BrowserContext, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
-from schemas import DemotapeError, InputError
-from schemas.files import dump_line
+from schemas import ChatLineSchema, DemotapeError, InputError
+from schemas.files import check, dump_line
 from schemas.recording import FORMAT, VERSION
 
-from .frames import Frame
+from .frames import Frame, bitmap
+from .gaps import Gaps
+from .live_list import LiveList
 from .merge import merge, place_point, place_target
 from .tab import Tab
 from .video import VideoWriter
 from .writer import RecordingWriter
 
 _SETTLE = 5.0  # seconds that a page's last requests may take after the recording's end
+_STILL = 0.25  # seconds without a new frame after which a page does not paint
 _FRAME_DELAY = 0.5  # seconds that a frame painted before an event may arrive after it
 
 
@@ -51,6 +55,7 @@ class Recorder:
         self.tabs: dict[Page, Tab] = {}
         self.problems: list[str] = []
         self.failed: Exception | None = None
+        self.listeners: list[Callable[[dict], None]] = []
         self._context = context
         self._task = task
         self._options = options
@@ -62,6 +67,9 @@ class Recorder:
         self._resources: set[tuple[str, int]] = set()
         self._arming: set[asyncio.Task] = set()
         self._running = False
+        self._gaps = Gaps()
+        self._lines = LiveList()
+        self._loaded_in_pause: dict[str, tuple[str, bytes]] = {}
 
     async def __aenter__(self) -> "Recorder":
         browser = self._context.browser
@@ -92,6 +100,77 @@ class Recorder:
         """Wall clock in seconds to seconds of this recording, to the tenth of a millisecond."""
         return max(0.0, round(epoch - self._start, 4))
 
+    @property
+    def paused(self) -> bool:
+        """Whether nothing is being kept at the moment."""
+        return self._gaps.open
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds of the recording so far."""
+        return self.seconds(time.time())
+
+    def pause(self) -> None:
+        """Keep nothing from now on until `resume`: no event, no frame, no resource, no utterance."""
+        if self._running and not self.paused:
+            self._note("pause", {})
+            self._gaps.begin(self.elapsed)
+            self._tell({"type": "state", "paused": True, "elapsed": self.elapsed})
+
+    def resume(self) -> None:
+        """Go on after a pause. What the pages show by now is where the recording goes on from."""
+        if not (self._running and self.paused):
+            return
+        now = self.elapsed
+        self._gaps.end(now)
+        self._note("resume", {})
+        for tab in self.tabs.values():
+            if (shown := tab.ring.newest_until(now)) and self._gaps.hold(shown.time):
+                self.on_frame(tab, shown)
+        self._later(self._take_up_resources())
+        self._tell({"type": "state", "paused": False, "elapsed": now})
+
+    async def _take_up_resources(self) -> None:
+        """Of what was loaded in a pause, keep what the pages still show: without it they could not be shown again."""
+        used = set().union(*[await tab.resources_in_use() for tab in list(self.tabs.values())])
+        loaded, self._loaded_in_pause = self._loaded_in_pause, {}
+        for url in used & loaded.keys():
+            self.on_resource(url, loaded[url][0], time.time(), loaded[url][1])
+
+    def say(self, speaker: str, utterance: str) -> None:
+        """Keep an utterance at this moment; raises InputError when it is empty, when paused, or after the end."""
+        if not self._running:
+            raise InputError("chat: nothing is being recorded")
+        if self.paused:
+            raise InputError("chat: the recording is paused; go on first")
+        line = {"time": self.elapsed, "speaker": speaker, "utterance": utterance.strip()}
+        check(line, ChatLineSchema(), "chat")
+        if not line["utterance"]:
+            raise InputError("chat: nothing was said")
+        self._submit(lambda: self._writer.chat(line))
+        self._tell({"type": "chat", **line})
+
+    def undo_last(self) -> int | None:
+        """Mark the last action as a mistake: its turn will be dropped; returns the number of its event, if any."""
+        line = self._lines.undo() if self._running else None
+        if line is None:
+            return None
+        self._note("undo", {"event": line["event"]})
+        self._tell({"type": "line", **line})
+        return line["event"]
+
+    def _note(self, kind: str, data: dict) -> None:
+        """An event of the recorder's own."""
+        self._write({"time": self.elapsed, "type": kind, "tab": self._current.number if self._current else 1,
+                     "gesture": None, "target": None, "data": data}, None, with_dom=False)
+
+    def _tell(self, message: dict) -> None:
+        for listener in self.listeners:
+            try:
+                listener(message)
+            except Exception as error:  # somebody else's code must not cost the recording an event
+                self.on_problem(f"a listener failed: {error!r}")
+
     def on_message(self, tab: Tab, message: dict) -> None:
         """An event from a page's capture script."""
         if not self._running:
@@ -102,6 +181,8 @@ class Recorder:
             tab.take(path, snapshot)
         if message["type"] == "snapshot":
             return  # no event: what one of several islands shows now that it has come to rest
+        if self._gaps.leave_out(message, at):
+            return
         if self._current is not tab:
             self._switch_to(tab, at)
         seq = self._write({
@@ -113,7 +194,7 @@ class Recorder:
 
     def on_browser_event(self, tab: Tab, kind: str, epoch: float, data: dict, url: str | None = None) -> None:
         """Something that the browser reports: a navigation, a tab, a dialog, a download; `url` is where it happened."""
-        if self._running:
+        if self._running and not self._gaps.hold(self.seconds(epoch)):
             self._write({"time": self.seconds(epoch), "type": kind, "tab": tab.number, "gesture": None,
                          "target": None, "data": data}, tab, with_dom=False, url=url)
 
@@ -121,7 +202,8 @@ class Recorder:
         """A painted frame: goes to the video when its tab is shown, and may better an event's screenshot."""
         if not self._running:
             return
-        if tab is self._current or self._current is None:
+        frame = self._gaps.seen(frame)
+        if (tab is self._current or self._current is None) and not self._gaps.hold(frame.time):
             self._video.add(frame)
         for waiting in list(self._awaiting):
             if waiting.tab is not tab:
@@ -135,6 +217,9 @@ class Recorder:
         """A style sheet, image or font; kept once per address and content."""
         key = (url, hash(content))
         if not self._running or key in self._resources:
+            return
+        if self._gaps.hold(self.seconds(epoch)):
+            self._loaded_in_pause[url] = (content_type, content)
             return
         self._resources.add(key)
         at = self.seconds(epoch)
@@ -156,7 +241,11 @@ class Recorder:
                 "viewport": None, "options": self._options}
 
     def _on_page(self, page: Page) -> None:
-        task = asyncio.ensure_future(self._add_later(page))
+        self._later(self._add_later(page))
+
+    def _later(self, work: Coroutine) -> None:
+        """Work that the end of the recording waits for."""
+        task = asyncio.ensure_future(work)
         self._arming.add(task)
         task.add_done_callback(self._arming.discard)
 
@@ -190,6 +279,8 @@ class Recorder:
             viewport=page.viewport_size))
 
     def _open(self, tab: Tab, opener: Tab | None) -> None:
+        if self.paused:
+            return
         self._write({"time": self.seconds(time.time()), "type": "tabcreate", "tab": tab.number, "gesture": None,
                      "target": None, "data": {"tab": tab.number, "origin": opener.number if opener else None}},
                     opener or self._current, with_dom=False)
@@ -203,23 +294,30 @@ class Recorder:
     def _write(self, event: dict, of: Tab | None, *, with_dom: bool, url: str | None = None) -> int:
         """Queue an event with the state of a tab (None: without state); returns the event's number."""
         self._seq += 1
+        seq = self._seq
+        if line := self._lines.take({"seq": self._seq, **event}):
+            self._tell({"type": "line", **line})
         frame = of.ring.newest_until(event["time"]) if of else None
+        frame = frame and self._gaps.seen(frame)
+        # While the page paints, a better frame may be on its way: then the screenshot follows in a line of its own.
+        written = frame if frame and frame.time < event["time"] - _STILL else None
         islands = dict(of.islands) if of and with_dom else None
         state = _state(of, url) if of else None
-        self._submit(lambda: self._write_now(event, state, islands, frame))
+        self._submit(lambda: self._write_now(event, state, islands, written))
         if of:
-            self._awaiting.append(_Awaiting(self._seq, of, event["time"], frame, frame))
+            self._awaiting.append(_Awaiting(seq, of, event["time"], frame, written))
         self._expire()
-        return self._seq
+        return seq
 
     def _write_now(self, event: dict, state: dict | None, islands: dict | None, frame: Frame | None) -> None:
         if state:
             if islands:
                 document, rows = merge(islands)
-                state["dom"] = self._writer.blob(document.encode("utf-8", "surrogatepass"))
-                state["elements"] = self._writer.blob(dump_line(rows))
+                state["dom"] = self._writer.blob(document.encode("utf-8", "surrogatepass"), like="dom")
+                state["elements"] = self._writer.blob(dump_line(rows), like="elements")
             if frame:
-                state |= {"screenshot": self._writer.blob(frame.image), "screenshot_time": frame.time}
+                state |= {"screenshot": self._writer.blob(bitmap(frame), like="screenshot"),
+                          "screenshot_time": frame.time}
         self._writer.event(event | {"state": state})
 
     def _expire(self) -> None:
@@ -237,10 +335,10 @@ class Recorder:
         self._seq += 1
 
         def write() -> None:
+            picture = self._writer.blob(bitmap(frame), like="screenshot")
             self._writer.event({"time": frame.time, "type": "screenshot", "tab": waiting.tab.number, "gesture": None,
                                 "target": None, "state": None,
-                                "data": {"event": waiting.seq, "screenshot": self._writer.blob(frame.image),
-                                         "screenshot_time": frame.time}})
+                                "data": {"event": waiting.seq, "screenshot": picture, "screenshot_time": frame.time}})
 
         self._submit(write)
 

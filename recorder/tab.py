@@ -21,8 +21,8 @@ from .merge import secret_boxes
 from .navigation import Navigations
 from .script import BINDING, WORLD, capture_script
 
-_JPEG_QUALITY = 90
-_FRAMES_AHEAD = 20
+_FRAMES_AHEAD = 15
+_STEADY_FRAMES = 25  # a second, of a page that paints all the time
 _HOLD = 3.0  # seconds that frames of a new document wait to be told what in them is secret
 
 
@@ -51,7 +51,7 @@ class Tab:
         self._sink = sink
         self._sessions: list[CDPSession] = []
         self._tasks: set[asyncio.Task] = set()
-        self._ahead = False
+        self._acknowledged = 0.0
         self._held: list[Painted] = []
         self._known = True  # whether this document has told where its secrets are
         self._secrets: list[list[dict]] = [[], []]  # boxes of the last two tellings: a frame may show either
@@ -73,7 +73,7 @@ class Tab:
         }.items():
             session.on(name, handler)
         await self._navigations.begin()
-        await session.send("Page.startScreencast", {"format": "jpeg", "quality": _JPEG_QUALITY})
+        await session.send("Page.startScreencast", {"format": "png"})
         self.page.on("frameattached", lambda frame: self._spawn(self._arm_frame(frame)))
         self.page.on("framenavigated", lambda frame: self._spawn(self._arm_frame(frame)))
         for frame in self.page.frames:
@@ -101,6 +101,10 @@ class Tab:
             with suppress(PlaywrightError):  # the tab is closed
                 await session.send("Page.getFrameTree")
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def resources_in_use(self) -> set[str]:
+        """Addresses of the style sheets, images and fonts of the documents that it shows now, among others."""
+        return await resources.in_use(self._sessions)
 
     async def disarm(self) -> None:
         """Stop listening; the page is left as it is."""
@@ -150,16 +154,29 @@ class Tab:
             self._sink.on_message(self, message)
 
     def _on_screencast(self, event: dict) -> None:
-        # The browser holds frames back while two are unacknowledged. Some acknowledgements in advance let it send on
-        # when this machine is busy, instead of losing what was painted meanwhile.
-        acknowledgements = 1 if self._ahead else _FRAMES_AHEAD
-        self._ahead = True
-        for _ in range(acknowledgements):
-            self._spawn(self._sessions[0].send("Page.screencastFrameAck", {"sessionId": event["sessionId"]}))
+        self._acknowledge(event["sessionId"])
         frame = Painted(base64.b64decode(event["data"]), self._sink.seconds(event["metadata"]["timestamp"]))
         self._held.append(frame)
         if self._known or frame.time - self._held[0].time > _HOLD:
             self._release()
+
+    def _acknowledge(self, screencast: int) -> None:
+        """Ask for more frames.
+
+        The browser holds frames back while two are unacknowledged. Some acknowledgements in advance let it send on when
+        this machine is busy, instead of losing what was painted meanwhile; and a page that paints all the time is not
+        followed at every frame, so that it stays fast: then the acknowledgements come at a steady pace.
+        """
+        now = asyncio.get_running_loop().time()
+        ahead = 0 if self._acknowledged else _FRAMES_AHEAD
+        self._acknowledged = max(now, self._acknowledged + 1 / _STEADY_FRAMES)
+        self._spawn(self._send_acknowledgements(screencast, 1 + ahead, self._acknowledged - now))
+
+    async def _send_acknowledgements(self, screencast: int, count: int, delay: float) -> None:
+        if delay > 0:
+            await asyncio.sleep(delay)
+        for _ in range(count):
+            await self._sessions[0].send("Page.screencastFrameAck", {"sessionId": screencast})
 
     def _release(self) -> None:
         """Hand on the frames that wait, with what is secret in them blackened."""

@@ -4,13 +4,17 @@ import errno
 import fcntl
 import hashlib
 import os
+from collections import deque
 from datetime import datetime
 from pathlib import Path
 
-import zstandard
-
 from schemas import DemotapeError, InputError, RecordingLayout, RecordingSchema
 from schemas.files import dump_json, dump_line, write_atomically
+
+from . import blobs
+
+_KEYS = 4  # blobs of a kind, standing alone, by which others may be kept
+_WORTH = 0.5  # of its size alone that a blob kept by another may have; else it stands alone and serves itself
 
 
 class RecordingWriter:
@@ -35,16 +39,33 @@ class RecordingWriter:
         fcntl.flock(self._journals[self.layout.events], fcntl.LOCK_EX)
         self._seq = 0
         self._known: set[str] = set()
+        self._keys: dict[str, deque[tuple[str, bytes]]] = {}
         self._write_manifest()
 
-    def blob(self, content: bytes) -> str:
-        """Keep bytes once per content; returns their SHA-256, which is the blob's name."""
+    def blob(self, content: bytes, like: str | None = None) -> str:
+        """Keep bytes once per content; returns their SHA-256, which is the blob's name.
+
+        `like` names a kind of blob that resemble each other, such as DOMs: then one is kept by the nearest of the last
+        ones that stand alone, and costs almost nothing when it is nearly the same.
+        """
         sha256 = hashlib.sha256(content).hexdigest()
         if sha256 not in self._known:
             with _clear_errors(self.layout.root):
-                write_atomically(self.layout.blob(sha256), zstandard.ZstdCompressor(level=3).compress(content))
+                write_atomically(self.layout.blob(sha256), self._compressed(content, sha256, like))
             self._known.add(sha256)
         return sha256
+
+    def _compressed(self, content: bytes, sha256: str, like: str | None) -> bytes:
+        alone = blobs.compress(content)
+        if like is None:
+            return alone
+        keys = self._keys.setdefault(like, deque(maxlen=_KEYS))
+        tries = [blobs.compress_by(content, base, name) for name, base in keys]
+        best = min(tries, key=len, default=alone)
+        if len(best) < len(alone) * _WORTH:
+            return best
+        keys.append((sha256, content))
+        return alone
 
     def event(self, event: dict) -> int:
         """Append one event; numbers it from 1 and returns the number."""

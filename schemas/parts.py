@@ -109,7 +109,8 @@ class StateSchema(Strict):
                          load_default=0, required=False)
     dom = digest("blob: the DOM snapshot, HTML with `data-demotape-uid` on every element", allow_none=True)
     elements = digest("blob: the element table, a JSON list", allow_none=True)
-    screenshot = digest("blob: the screenshot (JPEG)", allow_none=True)
+    screenshot = digest("blob: the screenshot, an image: BMP from the recorder; JPEG, PNG and WebP are read as well",
+                        allow_none=True)
     screenshot_time = number("when the screenshot was painted", allow_none=True)
 
 

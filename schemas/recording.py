@@ -16,7 +16,7 @@ PAGE_EVENTS = (
     "submit", "wheel", "scroll", "copy", "cut", "paste", "dragstart", "drop", "pointerup",
 )
 BROWSER_EVENTS = ("navigate", "tabcreate", "tabremove", "tabswitch", "dialog", "download")
-RECORDER_EVENTS = ("screenshot",)
+RECORDER_EVENTS = ("screenshot", "pause", "resume", "undo")
 EVENT_TYPES = PAGE_EVENTS + BROWSER_EVENTS + RECORDER_EVENTS
 
 
@@ -71,7 +71,8 @@ class EventDataSchema(Strict):
     accepted = flag("the person's answer to the dialog", required=False)
     tab = integer("tab created, removed or switched to", required=False)
     origin = integer("tab switched from; opener of a new tab", required=False, allow_none=True)
-    event = integer("screenshot: number of the event that it belongs to", required=False)
+    event = integer("screenshot: number of the event that it belongs to; undo: of an event of the action taken back",
+                    required=False)
     screenshot = digest("screenshot: blob of the better screenshot", required=False)
     screenshot_time = number("screenshot: when it was painted", required=False)
 

@@ -75,6 +75,8 @@ def test_picture_and_dom_are_from_before_the_effect(studio, site):
             await asyncio.sleep(0.1)
 
     session = studio.record(hand, url=site.origin + "/")
+    begun = {event["seq"] for event in session.recording.events if event["gesture"] is None}
+    assert all(event["gesture"] in begun for event in session.recording.events if event["gesture"] is not None)
     clicks = [turn for turn in session.turns if turn["intent"] == "click"]
     assert len(clicks) == 20
     for number, turn in enumerate(clicks):
@@ -110,9 +112,9 @@ def test_a_secret_never_reaches_the_disk(studio, site):
 
 
 def test_a_secret_is_not_readable_in_pixels(studio, site):
-    site.pages["/"] = ("<body style='margin:0;background:#0a0'><input id=p type=password style='position:absolute;left:50px;"
-                       "top:40px;width:300px;height:40px;font-size:30px;background:#fff'><button id=show style="
-                       "'position:absolute;top:120px' onclick=\"p.type = 'text'\">Show</button>"
+    site.pages["/"] = ("<body style='margin:0;background:#0a0'><input id=p type=password style='position:absolute;"
+                       "left:50px;top:40px;width:300px;height:40px;font-size:30px;background:#fff'>"
+                       "<button id=show style='position:absolute;top:120px' onclick=\"p.type = 'text'\">Show</button>"
                        "<div data-demotape-mask style='position:absolute;top:300px;background:#fff'>Account 1</div>")
 
     async def hand(page):

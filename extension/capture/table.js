@@ -9,6 +9,7 @@ demotape.table = (function () {
   const SAMPLES = 16;
   const MARGIN = 8; // children read beyond both ends of what a search found
   const GRID = [6, 4]; // points across and down
+  const PROBING = 2; // ms
 
   /** Where a frame's document stands: transform to the island root's coordinates, visible part, frame path. */
   function placeOf(frame, outer, frameElement) {
@@ -153,15 +154,22 @@ demotape.table = (function () {
     return record.facts;
   }
 
-  /** Ask a grid of points what stands there: finds what was placed out of an element that was passed over. */
+  /**
+   * Ask a grid of points what stands there: finds what was placed out of an element that was passed over. On pages where
+   * the answer takes long, only some points are asked, others the next time.
+   */
+  let nextPoint = 0;
   function probe(document, context, place) {
     if (!context.passedOver) return;
     const { innerWidth, innerHeight } = document.defaultView;
-    for (let row = 0; row < GRID[1]; row++) {
-      for (let column = 0; column < GRID[0]; column++) {
-        const found = document.elementFromPoint(((column + 0.5) * innerWidth) / GRID[0], ((row + 0.5) * innerHeight) / GRID[1]);
-        if (found && !context.seen.has(found)) recover(found, context, place);
-      }
+    const [columns, rows] = GRID;
+    const until = performance.now() + PROBING;
+    for (let count = 0; count < columns * rows && performance.now() < until; count++) {
+      nextPoint = (nextPoint + 7) % (columns * rows);
+      const x = ((nextPoint % columns) + 0.5) * (innerWidth / columns);
+      const y = (Math.floor(nextPoint / columns) + 0.5) * (innerHeight / rows);
+      const found = document.elementFromPoint(x, y);
+      if (found && !context.seen.has(found)) recover(found, context, place);
     }
   }
 

@@ -11,6 +11,7 @@ from pipeline.dom import Page, flatten
 from recorder import Recording
 from schemas import InputError
 
+JPEG_QUALITY = 92
 KEPT = 4  # pages and tables: neighbouring turns often share a state; keeping more would only cost memory
 
 Box = dict[str, float]
@@ -65,21 +66,24 @@ def _kept(store: OrderedDict, key, make: Callable):
     return store[key]
 
 
-def to_png(jpeg: bytes) -> bytes | None:
+def to_png(picture: bytes) -> bytes | None:
     """The picture as PNG; None when it is no picture."""
-    pixels = _decode(jpeg, cv2.IMREAD_COLOR)
+    pixels = _decode(picture)
     return None if pixels is None else cv2.imencode(".png", pixels)[1].tobytes()
 
 
-def is_picture(jpeg: bytes) -> bool:
-    """Whether a screenshot can be decoded."""
-    return _decode(jpeg, cv2.IMREAD_REDUCED_GRAYSCALE_8) is not None
+def to_jpeg(picture: bytes) -> bytes | None:
+    """The picture as JPEG, as it is when it is one; None when it is no picture."""
+    pixels = _decode(picture)
+    if pixels is None or picture.startswith(b"\xff\xd8\xff"):
+        return None if pixels is None else picture
+    return cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])[1].tobytes()
 
 
-def _decode(jpeg: bytes, mode: int) -> numpy.ndarray | None:
-    if not jpeg:
+def _decode(picture: bytes) -> numpy.ndarray | None:
+    if not picture:
         return None
     try:
-        return cv2.imdecode(numpy.frombuffer(jpeg, numpy.uint8), mode)
+        return cv2.imdecode(numpy.frombuffer(picture, numpy.uint8), cv2.IMREAD_COLOR)
     except cv2.error:
         return None

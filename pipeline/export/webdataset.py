@@ -9,7 +9,7 @@ import numpy
 
 from .folder import Folder, HashingFile
 from .source import Options, Source
-from .states import States, is_picture
+from .states import States, to_jpeg
 
 UID = "data-demotape-uid"
 MEMBER_OVERHEAD = 1024  # a tar member's header, and its content filled up to a block, at most
@@ -51,11 +51,11 @@ def _members(source: Source, states: States, index: int, turn: dict, carrier: di
         element = element | {"uid": page.uid(element["frame"], element["uid"])}
         if element["bbox"] and element["uid"] in page.elements:
             boxes.setdefault(element["uid"], element["bbox"])
-    picture = source.recording.blob(state["screenshot"]) if state and state["screenshot"] else b""
-    status = state["screenshot_status"] if is_picture(picture) else "none"
+    picture = to_jpeg(source.recording.blob(state["screenshot"])) if state and state["screenshot"] else None
+    status = state["screenshot_status"] if picture else "none"
     return {
         "json": json.dumps(_record(source, index, turn, element, carrier, status, boxes)).encode("ascii"),
-        "jpg": picture if status != "none" else _NO_PICTURE,
+        "jpg": picture or _NO_PICTURE,
         "html": page.html.encode("utf-8", "replace") if page else _NO_PAGE,
     }
 

@@ -1,0 +1,63 @@
+"""How a blob lies in its file: compressed, alone or by a similar blob.
+
+A file is one zstandard frame. Where it needs another blob, a skippable frame (RFC 8878, section 3.1.2) stands before it
+that holds the other's SHA-256: the frame's magic number says whether the other is the dictionary (texts), or was
+subtracted byte by byte, modulo 256 (bitmaps of one size). The other never needs a third, so reading takes two files.
+"""
+
+import struct
+from collections.abc import Callable
+
+import numpy as np
+import zstandard
+
+_LEVEL, _BITMAP_LEVEL = 6, 3
+_DICTIONARY, _DIFFERENCE = 0x184D2A50, 0x184D2A51
+_HEADER = struct.Struct("<II32s")
+_BITMAP = b"BM"
+MAX_BYTES = 1 << 29
+
+
+def compress(content: bytes) -> bytes:
+    """A blob's file, standing alone."""
+    level = _BITMAP_LEVEL if content.startswith(_BITMAP) else _LEVEL
+    return zstandard.ZstdCompressor(level=level).compress(content)
+
+
+def compress_by(content: bytes, base: bytes, base_sha256: str) -> bytes:
+    """A blob's file that needs another blob to be read."""
+    name = bytes.fromhex(base_sha256)
+    if content.startswith(_BITMAP) and len(content) == len(base):
+        return _HEADER.pack(_DIFFERENCE, 32, name) + compress(_BITMAP + _subtract(content, base)[2:])
+    window = max(10, (len(content) + len(base)).bit_length())
+    parameters = zstandard.ZstdCompressionParameters.from_level(_LEVEL, window_log=min(window, 27), enable_ldm=True)
+    compressor = zstandard.ZstdCompressor(compression_params=parameters, dict_data=_dictionary(base))
+    return _HEADER.pack(_DICTIONARY, 32, name) + compressor.compress(content)
+
+
+def decompress(data: bytes, read_base: Callable[[str], bytes]) -> bytes:
+    """A blob's content; `read_base` gives the content of the blob that it needs. Raises zstandard.ZstdError."""
+    kind, base = None, b""
+    if len(data) >= _HEADER.size and int.from_bytes(data[:4], "little") in (_DICTIONARY, _DIFFERENCE):
+        kind, _, name = _HEADER.unpack_from(data)
+        base, data = read_base(name.hex()), data[_HEADER.size:]
+    dictionary = _dictionary(base) if kind == _DICTIONARY else None
+    decompressor = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=1 << 27)
+    content = decompressor.decompress(data, max_output_size=MAX_BYTES)
+    if kind != _DIFFERENCE:
+        return content
+    if len(content) != len(base):
+        raise zstandard.ZstdError("the blob that it was subtracted from has another size")
+    return _BITMAP + _add(content, base)[2:]
+
+
+def _subtract(content: bytes, base: bytes) -> bytes:
+    return (np.frombuffer(content, np.uint8) - np.frombuffer(base, np.uint8)).tobytes()
+
+
+def _add(content: bytes, base: bytes) -> bytes:
+    return (np.frombuffer(content, np.uint8) + np.frombuffer(base, np.uint8)).tobytes()
+
+
+def _dictionary(content: bytes) -> zstandard.ZstdCompressionDict:
+    return zstandard.ZstdCompressionDict(content, dict_type=zstandard.DICT_TYPE_RAWCONTENT)

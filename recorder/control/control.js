@@ -1,0 +1,130 @@
+// The control page: shows what the recorder tells and hands on what the person asks for.
+"use strict";
+
+globalThis.control = (function () {
+  const WORDS = {
+    click: "Click", dblclick: "Double click", drag: "Drag", hover: "Hover", textInput: "Typing", change: "Change",
+    submit: "Submit", scroll: "Scroll", press: "Key", copy: "Copy", paste: "Paste", upload: "Upload", load: "Load",
+    back: "Back", forward: "Forward", reload: "Reload", tabcreate: "New tab", tabremove: "Tab closed",
+    tabswitch: "Tab shown", dialog: "Dialog", instructor: "Instructor", navigator: "Navigator",
+  };
+  const FAMILIES = {
+    click: "pointer", dblclick: "pointer", drag: "pointer", hover: "pointer", textInput: "typing", change: "typing",
+    press: "typing", paste: "typing", upload: "typing", load: "page", back: "page", forward: "page", reload: "page",
+    submit: "page", tabcreate: "tab", tabremove: "tab", tabswitch: "tab", instructor: "say", navigator: "say",
+  };
+  const part = Object.fromEntries([...document.querySelectorAll("[id]")].map((element) => [element.id, element]));
+  const lines = new Map(); // number of a line -> its item in the list
+  let started = false, paused = false, running = false, zero = 0;
+
+  const clock = (seconds) => {
+    const whole = Math.floor(seconds), two = (number) => String(number).padStart(2, "0");
+    const hours = Math.floor(whole / 3600), minutes = Math.floor(whole / 60) % 60;
+    return hours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
+  };
+
+  async function ask(command, ...values) {
+    const answer = await globalThis.demotape(command, ...values);
+    part.notice.textContent = answer.error ?? "";
+    part.notice.hidden = !answer.error;
+    return answer;
+  }
+
+  function showState(now) {
+    ({ paused } = now);
+    running = true;
+    zero = performance.now() - now.elapsed * 1000;
+    part.state.textContent = paused ? "Paused: nothing is kept" : "Recording";
+    part.sign.className = paused ? "sign paused" : "sign recording";
+    part.pause.firstChild.data = paused ? "Resume " : "Pause ";
+    part.pause.classList.toggle("primary", paused);
+    part.utterance.placeholder = paused ? "Paused" : "Say something; Enter sends";
+    for (const name of ["pause", "stop"]) part[name].disabled = false;
+    part.send.disabled = paused;
+    part.utterance.disabled = false;
+    part.utterance.readOnly = paused; // not disabled: whoever is writing keeps the focus
+    part.clock.textContent = clock(now.elapsed);
+    allowUndo();
+  }
+
+  function showFailed(message) {
+    running = false;
+    part.state.textContent = "Recording stopped";
+    part.sign.className = "sign failed";
+    part.notice.textContent = message;
+    part.notice.hidden = false;
+    for (const name of ["pause", "undo", "utterance", "send"]) part[name].disabled = true;
+  }
+
+  function allowUndo() {
+    part.undo.disabled = !running || ![...lines.values()].some((item) => !item.classList.contains("undone"));
+  }
+
+  const span = (kind, text) => Object.assign(document.createElement("span"), { className: kind, textContent: text });
+
+  function fill(item, word, text, time, undone = false) {
+    item.className = `family-${FAMILIES[word] ?? "other"}${undone ? " undone" : ""}`;
+    item.replaceChildren(span("kind", WORDS[word] ?? word), span("time", clock(time)), span("label", text));
+    if (undone) item.firstChild.append(span("visually-hidden", " (undone)"));
+  }
+
+  function add() {
+    const item = document.createElement("li");
+    part.lines.append(item);
+    part.none.hidden = true;
+    part.count.textContent = String(part.lines.children.length);
+    return item;
+  }
+
+  function takeOne(news) {
+    if (news.type === "state") return showState(news);
+    if (news.type === "failed") return showFailed(news.message);
+    if (news.type === "chat") return fill(add(), news.speaker, news.utterance, news.time);
+    if (!lines.has(news.line)) lines.set(news.line, add());
+    fill(lines.get(news.line), news.word, news.name, news.time, news.undone);
+  }
+
+  /** Take in news in order, once this page has started; the list follows its end unless the person has scrolled up to read. */
+  function take(all) {
+    if (!started) return false;
+    const { list } = part;
+    const atEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 8;
+    for (const news of all) takeOne(news);
+    allowUndo();
+    if (atEnd) list.scrollTop = list.scrollHeight;
+    return true;
+  }
+
+  part.pause.addEventListener("click", () => ask(paused ? "resume" : "pause"));
+  part.undo.addEventListener("click", () => ask("undo"));
+  part.stop.addEventListener("click", () => {
+    for (const name of ["pause", "undo", "stop", "utterance", "send"]) part[name].disabled = true;
+    running = false;
+    part.state.textContent = "Stopping";
+    part.sign.className = "sign";
+    ask("stop");
+  });
+  part.chat.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const utterance = part.utterance.value.trim();
+    if (!utterance) return;
+    const { error } = await ask("say", new FormData(part.chat).get("speaker"), utterance);
+    if (!error && part.utterance.value.trim() === utterance) part.utterance.value = "";
+  });
+  addEventListener("keydown", (event) => {
+    const button = event.altKey && !event.ctrlKey && !event.metaKey && { KeyP: part.pause, KeyZ: part.undo }[event.code];
+    if (!button) return;
+    event.preventDefault();
+    if (!event.repeat) button.click();
+  });
+  setInterval(() => {
+    if (running && !paused) part.clock.textContent = clock((performance.now() - zero) / 1000);
+  }, 250);
+
+  ask("start").then((now) => {
+    part.task.textContent = now.task || "No task given";
+    showState(now);
+    started = true;
+  });
+  return { take };
+})();

@@ -1,0 +1,154 @@
+"""What the person who records is shown of it: one plain line an action, newest last, without anything they typed.
+
+Simpler than the folding into turns, which is done offline from the whole recording: each event is told as it comes, and
+a later event of the same gesture may better the word (a press that ticked a box was a `change`). A line names the
+event by which the action can be taken back.
+"""
+
+from urllib.parse import urlsplit
+
+_SILENT_KEYS = {"Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock", "NumLock", "ScrollLock", "Fn", "Tab", "Dead",
+                "Process", "Unidentified", "Compose", "Character"}
+_NAVIGATIONS = {"typed": "load", "reload": "reload", "back": "back", "forward": "forward"}
+_POINTER = {"pointerdown": "click", "click": "click", "auxclick": "click", "contextmenu": "click",
+            "dblclick": "dblclick", "dragstart": "drag", "drop": "drag"}
+_ALIKE = {"hover": "hover", "submit": "submit", "copy": "copy", "cut": "copy", "paste": "paste"}
+_TABS = {"tabcreate", "tabremove", "tabswitch"}
+_CONTROLS = {"input", "textarea", "select"}
+_NOT_TYPED_IN = {"button", "submit", "reset", "image", "checkbox", "radio", "range", "color", "date", "time", "month",
+                 "week", "datetime-local", "file", "hidden"}
+_DELETIONS = {"Backspace", "Delete"}
+_JOINED = {"textInput", "scroll"}  # many events in a row on one element are one line
+_QUICK = 0.5  # seconds between the presses of a double click
+# Words that may better the first of a gesture, the surest first.
+_RANKS = {"pointerdown": ("upload", "change", "drag", "dblclick", "click", "scroll"),
+          "keydown": ("copy", "paste", "submit", "change", "textInput", "click", "scroll")}
+_UNSURE = 99
+_NAME_LIMIT = 80
+
+
+class LiveList:
+    """The lines so far. Takes journal events with their number; pure, so that it can be read and tested alone."""
+
+    def __init__(self) -> None:
+        self._lines: list[dict] = []
+        self._by_gesture: dict[int, dict] = {}
+
+    def take(self, event: dict) -> dict | None:
+        """The line that an event adds or changes; None when it changes none.
+
+        A line: `line` its number, `event` of the last event in it, `time`, `word` (an intent), `name` of the target,
+        `undone`.
+        """
+        word = _word(event)
+        if not word:
+            return None
+        gesture = event["gesture"] or event["seq"]
+        line = self._by_gesture.get(gesture)
+        if line is None:
+            line = self._same_as_last(event, word) or self._add(event, word)
+        elif line["word"] not in _JOINED and not _better(line, event, word):
+            return None
+        line["event"] = gesture
+        self._by_gesture[gesture] = line
+        return _shown(line)
+
+    def undo(self) -> dict | None:
+        """Mark the last line that still stands; returns it, or None when there is none."""
+        line = next((line for line in reversed(self._lines) if not line["undone"]), None)
+        if line is None:
+            return None
+        line["undone"] = True
+        return _shown(line)
+
+    def _add(self, event: dict, word: str) -> dict:
+        line = {"line": len(self._lines) + 1, "event": event["seq"], "time": event["time"], "word": word,
+                "name": _name(event), "undone": False, "of": (event["tab"], _uid(event)), "began_by": event["type"],
+                "rank": _UNSURE}
+        self._lines.append(line)
+        return line
+
+    def _same_as_last(self, event: dict, word: str) -> dict | None:
+        last = self._lines[-1] if self._lines else None
+        if not last or last["undone"] or last["of"] != (event["tab"], _uid(event)) or last["word"] != word:
+            return None
+        quick = event["type"] == "pointerdown" and event["time"] - last["time"] < _QUICK
+        return last if word in _JOINED or quick else None
+
+
+def _better(line: dict, event: dict, word: str) -> bool:
+    """Give a line the word of a later event of its gesture, if that is surer; returns whether it is."""
+    ranks = _RANKS.get(line["began_by"], ())
+    if word not in ranks or ranks.index(word) >= line["rank"]:
+        return False
+    line |= {"word": word, "name": _name(event), "rank": ranks.index(word)}
+    return True
+
+
+def _word(event: dict) -> str | None:
+    """The intent that an event is likely to become; None when it shows nothing of its own."""
+    kind, data = event["type"], event["data"]
+    if kind in ("input", "change"):
+        return _value_word(event)
+    if kind == "keydown":
+        return _key_word(event)
+    if kind == "scroll":  # a page that scrolls itself is nobody's action
+        return "scroll" if event["gesture"] else None
+    if kind == "navigate":
+        return _NAVIGATIONS.get(data["transition"])
+    if kind in _TABS or kind == "dialog":
+        return kind
+    return _POINTER.get(kind) or _ALIKE.get(kind)
+
+
+def _value_word(event: dict) -> str | None:
+    if event["data"].get("files"):
+        return "upload"
+    if _typed_in(event["target"]):
+        return "textInput" if event["type"] == "input" else None
+    return "change"
+
+
+def _key_word(event: dict) -> str | None:
+    key, held = event["data"]["key"], set(event["data"].get("modifiers", [])) - {"Shift"}
+    if key in _SILENT_KEYS:
+        return None
+    tag = event["target"]["tag"] if event["target"] else ""
+    if not held and (tag in _CONTROLS or _typed_in(event["target"])) and (
+            len(key) == 1 or key in _DELETIONS or (key == "Enter" and tag != "input")):
+        return None  # the text that it brings is told by its `input`
+    return "press"
+
+
+def _typed_in(element: dict | None) -> bool:
+    """Whether a person types into it."""
+    if not element:
+        return False
+    attributes = element["attributes"]
+    if element["tag"] == "input":
+        return attributes.get("type", "text").lower() not in _NOT_TYPED_IN
+    return element["tag"] == "textarea" or attributes.get("contenteditable", "false").lower() != "false"
+
+
+def _name(event: dict) -> str:
+    """What it was done to. Never a value or a key that could be part of one; of an address only the host."""
+    data, target = event["data"], event["target"]
+    if event["type"] == "keydown" and len(data["key"]) > 1:
+        return data["key"]
+    if event["type"] == "navigate":
+        return (urlsplit(data["url"]).hostname or "")[:_NAME_LIMIT]
+    if event["type"] in _TABS:
+        return f"Tab {data['tab']}"
+    if event["type"] == "dialog":
+        return data["message"][:_NAME_LIMIT]
+    if not target:
+        return ""
+    return (target["name"] or target["role"] or target["tag"])[:_NAME_LIMIT]
+
+
+def _uid(event: dict) -> str | None:
+    return event["target"]["uid"] if event["target"] else None
+
+
+def _shown(line: dict) -> dict:
+    return {name: line[name] for name in ("line", "event", "time", "word", "name", "undone")}
