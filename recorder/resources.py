@@ -3,13 +3,11 @@
 import base64
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
-if TYPE_CHECKING:
-    from .tab import Sink
+from .sink import Sink
 
 _KINDS = {"Stylesheet", "Image", "Font"}
 _MAX_BYTES = 20_000_000
@@ -28,7 +26,7 @@ async def in_use(sessions: Iterable[CDPSession]) -> set[str]:
     return found
 
 
-def listeners(session: CDPSession, sink: "Sink", spawn: Callable[[Coroutine], None]) -> dict[str, Callable]:
+def listeners(session: CDPSession, sink: Sink, spawn: Callable[[Coroutine], None]) -> dict[str, Callable]:
     """CDP handlers that hand each finished resource of one session to the sink."""
     waiting: dict[str, tuple[str, str, float]] = {}
     started: dict[str, float] = {}

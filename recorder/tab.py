@@ -9,7 +9,6 @@ import json
 import time
 from collections.abc import Coroutine
 from contextlib import suppress
-from typing import Protocol
 
 from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
@@ -20,21 +19,11 @@ from .frames import FrameRing, black_out
 from .merge import secret_boxes
 from .navigation import Navigations
 from .script import BINDING, WORLD, capture_script
+from .sink import Sink
 
 _FRAMES_AHEAD = 15
 _STEADY_FRAMES = 25  # a second, of a page that paints all the time
 _HOLD = 3.0  # seconds that frames of a new document wait to be told what in them is secret
-
-
-class Sink(Protocol):
-    """Who takes what a tab reports. Times are seconds since the recording started."""
-
-    def seconds(self, epoch: float) -> float: ...
-    def on_message(self, tab: "Tab", message: dict) -> None: ...
-    def on_frame(self, tab: "Tab", frame: Painted) -> None: ...
-    def on_browser_event(self, tab: "Tab", kind: str, epoch: float, data: dict, url: str | None = None) -> None: ...
-    def on_resource(self, url: str, content_type: str, epoch: float, content: bytes) -> None: ...
-    def on_problem(self, message: str) -> None: ...
 
 
 class Tab:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from demotape.cli import main
+from recorder import Recording
+from recorder.browser import find_chromium
 
 DEMOTAPE = Path(sys.executable).parent / "demotape"
 
@@ -71,3 +74,39 @@ def test_an_export_from_an_empty_app(tmp_path):
 
 def test_an_unknown_format(tmp_path):
     refused(run("export", tmp_path / "out", "--format", "carrier-pigeon", "--data", tmp_path / "data"), "weblinx")
+
+
+def test_record_ends_on_ctrl_c_and_says_what_was_recorded(tmp_path, site):
+    site.pages["/"] = "<h1>Hello</h1>"
+    recording = subprocess.Popen([DEMOTAPE, "record", site.origin + "/", "--headless", "--out", tmp_path / "rec"],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                                 env=os.environ | {"PYTHONUNBUFFERED": "1"})
+    assert "Ctrl-C" in recording.stdout.readline()
+    os.killpg(recording.pid, signal.SIGINT)  # as a terminal does: to every process of the command
+    output, errors = recording.communicate(timeout=30)
+    assert recording.returncode == 0, errors
+    assert "Recorded" in output and "demotape process" in output
+    assert Recording(tmp_path / "rec").manifest["status"] == "complete"
+    assert run("check", tmp_path / "rec").returncode == 0
+
+
+def test_record_connects_to_a_running_browser_and_leaves_it_running(tmp_path, site):
+    site.pages["/"] = "<h1>Hello</h1>"
+    profile = tmp_path / "profile"
+    browser = subprocess.Popen([find_chromium(), "--headless", "--no-sandbox", "--disable-gpu",
+                                "--remote-debugging-port=0", f"--user-data-dir={profile}", site.origin + "/"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        address = next(line.split()[-1] for line in browser.stderr if "DevTools listening on" in line)
+        recording = subprocess.Popen([DEMOTAPE, "record", "--connect", address, "--out", tmp_path / "rec"],
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                     env=os.environ | {"PYTHONUNBUFFERED": "1"})
+        assert "Ctrl-C" in recording.stdout.readline()
+        recording.send_signal(signal.SIGINT)
+        _, errors = recording.communicate(timeout=30)
+        assert recording.returncode == 0, errors
+        assert browser.poll() is None
+        assert Recording(tmp_path / "rec").manifest["status"] == "complete"
+    finally:
+        browser.terminate()
+        browser.wait()

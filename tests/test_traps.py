@@ -4,56 +4,13 @@ Each trap is one row: its number, what the hand does, the page, and the turns as
 the effect is asserted in test_state.py.
 """
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from playwright.async_api import Page
 
 from .conftest import painted
-
-Hand = Callable[[Page], Awaitable]
-
-
-@dataclass(frozen=True)
-class Trap:
-    number: int
-    does: str
-    page: str
-    hand: Hand
-    turns: list[str]
-
-
-TRAPS: list[Trap] = []
-
-
-def trap(number: int, does: str, page: str, turns: list[str]):
-    """Register a row of the table; the decorated function is the hand."""
-    def register(hand: Hand) -> Hand:
-        TRAPS.append(Trap(number, does, page, hand, turns))
-        return hand
-    return register
-
-
-def line(turn: dict) -> str:
-    """A turn in one line: intent, target, arguments that matter."""
-    arguments, element = turn["arguments"], turn["element"]
-    target = f" {element['tag']}" + (f"#{element['attributes']['id']}" if "id" in element["attributes"] else "") \
-        if element else ""
-    shown = {name: value for name, value in arguments.items() if name not in ("x", "y", "button", "modifiers", "label")
-             and value is not False or name in ("checked", "accepted")}
-    if turn["intent"] == "scroll":
-        shown = {"x": arguments["x"], "y": arguments["y"]}
-    if turn["intent"] == "load":
-        shown = {"url": arguments["url"].rpartition("/")[2] or "/"}
-    return " ".join([turn["intent"] + target, *(f"{name}={value!r}" for name, value in shown.items())])
-
-
-async def click(page: Page, selector: str, **options) -> None:
-    box = await page.locator(selector).bounding_box()
-    await page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, **options)
+from .traps import TRAPS, click, click_in, line, trap
 
 
 @trap(1, "presses a button whose handler removes it at once",
@@ -399,11 +356,6 @@ async def _(page):
     await press("#t")
     await page.keyboard.type("ab")
     await press("#k")
-
-
-async def click_in(page: Page, frame, selector: str) -> None:
-    box = await frame.locator(selector).bounding_box()
-    await page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
 
 @pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: f"{trap.number}: {trap.does}")

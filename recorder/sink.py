@@ -1,0 +1,19 @@
+"""What a tab reports, and to whom: the one interface between the browser's protocol and the recording."""
+
+from typing import TYPE_CHECKING, Protocol
+
+from .frames import Frame
+
+if TYPE_CHECKING:
+    from .tab import Tab
+
+
+class Sink(Protocol):
+    """Who takes what a tab reports. `epoch` is wall clock in seconds, as the browser tells it."""
+
+    def seconds(self, epoch: float) -> float: ...
+    def on_message(self, tab: "Tab", message: dict) -> None: ...
+    def on_frame(self, tab: "Tab", frame: Frame) -> None: ...
+    def on_browser_event(self, tab: "Tab", kind: str, epoch: float, data: dict, url: str | None = None) -> None: ...
+    def on_resource(self, url: str, content_type: str, epoch: float, content: bytes) -> None: ...
+    def on_problem(self, message: str) -> None: ...

@@ -1,0 +1,52 @@
+"""How the table of traps is written: rows, turns in one line, and presses of the mouse."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from playwright.async_api import Frame, Page
+
+Hand = Callable[[Page], Awaitable]
+
+
+@dataclass(frozen=True)
+class Trap:
+    number: int
+    does: str
+    page: str
+    hand: Hand
+    turns: list[str]
+
+
+TRAPS: list[Trap] = []
+
+
+def trap(number: int, does: str, page: str, turns: list[str]):
+    """Register a row of the table; the decorated function is the hand."""
+    def register(hand: Hand) -> Hand:
+        TRAPS.append(Trap(number, does, page, hand, turns))
+        return hand
+    return register
+
+
+def line(turn: dict) -> str:
+    """A turn in one line: intent, target, arguments that matter."""
+    arguments, element = turn["arguments"], turn["element"]
+    target = f" {element['tag']}" + (f"#{element['attributes']['id']}" if "id" in element["attributes"] else "") \
+        if element else ""
+    shown = {name: value for name, value in arguments.items() if name not in ("x", "y", "button", "modifiers", "label")
+             and value is not False or name in ("checked", "accepted")}
+    if turn["intent"] == "scroll":
+        shown = {"x": arguments["x"], "y": arguments["y"]}
+    if turn["intent"] == "load":
+        shown = {"url": arguments["url"].rpartition("/")[2] or "/"}
+    return " ".join([turn["intent"] + target, *(f"{name}={value!r}" for name, value in shown.items())])
+
+
+async def click(page: Page, selector: str, **options) -> None:
+    box = await page.locator(selector).bounding_box()
+    await page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, **options)
+
+
+async def click_in(page: Page, frame: Frame, selector: str) -> None:
+    box = await frame.locator(selector).bounding_box()
+    await page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
