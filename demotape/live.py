@@ -32,18 +32,18 @@ async def record(url: str | None, directory: Path, task: str, *, headless: bool,
         context = await _context(playwright, headless, connect)
         ended = _ended(context)
         page = context.pages[0] if context.pages else await context.new_page()
-        try:
-            async with Recorder(context, directory, task) as recorder, AsyncExitStack() as beside:
-                if not headless and not connect:
-                    await beside.enter_async_context(ControlPage(context.browser, recorder, ended.set, task=task))
-                    await page.bring_to_front()
-                if url:
-                    await _open(page, url)
+        refused = None
+        async with Recorder(context, directory, task) as recorder, AsyncExitStack() as beside:
+            if not headless and not connect:
+                await beside.enter_async_context(ControlPage(context.browser, recorder, ended.set, task=task))
+                await page.bring_to_front()
+            refused = await _open(page, url) if url else None
+            if not refused:
                 say("Recording. Close the window or press Ctrl-C to end.")
-                await ended.wait()
-        except InputError:
-            shutil.rmtree(directory, ignore_errors=True)
-            raise
+                await _first(ended, recorder.stopped)
+        if refused:
+            shutil.rmtree(directory, ignore_errors=True)  # it was new, and holds nothing
+            raise refused
         if not connect:
             await context.browser.close()
         return recorder
@@ -80,11 +80,21 @@ def _ended(context: BrowserContext) -> asyncio.Event:
     return ended
 
 
-async def _open(page: Page, url: str) -> None:
+async def _first(*events: asyncio.Event) -> None:
+    """Wait until one of the events is set."""
+    waiting = [asyncio.ensure_future(event.wait()) for event in events]
+    await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    for each in waiting:
+        each.cancel()
+
+
+async def _open(page: Page, url: str) -> InputError | None:
+    """Go to an address; returns what to tell when that is not possible."""
     try:
         await page.goto(url, wait_until="commit")
     except PlaywrightError as error:
-        raise InputError(f"{url}: cannot be opened ({_reason(error)})") from None
+        return InputError(f"{url}: cannot be opened ({_reason(error)})")
+    return None
 
 
 def _reason(error: PlaywrightError) -> str:

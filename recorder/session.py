@@ -55,6 +55,7 @@ class Recorder:
         self.tabs: dict[Page, Tab] = {}
         self.problems: list[str] = []
         self.failed: Exception | None = None
+        self.stopped = asyncio.Event()  # set when the recording fails on the way, as on a full disk
         self.listeners: list[Callable[[dict], None]] = []
         self._context = context
         self._task = task
@@ -75,6 +76,7 @@ class Recorder:
         browser = self._context.browser
         if browser and browser.browser_type.name != "chromium":
             raise InputError(f"only a Chromium can be recorded, not {browser.browser_type.name}")
+        self._loop = asyncio.get_running_loop()
         self._start = time.time()
         self._writer = RecordingWriter(self.directory, self._manifest(browser))
         self._video = VideoWriter(self._writer.layout.video)
@@ -113,17 +115,15 @@ class Recorder:
     def pause(self) -> None:
         """Keep nothing from now on until `resume`: no event, no frame, no resource, no utterance."""
         if self._running and not self.paused:
-            self._note("pause", {})
-            self._gaps.begin(self.elapsed)
+            self._gaps.begin(self._note("pause", {}))
             self._tell({"type": "state", "paused": True, "elapsed": self.elapsed})
 
     def resume(self) -> None:
         """Go on after a pause. What the pages show by now is where the recording goes on from."""
         if not (self._running and self.paused):
             return
-        now = self.elapsed
+        now = self._note("resume", {})
         self._gaps.end(now)
-        self._note("resume", {})
         for tab in self.tabs.values():
             if (shown := tab.ring.newest_until(now)) and self._gaps.hold(shown.time):
                 self.on_frame(tab, shown)
@@ -159,10 +159,12 @@ class Recorder:
         self._tell({"type": "line", **line})
         return line["event"]
 
-    def _note(self, kind: str, data: dict) -> None:
-        """An event of the recorder's own."""
-        self._write({"time": self.elapsed, "type": kind, "tab": self._current.number if self._current else 1,
+    def _note(self, kind: str, data: dict) -> float:
+        """Write an event of the recorder's own; returns its time."""
+        now = self.elapsed
+        self._write({"time": now, "type": kind, "tab": self._current.number if self._current else 1,
                      "gesture": None, "target": None, "data": data}, None, with_dom=False)
+        return now
 
     def _tell(self, message: dict) -> None:
         for listener in self.listeners:
@@ -347,9 +349,11 @@ class Recorder:
             self._pen.submit(job).add_done_callback(self._written)
 
     def _written(self, job: Future) -> None:
+        """Called by the writer's thread: the first failure stops the recording."""
         if not job.cancelled() and job.exception() and not self.failed:
             self.failed = job.exception()
             self._running = False
+            self._loop.call_soon_threadsafe(self.stopped.set)
 
     async def _settle(self) -> None:
         """Wait for tabs being armed, for what they have begun, and for the frames that belong to the last events."""

@@ -44,6 +44,13 @@ def test_record_an_address_that_does_not_exist(tmp_path):
     assert not (tmp_path / "rec").exists()
 
 
+@pytest.mark.parametrize("name", ["recording.json", "thesis.txt"])
+def test_record_touches_nothing_that_was_there(tmp_path, name):
+    (tmp_path / name).write_text("{}")
+    refused(run("record", "http://127.0.0.1:9/", "--headless", "--out", tmp_path), "already")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
 def test_record_connects_to_nothing(tmp_path):
     result = run("record", "--connect", "http://127.0.0.1:9", "--out", tmp_path / "rec")
     refused(result, "http://127.0.0.1:9", "--remote-debugging-port")
