@@ -17,6 +17,7 @@ blueprint = Blueprint("blobs", __name__)
 
 IMMUTABLE = "private, max-age=31536000, immutable"  # a blob's address is its content's digest
 THUMBNAIL_QUALITY = 82
+REDUCTION = 8
 MAX_THUMBNAIL_BYTES = 16 << 20
 BITMAP = "image/bmp"
 MAGIC = (
@@ -86,11 +87,16 @@ def _as_png(content: bytes) -> bytes:
 
 
 def _reduced(content: bytes) -> bytes | None:
-    """The decoder itself leaves out what a small picture does not need, which is fast and bounds its memory."""
+    """A JPEG's decoder itself leaves out what a small picture does not need; a bitmap is averaged."""
+    jpeg = content.startswith(b"\xff\xd8\xff")
     try:
-        picture = cv2.imdecode(numpy.frombuffer(content, numpy.uint8), cv2.IMREAD_REDUCED_COLOR_8)
+        picture = cv2.imdecode(numpy.frombuffer(content, numpy.uint8),
+                               cv2.IMREAD_REDUCED_COLOR_8 if jpeg else cv2.IMREAD_COLOR)
+        if not jpeg:
+            size = [max(1, side // REDUCTION) for side in picture.shape[1::-1]]
+            picture = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
         done, small = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, THUMBNAIL_QUALITY])
-    except cv2.error:
+    except (cv2.error, AttributeError):  # no picture could be decoded
         return None
     return small.tobytes() if done else None
 

@@ -7,6 +7,8 @@ import sqlite3
 import stat
 from concurrent.futures import ThreadPoolExecutor
 
+import cv2
+import numpy as np
 import pytest
 from sqlalchemy import inspect
 
@@ -375,3 +377,19 @@ def test_stylesheets_and_pictures_of_a_snapshot_come_from_the_recording(app, db,
     html = app.test_client().get(f"/snapshot/rec-1/{state['dom']}").text
     assert html.count("data:image/png;base64,") == 2 and "inner" in html
     assert not any(word in html for word in ("preconnect", "<link", "</style><b>", "onclick"))
+
+
+def test_a_bitmap_is_served_as_png_and_as_a_small_jpeg(app, db, store, tmp_path):
+    def with_bitmap(writer):
+        turn = action(writer, 2, "click", pointer(), "<p>x</p>")
+        pixels = np.full((96, 160, 3), 200, np.uint8)
+        turn["state"]["screenshot"] = writer.blob(cv2.imencode(".bmp", pixels)[1].tobytes(), like="screenshot")
+        return [turn]
+
+    import_recording(db, store, make_recording(tmp_path, make_turns=with_bitmap))
+    name = current(db, "rec-1")["turns"][0]["state"]["screenshot"]
+    client = app.test_client()
+    for address, media_type, shape in (("blobs", "image/png", (96, 160)), ("thumbnails", "image/jpeg", (12, 20))):
+        answer = client.get(f"/{address}/rec-1/{name}")
+        assert answer.content_type == media_type
+        assert cv2.imdecode(np.frombuffer(answer.data, np.uint8), 1).shape[:2] == shape
