@@ -35,6 +35,7 @@ class Tab:
         self.ring = FrameRing()
         self.islands: dict[tuple[int, ...], dict] = {}
         self._chunks: dict[str, dict[int, str]] = {}
+        self._rows: dict[str, dict[int, dict]] = {}
         self.facts = {"url": page.url, "title": "", "viewport": {"width": 0, "height": 0}, "device_pixel_ratio": 1.0,
                       "animations": 0, "scroll": {"x": 0.0, "y": 0.0}}
         self._sink = sink
@@ -70,7 +71,7 @@ class Tab:
 
     def take(self, path: tuple[int, ...], snapshot: dict) -> None:
         """Take in what an island shows: its text, and where in the page something is secret."""
-        self.islands[path] = self._with_all_chunks(snapshot)
+        self.islands[path] = self._whole(snapshot)
         if not path:
             self.facts = {name: snapshot[name] for name in self.facts}
         if () in self.islands:
@@ -78,11 +79,14 @@ class Tab:
             self._known = True
             self._release()
 
-    def _with_all_chunks(self, snapshot: dict) -> dict:
-        """A snapshot with the text of every chunk that its island ever sent; only new ones come with it."""
+    def _whole(self, snapshot: dict) -> dict:
+        """A snapshot with all its chunks and rows: what its island sent before comes by number only."""
         chunks = self._chunks.setdefault(snapshot["island"], {})
         chunks.update(snapshot["chunks"])
-        return snapshot | {"chunks": chunks}
+        known = self._rows.setdefault(snapshot["island"], {})
+        known.update(row for row in snapshot["rows"] if isinstance(row, list))
+        rows = [known[row if isinstance(row, int) else row[0]] for row in snapshot["rows"]]
+        return snapshot | {"chunks": chunks, "rows": rows}
 
     async def settle(self) -> None:
         """Wait for what the browser has already sent, and for what was begun: navigations, resources."""
@@ -182,7 +186,7 @@ class Tab:
         if "parentId" not in frame:
             self.islands.clear()
             self._known = not frame["url"].startswith(("http:", "https:", "file:"))
-            self._chunks = {}  # what is still to be written holds on to its own
+            self._chunks, self._rows = {}, {}  # what is still to be written holds on to its own
             self._navigated(frame["url"] + frame.get("urlFragment", ""), same_document=False)
 
     def _on_same_document(self, event: dict) -> None:

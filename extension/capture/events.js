@@ -169,7 +169,7 @@ demotape.events = (function () {
     hover.refresh = setTimeout(() => guard(look), GESTURE_REST);
   }
 
-  const shown = ({ rows }) => rows.filter((row) => row.visible).map((row) => row.uid).join();
+  const shown = ({ rows }) => rows.filter((row) => row.visible).map((row) => row.told.uid).join();
 
   function onClipboard(event) {
     const element = targetOf(event);

@@ -40,7 +40,7 @@ demotape.mirror = (function () {
   /** What is remembered of an element. */
   function recordOf(element) {
     let record = shared.records.get(element);
-    if (!record) shared.records.set(element, (record = { html: null, state: "", scroll: "", shadow: null, inner: null, facts: null, runs: null }));
+    if (!record) shared.records.set(element, (record = { html: null, state: "", scroll: "", shadow: null, inner: null, facts: null, row: null, runs: null }));
     return record;
   }
 

@@ -2,7 +2,7 @@
 "use strict";
 
 demotape.snapshot = (function () {
-  /** The island now. `root` is a chunk's number; `seal` adds the chunks that the receiver does not have yet. */
+  /** The island now. `root` is a chunk's number; `seal` makes it ready to be sent. */
   function take() {
     const frame = demotape.shared.rootFrame;
     demotape.mirror.update();
@@ -22,9 +22,12 @@ demotape.snapshot = (function () {
     };
   }
 
-  /** A snapshot as it is sent. */
+  /** A snapshot as it is sent: with the chunks that were not sent yet; of a row that was, only the number. */
   function seal(snapshot) {
-    return snapshot && { ...snapshot, chunks: demotape.mirror.unsent(snapshot.root) };
+    if (!snapshot) return null;
+    const rows = snapshot.rows.map((row) => (row.sent ? row.number : [row.number, row.told]));
+    for (const row of snapshot.rows) row.sent = true;
+    return { ...snapshot, rows, chunks: demotape.mirror.unsent(snapshot.root) };
   }
 
   return { take, seal };

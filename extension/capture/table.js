@@ -129,27 +129,43 @@ demotape.table = (function () {
 
   function addRow(element, { x, y, width, height }, context, place) {
     context.seen.add(element);
-    const { tag, role, name, clickable } = factsOf(element);
-    context.rows.push({
-      uid: demotape.uid(element), tag, role, name, frame: place.path,
-      bbox: { x: round(x), y: round(y), width: round(width), height: round(height) },
-      visible: element.checkVisibility({ opacityProperty: true, visibilityProperty: true }),
-      clickable,
-    });
+    const record = demotape.mirror.recordOf(element);
+    const facts = factsOf(element, record);
+    const box = { x: round(x), y: round(y), width: round(width), height: round(height) };
+    const visible = element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+    if (!isSame(record.row, facts, box, visible, place)) record.row = rowOf(element, facts, box, visible, place);
+    context.rows.push(record.row);
     if (demotape.secrets.isSecret(element)) context.secrets.push({ x, y, width, height });
+  }
+
+  /** Whether a row says the same as the last one of its element: then it is that one, and need not be sent again. */
+  function isSame(row, facts, box, visible, place) {
+    if (!row || row.facts !== facts || row.visible !== visible) return false;
+    const { bbox, frame } = row.told;
+    return (
+      bbox.x === box.x && bbox.y === box.y && bbox.width === box.width && bbox.height === box.height &&
+      frame.length === place.path.length && frame.every((uid, index) => uid === place.path[index])
+    );
+  }
+
+  function rowOf(element, facts, bbox, visible, place) {
+    const { tag, role, name, clickable } = facts;
+    const told = { uid: demotape.uid(element), tag, role, name, frame: place.path, bbox, visible, clickable };
+    return { number: (demotape.shared.rows = (demotape.shared.rows ?? 0) + 1), facts, visible, told, sent: false };
   }
 
   const round = (value) => Math.round(value * 1000) / 1000;
 
   /** What is said of an element in its row, remembered until something in it changes. */
-  function factsOf(element) {
-    const record = demotape.mirror.recordOf(element);
+  function factsOf(element, record) {
     if (!record.facts) {
       const role = demotape.elements.role(element);
-      record.facts = {
-        tag: element.localName, role, name: demotape.elements.name(element, role, NAME_LIMIT),
-        clickable: demotape.elements.clickable(element, role),
-      };
+      const name = demotape.elements.name(element, role, NAME_LIMIT);
+      const clickable = demotape.elements.clickable(element, role);
+      const { row } = record;
+      // The same said again is the same: it need not be sent again.
+      const same = row && row.told.role === role && row.told.name === name && row.told.clickable === clickable;
+      record.facts = same ? row.facts : { tag: element.localName, role, name, clickable };
     }
     return record.facts;
   }
