@@ -88,6 +88,18 @@
     }
   }
 
+  // A key may press a button of a form that was swapped in an instant ago, before htmx has taken it up: the browser would
+  // then send it by itself and load the whole page anew, and the keys pressed meanwhile would be lost.
+  const handedOver = new WeakSet();
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (event.defaultPrevented || !form.matches("[hx-post]") || handedOver.has(form)) return;
+    handedOver.add(form); // once: should htmx not take it now either, the browser may send it
+    event.preventDefault();
+    htmx.process(form);
+    form.requestSubmit(event.submitter);
+  });
+
   // ---- Sending and swapping ----------------------------------------------------------------------------------------
 
   // An edit may wait for the one before it: its version is filled in when it leaves, not when it was made.
