@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -34,7 +34,6 @@ class Studio:
     browser: Browser
     folder: Path
     count: int = 0
-    options: dict = field(default_factory=dict)
 
     def run(self, work: Awaitable):
         """Wait for asynchronous work."""

@@ -39,6 +39,8 @@ demotape.table = (function () {
     };
   }
 
+  let nextPoint = 0; // of the grid, to be asked next
+
   const inSight = (box, { clip }) =>
     box.x < clip.right && box.y < clip.bottom && box.x + box.width > clip.left && box.y + box.height > clip.top;
 
@@ -174,7 +176,6 @@ demotape.table = (function () {
    * Ask a grid of points what stands there: finds what was placed out of an element that was passed over. On pages where
    * the answer takes long, only some points are asked, others the next time.
    */
-  let nextPoint = 0;
   function probe(document, context, place) {
     if (!context.passedOver) return;
     const { innerWidth, innerHeight } = document.defaultView;

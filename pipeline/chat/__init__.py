@@ -64,7 +64,6 @@ def stage(demonstration: dict, context) -> dict:
     if context.chat is None:
         return placed
     log = read_chat(context.chat, started_at=recording.manifest["started_at"], duration=recording_length(recording),
-                    kind=getattr(context, "chat_kind", None), time_base=getattr(context, "time_base", None),
                     speakers=context.speakers)
     if log.shift:
         _log.warning("%s: written in another time zone, moved by %+.1f hours", context.chat, log.shift / 3600)
