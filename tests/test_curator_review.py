@@ -182,6 +182,17 @@ def test_quick_keys_are_all_saved(page, site, demonstration):
     assert site.ids(demonstration)[:3] == ["t1", "t6", "t2"]
 
 
+def test_a_key_acts_on_what_the_keys_before_it_led_to(page, site, demonstration):
+    open_review(page, site, demonstration, "t2")
+    page.route("**/demonstrations/**", lambda route: (page.wait_for_timeout(150), route.continue_()))
+    for key in ("j", "d", "j", "j", "d", "k"):
+        page.keyboard.press(key)
+    expect(page.locator('#turns > li[data-turn="t5"]')).to_have_class("dropped")
+    expect(page.locator("#turn")).to_have_attribute("data-turn", "t4")
+    assert [turn["id"] for turn in site.turns(demonstration) if turn["dropped"]] == ["t3", "t5"]
+    assert selected(page) == "t4"
+
+
 def test_reorder_by_keyboard_keeps_the_original_time(page, site, demonstration):
     open_review(page, site, demonstration, "t5")
     for _ in range(2):

@@ -66,15 +66,35 @@
     if (event.ctrlKey || event.metaKey || event.isComposing || $("dialog[open]")) return;
     if (isField(event.target)) return inField(event);
     if (localStorage.getItem(KEYS_OFF) && event.key !== "?") return;
-    const name = keyName(event);
-    if (name in MOVES) step(MOVES[name]);
-    else if (name === "e") $("#turn [data-first]:not(:disabled)")?.focus();
-    else {
-      const control = $(`[data-key="${CSS.escape(name)}"]`);
-      if (!control) return;
-      if (!event.repeat && !control.disabled) control.click();
-    }
-    event.preventDefault();
+    if (press(keyName(event), event.repeat)) event.preventDefault();
+  });
+
+  // A key acts on what the keys before it led to: while an answer is on its way, what follows waits for it. Steps need not
+  // wait, for the row that they lead to is known; what is pressed after them does.
+  const waiting = [];
+  let underway = 0; // requests that were made and are not settled yet
+
+  /** Do what a key stands for, now or when its turn comes; tell whether it stands for anything. */
+  function press(name, repeat) {
+    const isStep = name in MOVES;
+    if (!isStep && name !== "e" && !$(`[data-key="${CSS.escape(name)}"]`)) return false;
+    if (waiting.length || (underway && !isStep)) {
+      if (!repeat || isStep) waiting.push(name);
+    } else act(name, repeat);
+    return true;
+  }
+
+  function act(name, repeat) {
+    if (name in MOVES) return step(MOVES[name]);
+    if (name === "e") return $("#turn [data-first]:not(:disabled)")?.focus();
+    const control = $(`[data-key="${CSS.escape(name)}"]`);
+    if (control && !repeat && !control.disabled) control.click();
+  }
+
+  document.addEventListener("htmx:config:request", () => { underway += 1; });
+  document.addEventListener("htmx:finally:request", () => {
+    underway -= 1;
+    while (waiting.length && (!underway || waiting[0] in MOVES)) act(waiting.shift());
   });
 
   function inField(event) {
