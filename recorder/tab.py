@@ -15,36 +15,25 @@ from playwright.async_api import Error as PlaywrightError
 
 from . import closed_roots, resources
 from .frames import Frame as Painted
-from .frames import FrameRing, black_out
-from .merge import secret_boxes
 from .navigation import Navigations
 from .script import BINDING, WORLD, capture_script
 from .sink import Sink
+from .tab_state import TabState
 
 _FRAMES_AHEAD = 15
 _STEADY_FRAMES = 25  # a second, of a page that paints all the time
-_HOLD = 3.0  # seconds that frames of a new document wait to be told what in them is secret
 
 
-class Tab:
-    """One page of the browser, numbered from 1 in order of appearance."""
+class Tab(TabState):
+    """One page of the browser."""
 
     def __init__(self, number: int, page: Page, sink: Sink):
-        self.number = number
+        super().__init__(number, page.url, sink.on_frame)
         self.page = page
-        self.ring = FrameRing()
-        self.islands: dict[tuple[int, ...], dict] = {}
-        self._chunks: dict[str, dict[int, str]] = {}
-        self._rows: dict[str, dict[int, dict]] = {}
-        self.facts = {"url": page.url, "title": "", "viewport": {"width": 0, "height": 0}, "device_pixel_ratio": 1.0,
-                      "animations": 0, "scroll": {"x": 0.0, "y": 0.0}}
         self._sink = sink
         self._sessions: list[CDPSession] = []
         self._tasks: set[asyncio.Task] = set()
         self._acknowledged = 0.0
-        self._held: list[Painted] = []
-        self._known = True  # whether this document has told where its secrets are
-        self._secrets: list[list[dict]] = [[], []]  # boxes of the last two tellings: a frame may show either
 
     async def arm(self) -> None:
         """Begin to listen: this document and all later ones, in every frame; raises PlaywrightError when closed."""
@@ -68,25 +57,6 @@ class Tab:
         self.page.on("framenavigated", lambda frame: self._spawn(self._arm_frame(frame)))
         for frame in self.page.frames:
             await self._arm_frame(frame)
-
-    def take(self, path: tuple[int, ...], snapshot: dict) -> None:
-        """Take in what an island shows: its text, and where in the page something is secret."""
-        self.islands[path] = self._whole(snapshot)
-        if not path:
-            self.facts = {name: snapshot[name] for name in self.facts}
-        if () in self.islands:
-            self._secrets = [self._secrets[1], secret_boxes(self.islands)]
-            self._known = True
-            self._release()
-
-    def _whole(self, snapshot: dict) -> dict:
-        """A snapshot with all its chunks and rows: what its island sent before comes by number only."""
-        chunks = self._chunks.setdefault(snapshot["island"], {})
-        chunks.update(snapshot["chunks"])
-        known = self._rows.setdefault(snapshot["island"], {})
-        known.update(row for row in snapshot["rows"] if isinstance(row, list))
-        rows = [known[row if isinstance(row, int) else row[0]] for row in snapshot["rows"]]
-        return snapshot | {"chunks": chunks, "rows": rows}
 
     async def settle(self) -> None:
         """Wait for what the browser has already sent, and for what was begun: navigations, resources."""
@@ -148,10 +118,7 @@ class Tab:
 
     def _on_screencast(self, event: dict) -> None:
         self._acknowledge(event["sessionId"])
-        frame = Painted(base64.b64decode(event["data"]), self._sink.seconds(event["metadata"]["timestamp"]))
-        self._held.append(frame)
-        if self._known or frame.time - self._held[0].time > _HOLD:
-            self._release()
+        self.paint(Painted(base64.b64decode(event["data"]), self._sink.seconds(event["metadata"]["timestamp"])))
 
     def _acknowledge(self, screencast: int) -> None:
         """Ask for more frames.
@@ -171,22 +138,10 @@ class Tab:
         for _ in range(count):
             await self._sessions[0].send("Page.screencastFrameAck", {"sessionId": screencast})
 
-    def _release(self) -> None:
-        """Hand on the frames that wait, with what is secret in them blackened."""
-        held, self._held = self._held, []
-        boxes = [box for told in self._secrets for box in told]
-        for frame in held:
-            if boxes:
-                frame = black_out(frame, boxes, self.facts["viewport"]["width"])
-            self.ring.add(frame)
-            self._sink.on_frame(self, frame)
-
     def _on_navigated(self, event: dict) -> None:
         frame = event["frame"]
         if "parentId" not in frame:
-            self.islands.clear()
-            self._known = not frame["url"].startswith(("http:", "https:", "file:"))
-            self._chunks, self._rows = {}, {}  # what is still to be written holds on to its own
+            self.new_document(frame["url"])
             self._navigated(frame["url"] + frame.get("urlFragment", ""), same_document=False)
 
     def _on_same_document(self, event: dict) -> None:

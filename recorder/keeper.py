@@ -1,0 +1,340 @@
+"""Keeps what tabs report: orders it on the recording's clock and writes it down, pauses and chat included.
+
+Knows nothing of browsers: who reports (a Playwright context, an extension's upload) hands over messages, frames,
+navigations and resources with their wall-clock times.
+"""
+
+import re
+import secrets
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from schemas import ChatLineSchema, DemotapeError, InputError
+from schemas.files import check, dump_line
+from schemas.recording import FORMAT, VERSION
+
+from .frames import Frame, bitmap
+from .gaps import Gaps
+from .live_list import LiveList
+from .merge import merge, place_point, place_target
+from .tab_state import TabState
+from .video import VideoWriter
+from .writer import RecordingWriter
+
+_STILL = 0.25  # seconds without a new frame after which a page does not paint
+FRAME_DELAY = 0.5  # seconds that a frame painted before an event may arrive after it
+
+
+@dataclass
+class _Awaiting:
+    """An event whose screenshot may still be bettered by a frame on its way."""
+
+    seq: int
+    tab: TabState
+    time: float
+    frame: Frame | None
+    written: Frame | None
+
+
+class Keeper:
+    """One recording being written. `directory`: its new folder; `clock`: wall clock in seconds.
+
+    Raises InputError when the folder holds something.
+    """
+
+    def __init__(self, directory: Path | str, task: str = "", options: dict | None = None,
+                 clock: Callable[[], float] = time.time):
+        self.directory = Path(directory)
+        self.tabs: list[TabState] = []
+        self.problems: list[str] = []
+        self.failed: Exception | None = None
+        self.listeners: list[Callable[[dict], None]] = []
+        self._task = task
+        self._options = options or {}
+        self._clock = clock
+        self._seq = 0
+        self._seqs: dict[str, int] = {}
+        self._awaiting: list[_Awaiting] = []
+        self._current: TabState | None = None
+        self._pen = ThreadPoolExecutor(1, thread_name_prefix="writer")
+        self._resources: set[tuple[str, int]] = set()
+        self._running = False
+        self._gaps = Gaps()
+        self._lines = LiveList()
+        self._loaded_in_pause: dict[str, tuple[str, bytes]] = {}
+
+    def begin(self, browser: str) -> None:
+        """Start the recording's clock and create its folder; `browser`: its name and version."""
+        self._start = self._clock()
+        self._writer = RecordingWriter(self.directory, {
+            "format": FORMAT, "version": VERSION, "id": _id_from(self.directory), "task": self._task,
+            "started_at": datetime.fromtimestamp(self._start).astimezone(), "user_agent": "", "browser": browser,
+            "viewport": None, "options": self._options})
+        self._video = VideoWriter(self._writer.layout.video)
+        self._running = True
+
+    def note_browser(self, user_agent: str, browser: str, viewport: dict | None) -> None:
+        """Write down which browser it is."""
+        self._submit(lambda: self._writer.update(user_agent=user_agent, browser=browser, viewport=viewport))
+
+    def seconds(self, epoch: float) -> float:
+        """Wall clock in seconds to seconds of this recording, to the tenth of a millisecond."""
+        return max(0.0, round(epoch - self._start, 4))
+
+    @property
+    def paused(self) -> bool:
+        """Whether nothing is being kept at the moment."""
+        return self._gaps.open
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds of the recording so far."""
+        return self.seconds(self._clock())
+
+    def pause(self) -> None:
+        """Keep nothing from now on until `resume`: no event, no frame, no resource, no utterance."""
+        if self._running and not self.paused:
+            self._gaps.begin(self._note("pause", {}))
+            self._tell({"type": "state", "paused": True, "elapsed": self.elapsed})
+
+    def resume(self) -> None:
+        """Go on after a pause. What the pages show by now is where the recording goes on from."""
+        if not (self._running and self.paused):
+            return
+        now = self._note("resume", {})
+        self._gaps.end(now)
+        for tab in self.tabs:
+            if (shown := tab.ring.newest_until(now)) and self._gaps.hold(shown.time):
+                self.on_frame(tab, shown)
+        self._tell({"type": "state", "paused": False, "elapsed": now})
+
+    def take_up(self, used: set[str]) -> None:
+        """Of what was loaded in a pause, keep what the pages still show: without it they could not be shown again."""
+        loaded, self._loaded_in_pause = self._loaded_in_pause, {}
+        for url in used & loaded.keys():
+            self.on_resource(url, loaded[url][0], self._clock(), loaded[url][1])
+
+    def say(self, speaker: str, utterance: str) -> None:
+        """Keep an utterance at this moment; raises InputError when it is empty, when paused, or after the end."""
+        if not self._running:
+            raise InputError("chat: nothing is being recorded")
+        if self.paused:
+            raise InputError("chat: the recording is paused; go on first")
+        line = {"time": self.elapsed, "speaker": speaker, "utterance": utterance.strip()}
+        check(line, ChatLineSchema(), "chat")
+        if not line["utterance"]:
+            raise InputError("chat: nothing was said")
+        self._submit(lambda: self._writer.chat(line))
+        self._tell({"type": "chat", **line})
+
+    def undo_last(self) -> int | None:
+        """Mark the last action as a mistake: its turn will be dropped; returns the number of its event, if any."""
+        line = self._lines.undo() if self._running else None
+        if line is None:
+            return None
+        self._note("undo", {"event": line["event"]})
+        self._tell({"type": "line", **line})
+        return line["event"]
+
+    def _note(self, kind: str, data: dict) -> float:
+        """Write an event of the recorder's own; returns its time."""
+        now = self.elapsed
+        self._write({"time": now, "type": kind, "tab": self._current.number if self._current else 1,
+                     "gesture": None, "target": None, "data": data}, None, with_dom=False)
+        return now
+
+    def _tell(self, message: dict) -> None:
+        for listener in self.listeners:
+            try:
+                listener(message)
+            except Exception as error:  # somebody else's code must not cost the recording an event
+                self.on_problem(f"a listener failed: {error!r}")
+
+    def on_message(self, tab: TabState, message: dict) -> None:
+        """An event from a page's capture script."""
+        if not self._running:
+            return
+        path, at = tuple(message["path"]), self.seconds(message["time"] / 1000)
+        snapshot = message["snapshot"]
+        if snapshot:
+            tab.take(path, snapshot)
+        if message["type"] == "snapshot":
+            return  # no event: what one of several islands shows now that it has come to rest
+        if self._gaps.leave_out(message, at):
+            return
+        if self._current is not tab:
+            self._switch_to(tab, at)
+        seq = self._write({
+            "time": at, "type": message["type"], "tab": tab.number, "gesture": self._seqs.get(message["gesture"]),
+            "target": place_target(message["target"], path, tab.islands),
+            "data": place_point(message["data"], path, tab.islands),
+        }, tab if snapshot else None, with_dom=() in tab.islands)
+        self._seqs[message["id"]] = seq
+
+    def on_browser_event(self, tab: TabState, kind: str, epoch: float, data: dict, url: str | None = None) -> None:
+        """Something that the browser reports: a navigation, a tab, a dialog, a download; `url` is where it happened."""
+        if self._running and not self._gaps.hold(self.seconds(epoch)):
+            self._write({"time": self.seconds(epoch), "type": kind, "tab": tab.number, "gesture": None,
+                         "target": None, "data": data}, tab, with_dom=False, url=url)
+
+    def on_frame(self, tab: TabState, frame: Frame) -> None:
+        """A painted frame: goes to the video when its tab is shown, and may better an event's screenshot."""
+        if not self._running:
+            return
+        frame = self._gaps.seen(frame)
+        if (tab is self._current or self._current is None) and not self._gaps.hold(frame.time):
+            self._video.add(frame)
+        for waiting in list(self._awaiting):
+            if waiting.tab is not tab:
+                continue
+            if frame.time <= waiting.time:
+                waiting.frame = frame
+            else:
+                self._close(waiting)
+
+    def on_resource(self, url: str, content_type: str, epoch: float, content: bytes) -> None:
+        """A style sheet, image or font; kept once per address and content."""
+        key = (url, hash(content))
+        if not self._running or key in self._resources:
+            return
+        if self._gaps.hold(self.seconds(epoch)):
+            self._loaded_in_pause[url] = (content_type, content)
+            return
+        self._resources.add(key)
+        at = self.seconds(epoch)
+
+        def write() -> None:
+            self._writer.resource({"url": url, "content_type": content_type, "time": at,
+                                   "blob": self._writer.blob(content)})
+
+        self._submit(write)
+
+    def on_problem(self, message: str) -> None:
+        """Something that went wrong without ending the recording."""
+        self.problems.append(message)
+
+    def add_tab(self, tab: TabState, opener: TabState | None) -> None:
+        """A tab has appeared; the first one is where the recording begins."""
+        self.tabs.append(tab)
+        if self._current is None and len(self.tabs) == 1:
+            self._current = tab
+        elif not self.paused:
+            self._write({"time": self.elapsed, "type": "tabcreate", "tab": tab.number, "gesture": None, "target": None,
+                         "data": {"tab": tab.number, "origin": opener.number if opener else None}},
+                        opener or self._current, with_dom=False)
+
+    def remove_tab(self, tab: TabState) -> None:
+        """A tab was closed."""
+        self.on_browser_event(tab, "tabremove", self._clock(), {"tab": tab.number})
+
+    def _switch_to(self, tab: TabState, at: float) -> None:
+        origin, self._current = self._current, tab
+        if origin:
+            self._write({"time": at, "type": "tabswitch", "tab": tab.number, "gesture": None, "target": None,
+                         "data": {"tab": tab.number, "origin": origin.number}}, origin, with_dom=False)
+
+    def _write(self, event: dict, of: TabState | None, *, with_dom: bool, url: str | None = None) -> int:
+        """Queue an event with the state of a tab (None: without state); returns the event's number."""
+        self._seq += 1
+        seq = self._seq
+        if line := self._lines.take({"seq": self._seq, **event}):
+            self._tell({"type": "line", **line})
+        frame = of.ring.newest_until(event["time"]) if of else None
+        frame = frame and self._gaps.seen(frame)
+        # While the page paints, a better frame may be on its way: then the screenshot follows in a line of its own.
+        written = frame if frame and frame.time < event["time"] - _STILL else None
+        islands = dict(of.islands) if of and with_dom else None
+        state = _state(of, url) if of else None
+        self._submit(lambda: self._write_now(event, state, islands, written))
+        if of:
+            self._awaiting.append(_Awaiting(seq, of, event["time"], frame, written))
+        self._expire()
+        return seq
+
+    def _write_now(self, event: dict, state: dict | None, islands: dict | None, frame: Frame | None) -> None:
+        if state:
+            if islands:
+                document, rows = merge(islands)
+                state["dom"] = self._writer.blob(document.encode("utf-8", "surrogatepass"), like="dom")
+                state["elements"] = self._writer.blob(dump_line(rows), like="elements")
+            if frame:
+                state |= {"screenshot": self._writer.blob(bitmap(frame), like="screenshot"),
+                          "screenshot_time": frame.time}
+        self._writer.event(event | {"state": state})
+
+    def _expire(self) -> None:
+        now = self.seconds(self._clock())
+        for waiting in list(self._awaiting):
+            if waiting.time < now - FRAME_DELAY:
+                self._close(waiting)
+
+    def _close(self, waiting: _Awaiting) -> None:
+        """No better frame can come: note the better one, if there was one, in a line of its own."""
+        self._awaiting.remove(waiting)
+        frame = waiting.frame
+        if frame is None or frame is waiting.written:
+            return
+        self._seq += 1
+
+        def write() -> None:
+            picture = self._writer.blob(bitmap(frame), like="screenshot")
+            self._writer.event({"time": frame.time, "type": "screenshot", "tab": waiting.tab.number, "gesture": None,
+                                "target": None, "state": None,
+                                "data": {"event": waiting.seq, "screenshot": picture, "screenshot_time": frame.time}})
+
+        self._submit(write)
+
+    def _submit(self, job) -> None:
+        if not self.failed:
+            self._pen.submit(job).add_done_callback(self._written)
+
+    def _written(self, job: Future) -> None:
+        """Called by the writer's thread: the first failure stops the recording."""
+        if not job.cancelled() and job.exception() and not self.failed:
+            self.failed = job.exception()
+            self._running = False
+            self._on_failure()
+
+    def _on_failure(self) -> None:
+        """Called once, by the writer's thread, when nothing more can be written."""
+
+    @property
+    def settled(self) -> bool:
+        """Whether no event waits for a better screenshot."""
+        return not self._awaiting
+
+    def settle(self) -> None:
+        """No more frames will come: every event keeps the best screenshot that came."""
+        for waiting in list(self._awaiting):
+            self._close(waiting)
+
+    def finish(self, ended_at: float) -> None:
+        """Write what waits and close the files; `ended_at`: wall clock in seconds."""
+        self._running = False
+        self._pen.shutdown(wait=True)
+        self._video.close()
+        if self._video.error:
+            self.problems.append(f"the video could not be written: {self._video.error}")
+        if self._video.dropped:
+            self.problems.append(f"the video lacks {self._video.dropped} painted frames; screenshots are not affected")
+        if self.failed:
+            self._writer.abandon()
+            if not isinstance(self.failed, DemotapeError):
+                self.failed = DemotapeError(f"{self.directory}: recording stopped: {self.failed}")
+        else:
+            self._writer.close(datetime.fromtimestamp(ended_at).astimezone())
+
+
+def _state(tab: TabState, url: str | None) -> dict:
+    return {"tab": tab.number, "zoom": 1.0, **tab.facts, "url": url or tab.facts["url"], "dom": None,
+            "elements": None, "screenshot": None, "screenshot_time": None}
+
+
+def _id_from(directory: Path) -> str:
+    """An id that no other recording has: the folder's name, with what an id may not hold replaced, and a random end."""
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", directory.resolve().name).strip("-_")[:80] or "recording"
+    return f"{name}-{secrets.token_hex(4)}"

@@ -1,0 +1,66 @@
+"""What is known of one tab under recording: what its islands show, and its painted frames. No browser protocol."""
+
+from collections.abc import Callable
+
+from .frames import Frame, FrameRing, black_out
+from .merge import secret_boxes
+
+_HOLD = 3.0  # seconds that frames of a new document wait to be told what in them is secret
+
+
+class TabState:
+    """One tab, numbered from 1 in order of appearance; `on_frame` is called with each frame that may be kept."""
+
+    def __init__(self, number: int, url: str, on_frame: Callable[["TabState", Frame], None]):
+        self.number = number
+        self.ring = FrameRing()
+        self.islands: dict[tuple[int, ...], dict] = {}
+        self.facts = {"url": url, "title": "", "viewport": {"width": 0, "height": 0}, "device_pixel_ratio": 1.0,
+                      "animations": 0, "scroll": {"x": 0.0, "y": 0.0}}
+        self._on_frame = on_frame
+        self._chunks: dict[str, dict[int, str]] = {}
+        self._rows: dict[str, dict[int, dict]] = {}
+        self._held: list[Frame] = []
+        self._known = True  # whether this document has told where its secrets are
+        self._secrets: list[list[dict]] = [[], []]  # boxes of the last two tellings: a frame may show either
+
+    def take(self, path: tuple[int, ...], snapshot: dict) -> None:
+        """Take in what an island shows: its text, and where in the page something is secret."""
+        self.islands[path] = self._whole(snapshot)
+        if not path:
+            self.facts = {name: snapshot[name] for name in self.facts}
+        if () in self.islands:
+            self._secrets = [self._secrets[1], secret_boxes(self.islands)]
+            self._known = True
+            self._release()
+
+    def paint(self, frame: Frame) -> None:
+        """Take in a painted frame; it is handed on as soon as it is known what in it is secret."""
+        self._held.append(frame)
+        if self._known or frame.time - self._held[0].time > _HOLD:
+            self._release()
+
+    def new_document(self, url: str) -> None:
+        """Another document takes the place of what was shown."""
+        self.islands.clear()
+        self._known = not url.startswith(("http:", "https:", "file:"))
+        self._chunks, self._rows = {}, {}  # what is still to be written holds on to its own
+
+    def _whole(self, snapshot: dict) -> dict:
+        """A snapshot with all its chunks and rows: what its island sent before comes by number only."""
+        chunks = self._chunks.setdefault(snapshot["island"], {})
+        chunks.update(snapshot["chunks"])
+        known = self._rows.setdefault(snapshot["island"], {})
+        known.update(row for row in snapshot["rows"] if isinstance(row, list))
+        rows = [known[row if isinstance(row, int) else row[0]] for row in snapshot["rows"]]
+        return snapshot | {"chunks": chunks, "rows": rows}
+
+    def _release(self) -> None:
+        """Hand on the frames that wait, with what is secret in them blackened."""
+        held, self._held = self._held, []
+        boxes = [box for told in self._secrets for box in told]
+        for frame in held:
+            if boxes:
+                frame = black_out(frame, boxes, self.facts["viewport"]["width"])
+            self.ring.add(frame)
+            self._on_frame(self, frame)
