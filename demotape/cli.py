@@ -73,7 +73,10 @@ def demo(out: Path, port: int) -> None:
 @click.option("--headless", is_flag=True, help="Without a window, for tests and agents.")
 @click.option("--connect", metavar="CDP_URL", help="Record a running Chromium that was started with "
                                                    "--remote-debugging-port; it is left running.")
-def record(url: str | None, task: str, out: Path | None, headless: bool, connect: str | None) -> None:
+@click.option("--har", is_flag=True, help="Keep the network with bodies as network.har, without secrets.")
+@click.option("--mhtml", is_flag=True, help="Keep each page as one self-contained MHTML file.")
+def record(url: str | None, task: str, out: Path | None, headless: bool, connect: str | None, har: bool,
+           mhtml: bool) -> None:
     """Record a session in the browser, starting at URL; closing the window or Ctrl-C ends it."""
     from .live import record as record_live
 
@@ -81,7 +84,7 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
         raise click.UsageError("give the URL to start at, or --connect to a running browser")
     directory = out or Path("recordings") / datetime.now().strftime("%Y-%m-%d-%H%M%S")
     recorder = asyncio.run(record_live(url and _with_scheme(url), directory, task, headless=headless, connect=connect,
-                                       say=console.print))
+                                       say=console.print, har=har, mhtml=mhtml))
     summary.print_recording(console, directory, recorder.problems)
 
 

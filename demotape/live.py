@@ -19,8 +19,8 @@ _VIEWPORT = {"width": 1280, "height": 720}
 
 
 async def record(url: str | None, directory: Path, task: str, *, headless: bool, connect: str | None,
-                 say: Callable[[str], None]) -> Recorder:
-    """Record until the person ends it; returns the recorder with what it has to report.
+                 say: Callable[[str], None], **options) -> Recorder:
+    """Record until the person ends it; returns the recorder with what it has to report. `options`: the Recorder's.
 
     Raises InputError when the address cannot be opened (the empty recording is then removed), when there is no
     display for a window, or when nothing listens at `connect`.
@@ -33,7 +33,7 @@ async def record(url: str | None, directory: Path, task: str, *, headless: bool,
         ended = _ended(context)
         page = context.pages[0] if context.pages else await context.new_page()
         refused = None
-        async with Recorder(context, directory, task) as recorder, AsyncExitStack() as beside:
+        async with Recorder(context, directory, task, **options) as recorder, AsyncExitStack() as beside:
             if not headless and not connect:
                 await beside.enter_async_context(ControlPage(context.browser, recorder, ended.set, task=task))
                 await page.bring_to_front()

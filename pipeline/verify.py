@@ -69,7 +69,8 @@ def _events(recording: Recording, blobs: dict[str, str], numbers: set[int]) -> I
             for field in (event["gesture"], event["data"].get("event")):
                 if field is not None and field not in numbers:
                     yield f"{where}: names event {field}, which is not before it"
-            for name in (*((event["state"] or {}).get(key) for key in _STATE_BLOBS), event["data"].get("screenshot")):
+            for name in (*((event["state"] or {}).get(key) for key in _STATE_BLOBS), event["data"].get("screenshot"),
+                         event["data"].get("blob")):
                 if name is not None:
                     blobs.setdefault(name, where)
     except InputError as error:

@@ -15,6 +15,7 @@ _LEVEL, _BITMAP_LEVEL = 6, 3
 _DICTIONARY, _DIFFERENCE = 0x184D2A50, 0x184D2A51
 _HEADER = struct.Struct("<II32s")
 _BITMAP = b"BM"
+_SAMPLE = 251  # every so many bytes; a prime, so that the sample is no column
 MAX_BYTES = 1 << 29
 
 
@@ -33,6 +34,14 @@ def compress_by(content: bytes, base: bytes, base_sha256: str) -> bytes:
     parameters = zstandard.ZstdCompressionParameters.from_level(_LEVEL, window_log=min(window, 27), enable_ldm=True)
     compressor = zstandard.ZstdCompressor(compression_params=parameters, dict_data=_dictionary(base))
     return _HEADER.pack(_DICTIONARY, 32, name) + compressor.compress(content)
+
+
+def distance(content: bytes, base: bytes) -> int:
+    """How unlike two bitmaps of one size are, by a sample of their bytes; 0 for anything else."""
+    if not content.startswith(_BITMAP) or len(content) != len(base):
+        return 0
+    one, other = (np.frombuffer(each, np.uint8)[::_SAMPLE] for each in (content, base))
+    return int(np.count_nonzero(one != other))
 
 
 def decompress(data: bytes, read_base: Callable[[str], bytes]) -> bytes:

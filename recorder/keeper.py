@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
+from importlib.metadata import version
 from pathlib import Path
 
 from schemas import ChatLineSchema, DemotapeError, InputError
@@ -19,8 +20,12 @@ from schemas.recording import FORMAT, VERSION
 
 from .frames import Frame, bitmap
 from .gaps import Gaps
+from .har import Exchange
+from .har_file import HarFile, HeldExchanges
 from .live_list import LiveList
 from .merge import merge, place_point, place_target
+from .mhtml import without_secrets
+from .secrecy import Secrets
 from .tab_state import TabState
 from .video import VideoWriter
 from .writer import RecordingWriter
@@ -66,6 +71,9 @@ class Keeper:
         self._gaps = Gaps()
         self._lines = LiveList()
         self._loaded_in_pause: dict[str, tuple[str, bytes]] = {}
+        self._secrets = Secrets()
+        self._exchanges = HeldExchanges(self._secrets, self._write_exchange)
+        self._har: HarFile | None = None
 
     def begin(self, browser: str) -> None:
         """Start the recording's clock and create its folder; `browser`: its name and version."""
@@ -75,6 +83,8 @@ class Keeper:
             "started_at": datetime.fromtimestamp(self._start).astimezone(), "user_agent": "", "browser": browser,
             "viewport": None, "options": self._options})
         self._video = VideoWriter(self._writer.layout.video)
+        if self._options.get("har"):
+            self._har = HarFile(self._writer.layout.har, browser, version("demotape"))
         self._running = True
 
     def note_browser(self, user_agent: str, browser: str, viewport: dict | None) -> None:
@@ -124,7 +134,7 @@ class Keeper:
             raise InputError("chat: nothing is being recorded")
         if self.paused:
             raise InputError("chat: the recording is paused; go on first")
-        line = {"time": self.elapsed, "speaker": speaker, "utterance": utterance.strip()}
+        line = {"time": self.elapsed, "speaker": speaker, "utterance": self._secrets.in_text(utterance.strip())}
         check(line, ChatLineSchema(), "chat")
         if not line["utterance"]:
             raise InputError("chat: nothing was said")
@@ -208,8 +218,38 @@ class Keeper:
         at = self.seconds(epoch)
 
         def write() -> None:
-            self._writer.resource({"url": url, "content_type": content_type, "time": at,
+            self._writer.resource({"url": self._secrets.in_text(url), "content_type": content_type, "time": at,
                                    "blob": self._writer.blob(content)})
+
+        self._submit(write)
+
+    def on_secret(self, field: str, value: str) -> None:
+        """What a secret field holds: never kept, only to find it wherever else it turns up."""
+        self._secrets.tell(field, value)
+
+    def on_exchange(self, tab: TabState, exchange: Exchange) -> None:
+        """A request that has ended, for the HAR."""
+        if self._har and self._running and not self._gaps.hold(self.seconds(exchange.start)):
+            self._exchanges.add(exchange)
+
+    def release_exchanges(self) -> None:
+        """Write the exchanges that have waited long enough for their pages to tell what is secret."""
+        self._exchanges.release()
+
+    def _write_exchange(self, entry: Callable[[], dict]) -> None:
+        self._submit(lambda: self._har.append(entry()))
+
+    def on_page_archive(self, tab: TabState, epoch: float, mhtml: bytes) -> None:
+        """A page as MHTML."""
+        at, url = self.seconds(epoch), tab.facts["url"]
+        if not self._running or self._gaps.hold(at):
+            return
+        self._seq += 1
+
+        def write() -> None:
+            blob = self._writer.blob(without_secrets(mhtml, self._secrets), like="mhtml")
+            self._writer.event({"time": at, "type": "mhtml", "tab": tab.number, "gesture": None, "target": None,
+                                "state": None, "data": {"blob": blob, "url": self._secrets.in_address(url)}})
 
         self._submit(write)
 
@@ -259,11 +299,16 @@ class Keeper:
         if state:
             if islands:
                 document, rows = merge(islands)
+                document = self._secrets.in_markup(document)
                 state["dom"] = self._writer.blob(document.encode("utf-8", "surrogatepass"), like="dom")
-                state["elements"] = self._writer.blob(dump_line(rows), like="elements")
+                state["elements"] = self._writer.blob(dump_line(self._secrets.in_event(rows)), like="elements")
             if frame:
                 state |= {"screenshot": self._writer.blob(bitmap(frame), like="screenshot"),
                           "screenshot_time": frame.time}
+        for name in ("target", "data"):
+            event[name] = self._secrets.in_event(event[name])
+        if state:
+            state |= {name: self._secrets.in_event(state[name]) for name in ("url", "title")}
         self._writer.event(event | {"state": state})
 
     def _expire(self) -> None:
@@ -315,7 +360,10 @@ class Keeper:
     def finish(self, ended_at: float) -> None:
         """Write what waits and close the files; `ended_at`: wall clock in seconds."""
         self._running = False
+        self._exchanges.release(all_=True)
         self._pen.shutdown(wait=True)
+        if self._har:
+            self._har.close()
         self._video.close()
         if self._video.error:
             self.problems.append(f"the video could not be written: {self._video.error}")

@@ -11,8 +11,10 @@ from playwright.async_api import Error as PlaywrightError
 
 from schemas import InputError
 
+from .har import Exchange
+from .har_file import HOLD
 from .keeper import FRAME_DELAY, Keeper
-from .tab import Tab
+from .tab import Extras, Tab
 
 _SETTLE = 5.0  # seconds that a page's last requests may take after the recording's end
 
@@ -22,11 +24,13 @@ class Recorder(Keeper):
 
     `context`: any BrowserContext; its pages, present and future, are recorded. `directory`: the new recording's
     folder. Raises InputError for another browser or a folder that holds a recording; DemotapeError at the end when
-    the disk failed on the way (what was written stays readable).
+    the disk failed on the way (what was written stays readable). Options: `har` keeps the network with bodies, `mhtml`
+    each page as one file.
     """
 
     def __init__(self, context: BrowserContext, directory: Path | str, task: str = "", **options):
         super().__init__(directory, task, options)
+        self._extras = Extras(bool(options.get("har")), bool(options.get("mhtml")))
         self.stopped = asyncio.Event()  # set when the recording fails on the way, as on a full disk
         self._context = context
         self._by_page: dict[Page, Tab] = {}
@@ -63,6 +67,11 @@ class Recorder(Keeper):
     async def _take_up_resources(self) -> None:
         self.take_up(set().union(*[await tab.resources_in_use() for tab in list(self.tabs)]))
 
+    def on_exchange(self, tab: Tab, exchange: Exchange) -> None:
+        """A request that has ended, for the HAR."""
+        super().on_exchange(tab, exchange)
+        self._loop.call_later(HOLD, self.release_exchanges)
+
     def _on_page(self, page: Page) -> None:
         self._later(self._attach_later(page))
 
@@ -77,7 +86,7 @@ class Recorder(Keeper):
             await self._attach(page, await page.opener())
 
     async def _attach(self, page: Page, opener: Page | None) -> None:
-        tab = Tab(len(self.tabs) + 1, page, self)
+        tab = Tab(len(self.tabs) + 1, page, self, self._extras)
         self._by_page[page] = tab
         self.add_tab(tab, self._by_page.get(opener))
         page.on("close", lambda _: self.remove_tab(tab))

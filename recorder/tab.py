@@ -9,12 +9,14 @@ import json
 import time
 from collections.abc import Coroutine
 from contextlib import suppress
+from dataclasses import dataclass
 
 from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
-from . import closed_roots, resources
+from . import closed_roots, network, resources
 from .frames import Frame as Painted
+from .har import Exchange
 from .navigation import Navigations
 from .script import BINDING, WORLD, capture_script
 from .sink import Sink
@@ -22,18 +24,30 @@ from .tab_state import TabState
 
 _FRAMES_AHEAD = 15
 _STEADY_FRAMES = 25  # a second, of a page that paints all the time
+_ARCHIVE_AFTER = 0.6  # seconds of rest after which a page is kept as MHTML
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What is kept of a page besides its states."""
+
+    har: bool = False
+    mhtml: bool = False
 
 
 class Tab(TabState):
     """One page of the browser."""
 
-    def __init__(self, number: int, page: Page, sink: Sink):
+    def __init__(self, number: int, page: Page, sink: Sink, extras: Extras):
         super().__init__(number, page.url, sink.on_frame)
         self.page = page
         self._sink = sink
+        self._extras = extras
         self._sessions: list[CDPSession] = []
         self._tasks: set[asyncio.Task] = set()
         self._acknowledged = 0.0
+        self._last_heard = 0.0
+        self._loads = 0
 
     async def arm(self) -> None:
         """Begin to listen: this document and all later ones, in every frame; raises PlaywrightError when closed."""
@@ -49,6 +63,7 @@ class Tab(TabState):
             "Page.javascriptDialogClosed": self._on_dialog_closed,
             "Page.downloadWillBegin": self._on_download,
             "Page.frameStartedNavigating": self._navigations.started,
+            "Page.loadEventFired": self._on_loaded,
         }.items():
             session.on(name, handler)
         await self._navigations.begin()
@@ -82,6 +97,10 @@ class Tab(TabState):
         session.on("Runtime.bindingCalled", lambda event: self._on_binding(session, event))
         for event, handler in resources.listeners(session, self._sink, self._spawn).items():
             session.on(event, handler)
+        if self._extras.har:
+            handlers = network.listeners(session, self.number, self._on_exchange, self._spawn)
+            for event, handler in handlers.items():
+                session.on(event, handler)
         await session.send("Page.enable")
         await session.send("Runtime.enable")
         await session.send("Network.enable", {"maxTotalBufferSize": 100_000_000, "maxResourceBufferSize": 20_000_000})
@@ -109,10 +128,13 @@ class Tab(TabState):
         if event["name"] != BINDING:
             return
         message = json.loads(event["payload"])
+        self._last_heard = time.monotonic()
         if message["type"] == "error":
             self._sink.on_problem(f"tab {self.number}: the capture script failed: {message['message'][:500]}")
         elif message["type"] == "suspects":
             self._spawn(closed_roots.find(session, event["executionContextId"]))
+        elif message["type"] == "secret":
+            self._sink.on_secret(message["field"], message["value"])
         else:
             self._sink.on_message(self, message)
 
@@ -168,6 +190,25 @@ class Tab(TabState):
         if data["kind"] == "prompt" and event["result"]:
             data["text"] = event.get("userInput", "")
         self._sink.on_browser_event(self, "dialog", time.time(), data)
+
+    def _on_exchange(self, exchange: Exchange) -> None:
+        self._sink.on_exchange(self, exchange)
+
+    def _on_loaded(self, _event: dict) -> None:
+        self._loads += 1
+        if self._extras.mhtml:
+            self._spawn(self._archive(self._loads))
+
+    async def _archive(self, load: int) -> None:
+        """Keep the page as MHTML once nobody acts in it for a moment; making it takes the page's time."""
+        wait = _ARCHIVE_AFTER
+        while wait > 0:
+            await asyncio.sleep(wait)
+            wait = self._last_heard + _ARCHIVE_AFTER - time.monotonic()
+        if load == self._loads:
+            epoch = time.time()
+            answer = await self._sessions[0].send("Page.captureSnapshot", {"format": "mhtml"})
+            self._sink.on_page_archive(self, epoch, answer["data"].encode())
 
     def _on_download(self, event: dict) -> None:
         self._sink.on_browser_event(self, "download", time.time(),

@@ -14,6 +14,7 @@ from schemas.files import dump_json, dump_line, write_atomically
 from . import blobs
 
 _KEYS = 4  # blobs of a kind, standing alone, by which others may be kept
+_NEAR = 0.002  # of its size that a blob kept by another has when they are nearly the same
 _WORTH = 0.5  # of its size alone that a blob kept by another may have; else it stands alone and serves itself
 
 
@@ -58,13 +59,17 @@ class RecordingWriter:
         return sha256
 
     def _compressed(self, content: bytes, sha256: str, like: str | None) -> bytes:
-        alone = blobs.compress(content)
         if like is None:
-            return alone
+            return blobs.compress(content)
         keys = self._keys.setdefault(like, deque(maxlen=_KEYS))
-        tries = [blobs.compress_by(content, base, name) for name, base in keys]
-        best = min(tries, key=len, default=alone)
-        if len(best) < len(alone) * _WORTH:
+        best = None
+        for name, base in sorted(reversed(keys), key=lambda key: blobs.distance(content, key[1])):
+            this = blobs.compress_by(content, base, name)
+            if len(this) < len(content) * _NEAR:
+                return this  # no other could be worth its time
+            best = min(best or this, this, key=len)
+        alone = blobs.compress(content)
+        if best and len(best) < len(alone) * _WORTH:
             return best
         keys.append((sha256, content))
         return alone

@@ -40,8 +40,12 @@ class Studio:
         return self.runner.run(work)
 
     def record(self, hand: Callable[[Page], Awaitable], *, viewport=(800, 600), url: str | None = None,
-               prepare: Callable[[BrowserContext], Awaitable] | None = None, **context_options) -> Session:
-        """Record what `hand` does in a new context, from `url` on; returns the recording and its folded turns."""
+               prepare: Callable[[BrowserContext], Awaitable] | None = None, keep: dict | None = None,
+               **context_options) -> Session:
+        """Record what `hand` does in a new context, from `url` on; returns the recording and its folded turns.
+
+        `keep`: options of the recorder.
+        """
         self.count += 1
         directory = self.folder / f"recording-{self.count}"
 
@@ -54,7 +58,7 @@ class Studio:
                 page.on("console", lambda message: console.append(message.text))
                 if prepare:
                     await prepare(context)
-                async with Recorder(context, directory, task="test") as recorder:
+                async with Recorder(context, directory, task="test", **(keep or {})) as recorder:
                     if url:
                         await page.goto(url)
                         await painted(page)

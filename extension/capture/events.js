@@ -92,6 +92,7 @@ demotape.events = (function () {
       return { checked: element.checked, value: element.value };
     }
     const secret = demotape.secrets.isSecret(element);
+    if (secret) demotape.secrets.tell(element);
     const data = { value: demotape.secrets.valueOf(element).slice(0, TEXT_LIMIT), ...(secret ? { secret } : {}) };
     if (element.localName === "select") {
       data.label = Array.from(element.selectedOptions, (option) => option.label).join(", ");
@@ -285,9 +286,13 @@ demotape.events = (function () {
     }, { capture: true, passive: true });
   }
 
-  /** Listen, and listen again when document.open() has taken all listeners away. */
-  function start(sender) {
+  /**
+   * Listen, and listen again when document.open() has taken all listeners away. `tellSecret(field, value)`, where given,
+   * is told what secret fields hold, before the event that tells of it.
+   */
+  function start(sender, tellSecret = null) {
     demotape.send = sender;
+    demotape.tellSecret = tellSecret;
     listen();
     listenForLoads(document);
     new MutationObserver(listen).observe(document, { childList: true });

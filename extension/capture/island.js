@@ -107,6 +107,7 @@ demotape.shared = (function () {
     gestureType: null,
     scrolled: new Set(),
     oncePassword: new WeakSet(),
+    toldSecrets: new Map(),
     closedRoots: new WeakMap(),
   };
 })();

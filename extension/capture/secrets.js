@@ -28,5 +28,32 @@ demotape.secrets = (function () {
     return value && isSecret(element) ? REDACTED : String(value);
   }
 
-  return { REDACTED, isSecret, valueOf };
+  const TELL_LIMIT = 50; // texts of one marked element
+
+  /**
+   * Let the recorder know what a secret field holds, so that it is found in requests and addresses as well. It stays in
+   * the recorder's memory; `demotape.tellSecret` is there only where the receiver can promise that.
+   */
+  function tell(element) {
+    if (!demotape.tellSecret) return;
+    if (element.value !== undefined) tellOnce(demotape.uid(element), String(element.value));
+    else tellTexts(element);
+  }
+
+  function tellOnce(field, value) {
+    const { toldSecrets } = demotape.shared;
+    if ((toldSecrets.get(field) ?? "") === value) return;
+    toldSecrets.set(field, value);
+    demotape.tellSecret(field, value);
+  }
+
+  function tellTexts(element) {
+    const walker = element.ownerDocument.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    for (let count = 0; count < TELL_LIMIT && walker.nextNode(); count++) {
+      const text = walker.currentNode.data.trim();
+      if (text.length > 3) tellOnce(`${demotape.uid(element)}/${count}`, text);
+    }
+  }
+
+  return { REDACTED, isSecret, valueOf, tell };
 })();

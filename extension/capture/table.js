@@ -137,7 +137,10 @@ demotape.table = (function () {
     const visible = element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
     if (!isSame(record.row, facts, box, visible, place)) record.row = rowOf(element, facts, box, visible, place);
     context.rows.push(record.row);
-    if (demotape.secrets.isSecret(element)) context.secrets.push({ x, y, width, height });
+    if (demotape.secrets.isSecret(element)) {
+      context.secrets.push({ x, y, width, height });
+      demotape.secrets.tell(element);
+    }
   }
 
   /** Whether a row says the same as the last one of its element: then it is that one, and need not be sent again. */

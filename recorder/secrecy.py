@@ -1,0 +1,159 @@
+"""Secrets that the pages' fields held: known in memory only, so that they are found wherever else they turn up.
+
+A password leaves its field for a request's body, an address, a page that greets with it. What was typed is told by the
+capture script, never written, and replaced here before anything is kept.
+"""
+
+import base64
+import html
+import json
+import re
+from collections.abc import Iterable
+from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urlsplit, urlunsplit
+
+REDACTED = "[REDACTED]"
+_FEWEST = 3  # characters of a value that is looked for at all
+_DISTINCT = 6  # characters from which on a value is looked for inside other text
+_KEYS = re.compile(
+    r"(^|[^a-z])(pass(word|wd|phrase|code)?|pwd|secret|otp|totp|mfa|2fa|pin(code)?|cvv2?|cvc2?|csc|card-?(number|no|num)|"
+    r"(access|refresh|id|auth|session|api|csrf|xsrf)-?(token|key)|(verification|security|auth)-?code|token|authorization|"
+    r"jwt|session-?id|sid)([^a-z]|$)")
+_ADDRESS = re.compile(r"https?://[^\s\"'<>\\]+")
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a field, parameter or key of that name is likely to hold a secret."""
+    spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1-\2", name).replace("_", "-").lower()
+    return bool(_KEYS.search(spaced))
+
+
+class Secrets:
+    """What is secret in one recording."""
+
+    def __init__(self) -> None:
+        self._by_field: dict[str, str] = {}
+        self._values: set[str] = set()
+        self._inside: re.Pattern | None = None
+        self._whole: re.Pattern | None = None
+        self._placed: re.Pattern | None = None
+
+    def tell(self, field: str, value: str) -> None:
+        """A secret field holds a value now; what it held before stays secret, unless it was a beginning of it."""
+        before = self._by_field.get(field, "")
+        if value == before:
+            return
+        if before and not (value.startswith(before) or before.startswith(value)):
+            self._values.add(before)
+        if value or not before:
+            self._by_field[field] = value
+        else:
+            self._values.add(before)
+            del self._by_field[field]
+        self._compile()
+
+    def learn(self, values: Iterable[str]) -> None:
+        """Values that are secret wherever they stand, such as cookies."""
+        new = {value for value in values if len(value) >= _DISTINCT} - self._values
+        if new:
+            self._values |= new
+            self._compile()
+
+    def in_text(self, text: str) -> str:
+        """A text with every secret in it replaced. Short or plain words are left: they would be found everywhere."""
+        return self._inside.sub(REDACTED, text) if self._inside else text
+
+    def in_markup(self, text: str) -> str:
+        """HTML with every secret in it replaced, short and plain ones where they are all of a text or of a value."""
+        text = self.in_text(text)
+        return self._placed.sub(REDACTED, text) if self._placed else text
+
+    def in_event(self, value):
+        """What an event carries, with every secret in its texts replaced, and addresses without any."""
+        if isinstance(value, str):
+            return self.in_address(value) if value.startswith(("http:", "https:")) else self.in_text(value)
+        if isinstance(value, list):
+            return [self.in_event(item) for item in value]
+        return {key: self.in_event(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+    def in_request(self, text: str) -> str:
+        """What a page sends: short and plain secrets, too, are replaced where they stand as a whole."""
+        text = self.in_text(text)
+        return self._whole.sub(REDACTED, text) if self._whole else text
+
+    def in_address(self, url: str) -> str:
+        """An address without secrets, in its parameters (also by their name), its path and its user part."""
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https"):
+            return self.in_text(url)
+        host = parts.netloc.rpartition("@")[2]
+        return urlunsplit((parts.scheme, host, self.in_request(parts.path), self._in_parameters(parts.query),
+                           self._in_parameters(parts.fragment)))
+
+    def _in_json(self, value):
+        """Any JSON value with the secrets in it replaced: texts by what is known, members by their name, too."""
+        if isinstance(value, str):
+            return self.in_request(value)
+        if isinstance(value, list):
+            return [self._in_json(item) for item in value]
+        if isinstance(value, dict):
+            return {key: self._in_member(key, inner) for key, inner in value.items()}
+        return value
+
+    def _in_member(self, key: str, value):
+        hidden = is_secret_name(key) and value and isinstance(value, str | int) and not isinstance(value, bool)
+        return REDACTED if hidden else self._in_json(value)
+
+    def in_body(self, body: str, content_type: str) -> str:
+        """A request's or response's text: as JSON, as a form, or as plain text with addresses in it."""
+        kind = content_type.partition(";")[0].strip().lower()
+        if kind.endswith("json"):
+            try:
+                return json.dumps(self._in_json(json.loads(body)), ensure_ascii=False)
+            except (ValueError, RecursionError):
+                pass
+        if kind == "application/x-www-form-urlencoded":
+            return self._in_parameters(body)
+        return _ADDRESS.sub(lambda found: self._in_parameters_of(found[0]), self.in_markup(body))
+
+    def _in_parameters_of(self, url: str) -> str:
+        start, mark, query = url.partition("?")
+        return start + mark + self._in_parameters(query)
+
+    def _in_parameters(self, query: str) -> str:
+        """`a=b&c=d` with what is secret in it replaced, else letter by letter as it was."""
+        if "=" not in query:
+            return self.in_request(query)
+        parts = []
+        for part in query.split("&"):
+            pairs = parse_qsl(part, keep_blank_values=True)
+            if len(pairs) == 1 and pairs[0][1] and (is_secret_name(pairs[0][0]) or
+                                                    self.in_request(pairs[0][1]) != pairs[0][1]):
+                known = self.in_request(pairs[0][1])
+                part = urlencode([(pairs[0][0], REDACTED if known == pairs[0][1] else known)])
+            parts.append(part)
+        return "&".join(parts)
+
+    def _compile(self) -> None:
+        values = {value for value in (*self._values, *self._by_field.values()) if len(value.strip()) >= _FEWEST}
+        self._inside = _any_of(value for value in values if len(value) >= _DISTINCT and not _is_plain(value))
+        self._whole = _any_of(values, r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])")
+        self._placed = _any_of(values, r"(?:(?<=>)|(?<=value=[\"']))\s*", r"\s*(?=[<\"'])")
+
+
+def _is_plain(value: str) -> bool:
+    """A word such as `password`, which a page's markup holds as well."""
+    return value.isascii() and value.isalpha() and (value.islower() or value.istitle())
+
+
+def _any_of(values: Iterable[str], before: str = "", after: str = "") -> re.Pattern | None:
+    forms = sorted({form for value in values for form in _forms(value)}, key=len, reverse=True)
+    return re.compile(before + "(?:" + "|".join(map(re.escape, forms)) + ")" + after) if forms else None
+
+
+def _forms(value: str) -> set[str]:
+    """How a value may be written: as it is, in HTML, in JSON, in an address, in base64."""
+    forms = {value, html.escape(value, quote=True), html.escape(value, quote=False), json.dumps(value)[1:-1],
+             json.dumps(value, ensure_ascii=False)[1:-1], quote(value), quote(value, safe=""), quote_plus(value)}
+    if len(value) >= _DISTINCT:
+        forms.add(base64.b64encode(value.encode()).decode().rstrip("="))
+    return forms
