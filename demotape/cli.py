@@ -157,6 +157,7 @@ def check(paths: tuple[Path, ...]) -> None:
             _complain("problem", problem)
         broken += bool(problems)
         if not problems:
+            summary.print_loss(console, path)
             console.print(f"{path}: whole")
     if broken:
         raise DemotapeError(f"{broken} of {len(paths)} not whole")

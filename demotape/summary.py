@@ -6,6 +6,7 @@ from pathlib import Path
 from rich.console import Console
 
 from recorder import Recording
+from schemas import RecordingLayout
 
 
 def folder_size(folder: Path) -> int:
@@ -48,11 +49,18 @@ def print_recording(console: Console, directory: Path, problems: list[str]) -> N
     console.print(f"Next: demotape process {directory}")
 
 
+def print_loss(console: Console, path: Path) -> None:
+    """What of a recording was lost by a kill, if it is one and anything was."""
+    if RecordingLayout(path).manifest.exists() and (loss := Recording(path).loss()):
+        console.print(f"{path}: recovered: {loss}")
+
+
 def print_demonstration(console: Console, path: Path, demonstration: dict) -> None:
     """What `process` made of a recording."""
     turns = demonstration["turns"]
     good, all_ = good_screenshots(turns)
     checks = sum(len(turn["checks"]) for turn in turns)
+    print_loss(console, path)
     console.print(f"{path}: {len(turns)} turns ({by_intent(turns)}), {good} of {all_} screenshots good, "
                   f"{checks} to look at")
 

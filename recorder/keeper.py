@@ -6,7 +6,6 @@ navigations and resources with their wall-clock times.
 
 import re
 import secrets
-import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from schemas import ChatLineSchema, DemotapeError, InputError
 from schemas.files import check, dump_line
 from schemas.recording import FORMAT, VERSION
 
+from .clock import LATE, Clock
 from .frames import Frame, bitmap
 from .gaps import Gaps
 from .har import Exchange
@@ -46,13 +46,13 @@ class _Awaiting:
 
 
 class Keeper:
-    """One recording being written. `directory`: its new folder; `clock`: wall clock in seconds.
+    """One recording being written. `directory`: its new folder; `clock`: makes the recording's clock at its start.
 
     Raises InputError when the folder holds something.
     """
 
     def __init__(self, directory: Path | str, task: str = "", options: dict | None = None,
-                 clock: Callable[[], float] = time.time):
+                 clock: Callable[[], Clock] = Clock):
         self.directory = Path(directory)
         self.tabs: list[TabState] = []
         self.problems: list[str] = []
@@ -60,7 +60,7 @@ class Keeper:
         self.listeners: list[Callable[[dict], None]] = []
         self._task = task
         self._options = options or {}
-        self._clock = clock
+        self._make_clock = clock
         self._seq = 0
         self._seqs: dict[str, int] = {}
         self._awaiting: list[_Awaiting] = []
@@ -77,10 +77,10 @@ class Keeper:
 
     def begin(self, browser: str) -> None:
         """Start the recording's clock and create its folder; `browser`: its name and version."""
-        self._start = self._clock()
+        self._clock = self._make_clock()
         self._writer = RecordingWriter(self.directory, {
             "format": FORMAT, "version": VERSION, "id": _id_from(self.directory), "task": self._task,
-            "started_at": datetime.fromtimestamp(self._start).astimezone(), "user_agent": "", "browser": browser,
+            "started_at": datetime.fromtimestamp(self._clock.start).astimezone(), "user_agent": "", "browser": browser,
             "viewport": None, "options": self._options})
         self._video = VideoWriter(self._writer.layout.video)
         if self._options.get("har"):
@@ -91,9 +91,14 @@ class Keeper:
         """Write down which browser it is."""
         self._submit(lambda: self._writer.update(user_agent=user_agent, browser=browser, viewport=viewport))
 
-    def seconds(self, epoch: float) -> float:
-        """Wall clock in seconds to seconds of this recording, to the tenth of a millisecond."""
-        return max(0.0, round(epoch - self._start, 4))
+    def seconds(self, epoch: float, source: str | None = None, late: float = LATE) -> float:
+        """Wall clock in seconds to seconds of this recording (see `Clock.seconds`)."""
+        return self._clock.seconds(epoch, source, late)
+
+    @property
+    def now(self) -> float:
+        """Wall clock in seconds, had nobody set it since the start."""
+        return self._clock.now
 
     @property
     def paused(self) -> bool:
@@ -103,7 +108,7 @@ class Keeper:
     @property
     def elapsed(self) -> float:
         """Seconds of the recording so far."""
-        return self.seconds(self._clock())
+        return self._clock.elapsed
 
     def pause(self) -> None:
         """Keep nothing from now on until `resume`: no event, no frame, no resource, no utterance."""
@@ -126,7 +131,7 @@ class Keeper:
         """Of what was loaded in a pause, keep what the pages still show: without it they could not be shown again."""
         loaded, self._loaded_in_pause = self._loaded_in_pause, {}
         for url in used & loaded.keys():
-            self.on_resource(url, loaded[url][0], self._clock(), loaded[url][1])
+            self.on_resource(url, loaded[url][0], self.now, loaded[url][1])
 
     def say(self, speaker: str, utterance: str) -> None:
         """Keep an utterance at this moment; raises InputError when it is empty, when paused, or after the end."""
@@ -168,7 +173,7 @@ class Keeper:
         """An event from a page's capture script."""
         if not self._running:
             return
-        path, at = tuple(message["path"]), self.seconds(message["time"] / 1000)
+        path, at = tuple(message["path"]), self.seconds(message["time"] / 1000, message["id"].partition(":")[0])
         snapshot = message["snapshot"]
         if snapshot:
             tab.take(path, snapshot)
@@ -257,6 +262,11 @@ class Keeper:
         """Something that went wrong without ending the recording."""
         self.problems.append(message)
 
+    def slept(self, seconds: float) -> None:
+        """The machine was asleep: nothing can have been recorded for so long."""
+        if self._running and not self.paused:
+            self._note("sleep", {"seconds": round(seconds, 3)})
+
     def add_tab(self, tab: TabState, opener: TabState | None) -> None:
         """A tab has appeared; the first one is where the recording begins."""
         self.tabs.append(tab)
@@ -269,7 +279,7 @@ class Keeper:
 
     def remove_tab(self, tab: TabState) -> None:
         """A tab was closed."""
-        self.on_browser_event(tab, "tabremove", self._clock(), {"tab": tab.number})
+        self.on_browser_event(tab, "tabremove", self.now, {"tab": tab.number})
 
     def _switch_to(self, tab: TabState, at: float) -> None:
         origin, self._current = self._current, tab
@@ -312,7 +322,7 @@ class Keeper:
         self._writer.event(event | {"state": state})
 
     def _expire(self) -> None:
-        now = self.seconds(self._clock())
+        now = self.elapsed
         for waiting in list(self._awaiting):
             if waiting.time < now - FRAME_DELAY:
                 self._close(waiting)

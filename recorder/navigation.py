@@ -1,7 +1,7 @@
 """Why a tab shows another page: from what the browser says when a navigation starts, and from its history."""
 
 import asyncio
-import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from playwright.async_api import CDPSession
@@ -24,8 +24,9 @@ class _Started:
 class Navigations:
     """Follows one tab's navigations: what began each, when, and which way through the history it went."""
 
-    def __init__(self, session: CDPSession):
+    def __init__(self, session: CDPSession, now: Callable[[], float]):
         self._session = session
+        self._now = now
         self._started = _Started()
         self._reason = ""
         self.main_frame = ""
@@ -43,7 +44,7 @@ class Navigations:
     def started(self, event: dict) -> None:
         """Page.frameStartedNavigating: a navigation begins, whoever asked for it."""
         if event["frameId"] == self.main_frame:
-            self._started = _Started(event["navigationType"], self._reason, time.time())
+            self._started = _Started(event["navigationType"], self._reason, self._now())
             self._reason = ""
 
     def finish(self, same_document: bool) -> tuple[str | None, float]:
@@ -52,7 +53,7 @@ class Navigations:
         None instead of the transition when it went through the history: then `direction` tells which way.
         """
         started, self._started = self._started, _Started()
-        epoch = started.epoch or time.time()
+        epoch = started.epoch or self._now()
         if started.kind.startswith(("history", "restore")):
             return None, epoch
         if started.kind.startswith("reload"):

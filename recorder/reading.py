@@ -40,6 +40,17 @@ class Recording:
     def task(self) -> str:
         return self.manifest["task"]
 
+    def loss(self) -> str:
+        """What a kill cost, in a sentence; empty when the recording was ended as it should be."""
+        if self.manifest["status"] != "recovered":
+            return ""
+        events = self.events
+        if not events:
+            return "its recorder was killed before the first event"
+        last = max(event["time"] for event in events)
+        return (f"its recorder was killed; all up to event {events[-1]['seq']} at {last:.1f} s is kept, "
+                "what happened later is lost")
+
     def is_live(self) -> bool:
         """Whether a recorder is still writing: it holds a lock on the journal for as long as it lives."""
         try:

@@ -11,6 +11,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from schemas import InputError
 
+from .clock import SleepWatch
 from .har import Exchange
 from .har_file import HOLD
 from .keeper import FRAME_DELAY, Keeper
@@ -46,16 +47,18 @@ class Recorder(Keeper):
         self._context.on("dialog", _leave_to_the_person)
         for page in self._context.pages:
             await self._attach(page, None)
+        self._sleep_watch = asyncio.ensure_future(self._watch_sleep())
         return self
 
     async def __aexit__(self, kind, error, trace) -> None:
         await self._settle()
         self._running = False
+        self._sleep_watch.cancel()
         self._context.remove_listener("page", self._on_page)
         for tab in self.tabs:
             await tab.disarm()
         self._context.remove_listener("dialog", _leave_to_the_person)
-        await asyncio.to_thread(self.finish, time.time())
+        await asyncio.to_thread(self.finish, self.now)
         if self.failed and not error:
             raise self.failed
 
@@ -104,6 +107,13 @@ class Recorder(Keeper):
         version = await session.send("Browser.getVersion")
         await session.detach()
         self.note_browser(version["userAgent"], version["product"].replace("/", " "), page.viewport_size)
+
+    async def _watch_sleep(self) -> None:
+        watch = SleepWatch()
+        while True:
+            await asyncio.sleep(1)
+            if (seconds := watch.slept()) > 1:
+                self.slept(seconds)
 
     def _on_failure(self) -> None:
         self._loop.call_soon_threadsafe(self.stopped.set)

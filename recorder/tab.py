@@ -24,6 +24,7 @@ from .tab_state import TabState
 
 _FRAMES_AHEAD = 15
 _STEADY_FRAMES = 25  # a second, of a page that paints all the time
+_LATE_FRAME = 3.0  # seconds by which a frame may come late
 _ARCHIVE_AFTER = 0.6  # seconds of rest after which a page is kept as MHTML
 
 
@@ -52,7 +53,7 @@ class Tab(TabState):
     async def arm(self) -> None:
         """Begin to listen: this document and all later ones, in every frame; raises PlaywrightError when closed."""
         session = await self.page.context.new_cdp_session(self.page)
-        self._navigations = Navigations(session)
+        self._navigations = Navigations(session, lambda: self._sink.now)
         await self._arm_session(session)
         for name, handler in {
             "Page.screencastFrame": self._on_screencast,
@@ -140,7 +141,8 @@ class Tab(TabState):
 
     def _on_screencast(self, event: dict) -> None:
         self._acknowledge(event["sessionId"])
-        self.paint(Painted(base64.b64decode(event["data"]), self._sink.seconds(event["metadata"]["timestamp"])))
+        at = self._sink.seconds(event["metadata"]["timestamp"], f"frames of tab {self.number}", _LATE_FRAME)
+        self.paint(Painted(base64.b64decode(event["data"]), at))
 
     def _acknowledge(self, screencast: int) -> None:
         """Ask for more frames.
@@ -189,7 +191,7 @@ class Tab(TabState):
         data = self._dialog | {"accepted": event["result"]}
         if data["kind"] == "prompt" and event["result"]:
             data["text"] = event.get("userInput", "")
-        self._sink.on_browser_event(self, "dialog", time.time(), data)
+        self._sink.on_browser_event(self, "dialog", self._sink.now, data)
 
     def _on_exchange(self, exchange: Exchange) -> None:
         self._sink.on_exchange(self, exchange)
@@ -206,12 +208,12 @@ class Tab(TabState):
             await asyncio.sleep(wait)
             wait = self._last_heard + _ARCHIVE_AFTER - time.monotonic()
         if load == self._loads:
-            epoch = time.time()
+            epoch = self._sink.now
             answer = await self._sessions[0].send("Page.captureSnapshot", {"format": "mhtml"})
             self._sink.on_page_archive(self, epoch, answer["data"].encode())
 
     def _on_download(self, event: dict) -> None:
-        self._sink.on_browser_event(self, "download", time.time(),
+        self._sink.on_browser_event(self, "download", self._sink.now,
                                     {"url": event["url"], "files": [event["suggestedFilename"]]})
 
 

@@ -16,7 +16,7 @@ PAGE_EVENTS = (
     "submit", "wheel", "scroll", "copy", "cut", "paste", "dragstart", "drop", "pointerup",
 )
 BROWSER_EVENTS = ("navigate", "tabcreate", "tabremove", "tabswitch", "dialog", "download")
-RECORDER_EVENTS = ("screenshot", "pause", "resume", "undo", "mhtml")
+RECORDER_EVENTS = ("screenshot", "pause", "resume", "undo", "mhtml", "sleep")
 EVENT_TYPES = PAGE_EVENTS + BROWSER_EVENTS + RECORDER_EVENTS
 
 
@@ -73,6 +73,7 @@ class EventDataSchema(Strict):
     origin = integer("tab switched from; opener of a new tab", required=False, allow_none=True)
     event = integer("screenshot: number of the event that it belongs to; undo: of an event of the action taken back",
                     required=False)
+    seconds = number("sleep: how long the machine was asleep", required=False)
     blob = digest("mhtml: blob of the page as one MHTML file", required=False)
     screenshot = digest("screenshot: blob of the better screenshot", required=False)
     screenshot_time = number("screenshot: when it was painted", required=False)

@@ -14,7 +14,11 @@ import cv2
 import numpy as np
 import pytest
 
+from click.testing import CliRunner
+
+from demotape.cli import main
 from demotape.site import miniwob_folder, serve
+from pipeline.verify import verify
 from recorder import Recorder, Recording
 from schemas import InputError
 
@@ -173,10 +177,55 @@ def test_a_killed_recorder_leaves_a_recording_that_opens(tmp_path, site):
         process.wait()
     recording = Recording(directory)
     assert recording.manifest["status"] == "recovered"
+    shown = CliRunner().invoke(main, ["check", str(directory)]).output
+    assert f"recovered: its recorder was killed; all up to event {recording.events[-1]['seq']} at" in shown
     clicks = [event for event in recording.events if event["type"] == "pointerdown"]
     assert len(clicks) >= 13
     for event in clicks:
         assert json.loads(recording.blob(event["state"]["elements"]))
+
+
+FILL_THE_DISK = textwrap.dedent("""
+    import asyncio, sys
+    from playwright.async_api import async_playwright
+    from recorder import Recorder
+    from recorder.browser import launch
+    from schemas import DemotapeError
+
+    async def main(url, directory):
+        async with async_playwright() as playwright:
+            browser = await launch(playwright, headless=True)
+            context = await browser.new_context()
+            page = await context.new_page()
+            try:
+                async with Recorder(context, directory) as recorder:
+                    await page.goto(url)
+                    while not recorder.stopped.is_set():
+                        await page.mouse.click(100, 100)
+            except DemotapeError as error:
+                print(error)
+
+    asyncio.run(main(*sys.argv[1:]))
+""")
+
+
+def test_a_full_disk_ends_the_recording_and_keeps_what_is_there(tmp_path, site):
+    site.pages["/"] = ("<canvas id=c width=900 height=600></canvas><script>addEventListener('mousedown', () => {"
+                       "const g = c.getContext('2d'), d = g.createImageData(900, 600); d.data.forEach((_, i) => "
+                       "d.data[i] = Math.random() * 256); g.putImageData(d, 0, 0) })</script>")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(disk)], capture_output=True).returncode:
+        pytest.skip("a small disk cannot be mounted here (needs root)")
+    try:
+        process = subprocess.run([sys.executable, "-c", FILL_THE_DISK, site.origin + "/", str(disk / "rec")],
+                                 capture_output=True, text=True, timeout=60)
+        assert "the disk is full; recording stopped, what was recorded is kept" in process.stdout, process.stderr
+        recording = Recording(disk / "rec")
+        assert sum(event["type"] == "pointerdown" for event in recording.events) >= 1
+        assert verify(disk / "rec") == []
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
 def test_a_folder_that_holds_a_recording_is_refused(studio, tmp_path):
