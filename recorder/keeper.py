@@ -388,7 +388,7 @@ class Keeper:
 
 
 def _state(tab: TabState, url: str | None) -> dict:
-    return {"tab": tab.number, "zoom": 1.0, **tab.facts, "url": url or tab.facts["url"], "dom": None,
+    return {"tab": tab.number, "zoom": tab.zoom, **tab.facts, "url": url or tab.facts["url"], "dom": None,
             "elements": None, "screenshot": None, "screenshot_time": None}
 
 

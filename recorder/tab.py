@@ -68,11 +68,18 @@ class Tab(TabState):
         }.items():
             session.on(name, handler)
         await self._navigations.begin()
+        await self._learn_zoom(session)
         await session.send("Page.startScreencast", {"format": "png"})
         self.page.on("frameattached", lambda frame: self._spawn(self._arm_frame(frame)))
         self.page.on("framenavigated", lambda frame: self._spawn(self._arm_frame(frame)))
         for frame in self.page.frames:
             await self._arm_frame(frame)
+
+    async def _learn_zoom(self, session: CDPSession) -> None:
+        ratio = await session.send("Runtime.evaluate", {"expression": "devicePixelRatio", "returnByValue": True})
+        metrics = await session.send("Page.getLayoutMetrics")
+        self.facts["device_pixel_ratio"] = ratio["result"]["value"]
+        self.set_zoom(metrics["cssVisualViewport"]["zoom"])
 
     async def settle(self) -> None:
         """Wait for what the browser has already sent, and for what was begun: navigations, resources."""

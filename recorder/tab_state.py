@@ -17,6 +17,8 @@ class TabState:
         self.islands: dict[tuple[int, ...], dict] = {}
         self.facts = {"url": url, "title": "", "viewport": {"width": 0, "height": 0}, "device_pixel_ratio": 1.0,
                       "animations": 0, "scroll": {"x": 0.0, "y": 0.0}}
+        self.zoom = 1.0
+        self._unzoomed_ratio = 0.0  # device pixels to a CSS pixel at zoom 1, once known
         self._on_frame = on_frame
         self._chunks: dict[str, dict[int, str]] = {}
         self._rows: dict[str, dict[int, dict]] = {}
@@ -29,10 +31,17 @@ class TabState:
         self.islands[path] = self._whole(snapshot)
         if not path:
             self.facts = {name: snapshot[name] for name in self.facts}
+            if self._unzoomed_ratio:
+                self.zoom = round(self.facts["device_pixel_ratio"] / self._unzoomed_ratio, 4)
         if () in self.islands:
             self._secrets = [self._secrets[1], secret_boxes(self.islands)]
             self._known = True
             self._release()
+
+    def set_zoom(self, zoom: float) -> None:
+        """The browser tells the zoom once; later ones follow from the ratio of device pixels to CSS pixels."""
+        self.zoom = zoom
+        self._unzoomed_ratio = self.facts["device_pixel_ratio"] / zoom
 
     def paint(self, frame: Frame) -> None:
         """Take in a painted frame; it is handed on as soon as it is known what in it is secret."""

@@ -8,8 +8,13 @@ import lxml.html
 import numpy as np
 import pytest
 
+from playwright.async_api import async_playwright
+
+from pipeline.actions import fold
 from pipeline.dom import flatten
 from pipeline.render import render
+from recorder import Recorder, Recording
+from recorder.browser import find_chromium
 
 from .conftest import painted
 
@@ -229,3 +234,47 @@ def test_values_and_scroll_offsets_set_by_script_are_in_the_snapshot(studio, sit
     assert page.get_element_by_id("c").get("checked") is not None
     assert page.get_element_by_id("d").get("data-demotape-scroll") == "0,33"
     assert "rgb(1, 2, 3)" in page.xpath("//style[@data-demotape-adopted]/text()")[0]
+
+
+ZOOMER = {"manifest.json": json.dumps({"manifest_version": 3, "name": "zoomer", "version": "1",
+                                       "background": {"service_worker": "worker.js"}}), "worker.js": ""}
+
+
+def test_zoom_and_device_pixel_ratio(studio, site, tmp_path):
+    """As a person zooms with Ctrl +: only an extension can do that to a browser without a window."""
+    site.pages["/"] = "<button id=b style='position:absolute;left:100px;top:80px;width:90px;height:40px'>B</button>"
+    extension = tmp_path / "zoomer"
+    extension.mkdir()
+    for name, text in ZOOMER.items():
+        (extension / name).write_text(text)
+
+    async def record():
+        playwright = await async_playwright().start()
+        context = await playwright.chromium.launch_persistent_context(
+            tmp_path / "profile", executable_path=find_chromium(playwright.chromium.executable_path), headless=True,
+            viewport={"width": 800, "height": 600}, device_scale_factor=1, ignore_default_args=["--disable-extensions"],
+            args=["--no-sandbox", f"--disable-extensions-except={extension}", f"--load-extension={extension}"])
+        try:
+            worker = context.service_workers[0] if context.service_workers else (
+                await context.wait_for_event("serviceworker"))
+            page = context.pages[0]
+            async with Recorder(context, tmp_path / "rec"):
+                await page.goto(site.origin + "/")
+                for zoom in (1, 1.5, 1):
+                    await worker.evaluate("""async (zoom) => {
+                        for (const { id } of await chrome.tabs.query({})) chrome.tabs.setZoom(id, zoom); }""", zoom)
+                    await page.wait_for_function("(zoom) => devicePixelRatio === zoom", arg=zoom)
+                    await painted(page)
+                    await page.mouse.click(145, 100)
+        finally:
+            await context.close()
+            await playwright.stop()
+
+    studio.run(record())
+    recording = Recording(tmp_path / "rec")
+    clicks = [turn for turn in fold(recording.events) if turn["intent"] == "click"]
+    assert [turn["state"]["zoom"] for turn in clicks] == [1, 1.5, 1]
+    assert [turn["state"]["device_pixel_ratio"] for turn in clicks] == [1, 1.5, 1]
+    for turn in clicks:
+        assert turn["element"]["bbox"] == {"x": 100, "y": 80, "width": 90, "height": 40}
+        assert (turn["arguments"]["x"], turn["arguments"]["y"]) == pytest.approx((145, 100), abs=1)
