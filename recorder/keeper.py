@@ -25,6 +25,7 @@ from .har_file import HarFile, HeldExchanges
 from .live_list import LiveList
 from .merge import merge, place_point, place_target
 from .mhtml import without_secrets
+from .priority import step_back
 from .secrecy import Secrets
 from .tab_state import TabState
 from .video import VideoWriter
@@ -65,7 +66,7 @@ class Keeper:
         self._seqs: dict[str, int] = {}
         self._awaiting: list[_Awaiting] = []
         self._current: TabState | None = None
-        self._pen = ThreadPoolExecutor(1, thread_name_prefix="writer")
+        self._pen = ThreadPoolExecutor(1, thread_name_prefix="writer", initializer=step_back, initargs=(5,))
         self._resources: set[tuple[str, int]] = set()
         self._running = False
         self._gaps = Gaps()

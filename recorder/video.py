@@ -10,6 +10,7 @@ import cv2
 import numpy as np
 
 from .frames import Frame
+from .priority import step_back
 
 _BACKLOG = 90  # frames that may wait; a page that paints faster than we encode loses frames of the video only
 
@@ -43,6 +44,7 @@ class VideoWriter:
         self._thread.join()
 
     def _encode(self) -> None:
+        step_back(19)
         try:
             self._encode_all()
         except Exception as error:  # a failed video must not end the recording; the recorder reports it

@@ -260,13 +260,26 @@ demotape.events = (function () {
 
   /** One listener for all; nothing that the page dispatches itself. */
   function onEvent(event) {
-    if (event.isTrusted) guard(() => HANDLERS[event.type](event));
+    if (!event.isTrusted) return;
+    guard(() => HANDLERS[event.type](event));
+    if (event.type !== "pointermove") stir();
+  }
+
+  // Things that change how the page looks without changing its DOM: what the pointer is over, what is pressed, what opens.
+  const STIRRING = [
+    "pointerover", "keyup", "resize", "hashchange", "beforetoggle", "toggle", "fullscreenchange", "transitionrun",
+    "transitionend", "animationstart", "animationend", "contentvisibilityautostatechange",
+  ];
+  function stir() {
+    demotape.shared.stirred++;
+    demotape.mirror.warmSoon();
   }
 
   function listen() {
     for (const type of Object.keys(HANDLERS)) {
       window.addEventListener(type, onEvent, { capture: true, passive: true });
     }
+    for (const type of STIRRING) window.addEventListener(type, stir, { capture: true, passive: true });
   }
 
   /** Some events do not leave a shadow root: they are heard at the root itself. */
@@ -282,7 +295,7 @@ demotape.events = (function () {
     scope.addEventListener("load", ({ target }) => {
       if (target.nodeType !== Node.ELEMENT_NODE) return;
       demotape.mirror.forget(target);
-      demotape.mirror.warmSoon();
+      stir();
     }, { capture: true, passive: true });
   }
 

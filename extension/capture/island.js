@@ -103,6 +103,7 @@ demotape.shared = (function () {
     uids: new WeakMap(),
     next: 1,
     messages: 0,
+    stirred: 0, // counts what may change how the page looks and is no change of the DOM
     gesture: null,
     gestureType: null,
     scrolled: new Set(),

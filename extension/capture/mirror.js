@@ -373,8 +373,9 @@ demotape.mirror = (function () {
     update();
     const text = documentText(document, performance.now() + Math.min(SLICE, deadline.timeRemaining() || SLICE));
     shared.warmed = text !== null;
-    if (shared.warmed) demotape.events.rested();
-    else warmSoon();
+    if (!shared.warmed) return warmSoon();
+    demotape.table.take();
+    demotape.events.rested();
   }
 
   return { take, unsent, warmSoon, recordOf, forget, update };

@@ -134,6 +134,7 @@ demotape.table = (function () {
     const record = demotape.mirror.recordOf(element);
     const facts = factsOf(element, record);
     const box = { x: round(x), y: round(y), width: round(width), height: round(height) };
+    context.elements.push(element);
     const visible = element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
     if (!isSame(record.row, facts, box, visible, place)) record.row = rowOf(element, facts, box, visible, place);
     context.rows.push(record.row);
@@ -181,6 +182,7 @@ demotape.table = (function () {
    */
   function probe(document, context, place) {
     if (!context.passedOver) return;
+    context.probed = false;
     const { innerWidth, innerHeight } = document.defaultView;
     const [columns, rows] = GRID;
     const until = performance.now() + PROBING;
@@ -190,6 +192,7 @@ demotape.table = (function () {
       const y = (Math.floor(nextPoint / columns) + 0.5) * (innerHeight / rows);
       const found = document.elementFromPoint(x, y);
       if (found && !context.seen.has(found)) recover(found, context, place);
+      context.probed = count === columns * rows - 1;
     }
   }
 
@@ -203,11 +206,49 @@ demotape.table = (function () {
 
   /**
    * Rows, frames of other islands and boxes of secret fields, in the coordinates of the island's root; `found` when
-   * shadow roots were met that the mirror does not hold yet.
+   * shadow roots were met that the mirror does not hold yet. A table that was taken before is given again when nothing
+   * was heard that could have changed it, and a sample of its elements stands where it stood.
    */
   function take() {
+    const signs = signsOf(demotape.shared.rootFrame);
+    if (last && signs.every((sign, index) => sign === last.signs[index]) && last.sample.every(stands)) return last.context;
+    const context = walkAll();
+    const final = context.probed && !running(demotape.shared.rootFrame);
+    last = final ? { context: { ...context, elements: null, found: false }, signs, sample: sampleOf(context) } : null;
+    return context;
+  }
+
+  let last = null;
+  const SAMPLE = 12; // elements whose boxes are compared
+
+  /** What was heard, and what is seen at a glance. The mirror is up to date. */
+  function signsOf(frame) {
+    const { shared } = demotape;
+    const { activeElement, documentElement, fonts, scrollingElement } = frame.document;
+    return [
+      shared.version, shared.stirred, frame.innerWidth, frame.innerHeight, frame.devicePixelRatio, frame.scrollX, frame.scrollY,
+      activeElement, documentElement, fonts.size, fonts.status, scrollingElement?.scrollHeight, running(frame),
+    ];
+  }
+
+  const running = (frame) => frame.document.getAnimations().length > 0;
+
+  function sampleOf({ elements }) {
+    const every = Math.max(1, Math.floor(elements.length / SAMPLE));
+    return elements.filter((_, index) => index % every === 0).map((element) => [element, element.getBoundingClientRect()]);
+  }
+
+  function stands([element, before]) {
+    const now = element.getBoundingClientRect();
+    return now.x === before.x && now.y === before.y && now.width === before.width && now.height === before.height;
+  }
+
+  function walkAll() {
     const frame = demotape.shared.rootFrame;
-    const context = { rows: [], frames: [], secrets: [], seen: new Set(), found: false, passedOver: false };
+    const context = {
+      rows: [], frames: [], secrets: [], elements: [], seen: new Set(), found: false, passedOver: false,
+      probed: true,
+    };
     const place = placeOf(frame, null, null);
     if (frame.document.documentElement) {
       walk(frame.document.documentElement, context, place);
