@@ -3,6 +3,7 @@
 import fcntl
 import hashlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -125,4 +126,5 @@ class Recording:
 
     def _mark_recovered(self) -> None:
         self.manifest["status"] = "recovered"
-        write_atomically(self.layout.manifest, dump_json(RecordingSchema().dump(self.manifest)))
+        with suppress(OSError):  # a full or read-only disk: it will be noted another time
+            write_atomically(self.layout.manifest, dump_json(RecordingSchema().dump(self.manifest)))
