@@ -77,7 +77,9 @@ async def play(browser, url: str, directory: Path, seed: int, actions: int, *, m
         if miniwob:
             await page.evaluate(f"() => {{ Math.seedrandom('{seed}'); core.EPISODE_MAX_TIME = 1e8 }}")
         for number in range(actions):
-            if not miniwob and number % 6 == 5:
+            if not miniwob and number % 8 == 3:
+                await hand.visit_in_a_tab()
+            elif not miniwob and number % 6 == 5:
                 await hand.wheel(hand.random.choice((-300, 400, 700)))
             elif not await hand.act():
                 break

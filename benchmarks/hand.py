@@ -53,6 +53,15 @@ _FORESEE = """([x, y]) => {
     : 'press'};
 }"""
 
+# The middle of a link in sight that leads to another page of the site.
+_LINK = """() => { for (const link of document.querySelectorAll('a[href]')) {
+  const b = link.getClientRects()[0];
+  if (!b || b.top < 0 || b.bottom > innerHeight || link.host !== location.host || link.pathname === location.pathname)
+    continue;
+  const x = b.x + b.width / 2, y = b.y + b.height / 2;
+  if (link.contains(document.elementFromPoint(x, y))) return {x, y};
+} }"""
+
 # What a turn of the wheel scrolled, once that has come to rest; null when it scrolled nothing.
 _WAIT_FOR_REST = """() => { window.handRest = new Promise(done => {
   addEventListener('scrollend', ({target}) => { const e = target.scrollingElement ?? target;
@@ -169,6 +178,28 @@ class Hand:
 
     def _pressed(self, key: str, path: str) -> None:
         self.deeds.append(Deed("press", path, key, self.tab))
+
+    async def visit_in_a_tab(self) -> None:
+        """Open a link in a tab of its own, press something there, close the tab, and press here again."""
+        link = await self.page.evaluate(_LINK)
+        if not link:
+            return
+        async with self.page.context.expect_page() as opening:
+            await self.page.keyboard.down("Control")
+            await self.page.mouse.click(link["x"], link["y"])
+            await self.page.keyboard.up("Control")
+        self.deeds += [Deed("click", await self._hit(), None, self.tab), Deed("tabcreate", None)]
+        other = await opening.value
+        await other.wait_for_load_state()
+        await other.bring_to_front()
+        visitor = Hand(other, self.random, self.tab + 1)
+        self.deeds.append(Deed("tabswitch", None))
+        await visitor.click(3, 3)
+        self.deeds += visitor.deeds
+        await other.close()
+        self.deeds += [Deed("tabremove", None), Deed("tabswitch", None)]
+        await self.page.bring_to_front()
+        await self.click(3, 3)
 
     async def wheel(self, amount: int) -> None:
         """Turn the wheel over the middle of the page; waits until it has come to rest."""
