@@ -2,6 +2,7 @@
 
 import statistics
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import cv2
 import numpy as np
@@ -11,13 +12,14 @@ from pipeline.actions import fold
 from pipeline.render import Resources, render
 from recorder import Recording
 
-_SETTLE = """async point => {
+_SETTLE = """async fragment => {
   const scopes = [document];
   for (let i = 0; i < scopes.length; i++) for (const e of scopes[i].querySelectorAll('*')) {
     if (e.shadowRoot) scopes.push(e.shadowRoot);
     if (e.localName === 'iframe' && e.contentDocument) scopes.push(e.contentDocument);
   }
   await Promise.all(scopes.map(s => s.fonts?.ready));
+  if (fragment) location.hash = fragment;
   for (const scope of scopes) for (const e of scope.querySelectorAll('[data-demotape-scroll]'))
     e.scrollTo(...e.dataset.demotapeScroll.split(',').map(Number));
   for (const e of document.querySelectorAll('[data-demotape-focus]')) e.focus({preventScroll: true});
@@ -65,8 +67,9 @@ async def compare(browser, recordings: list[Path], viewport: dict) -> dict:
             key = (state["dom"], state["screenshot"])
             document = render(recording, state, resources)
             await page.mouse.move(*_pointer(turn))
+            await page.goto("about:blank")  # nothing of the one before, such as how far it was scrolled
             await page.set_content(document, wait_until="load")
-            await page.evaluate(_SETTLE, None)
+            await page.evaluate(_SETTLE, urlsplit(state["url"]).fragment)
             if key not in known:
                 known[key] = ssim(await page.screenshot(), recording.blob(state["screenshot"]))
             canvases += await page.evaluate("!!document.querySelector('canvas')")

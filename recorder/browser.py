@@ -39,9 +39,13 @@ def has_display() -> bool:
     return os.name == "nt" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
+def sandbox_arguments() -> list[str]:
+    """Root cannot have Chromium's sandbox; other users keep it."""
+    return ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+
+
 async def launch(playwright: Playwright, *, headless: bool, arguments: Sequence[str] = ()) -> Browser:
-    """Start a Chromium whose pages can be recorded whole. Root needs --no-sandbox, other users keep the sandbox."""
-    root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    """Start a Chromium whose pages can be recorded whole."""
     return await playwright.chromium.launch(
         executable_path=find_chromium(playwright.chromium.executable_path), headless=headless,
-        args=[*_ARGUMENTS, *root, *arguments])
+        args=[*_ARGUMENTS, *sandbox_arguments(), *arguments])

@@ -7,7 +7,7 @@ navigations and resources with their wall-clock times.
 import re
 import secrets
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
@@ -344,15 +344,17 @@ class Keeper:
 
         self._submit(write)
 
-    def _submit(self, job) -> None:
-        if not self.failed:
-            self._pen.submit(job).add_done_callback(self._written)
+    def _submit(self, job: Callable[[], None]) -> None:
+        self._pen.submit(self._do, job)
 
-    def _written(self, job: Future) -> None:
-        """Called by the writer's thread: the first failure stops the recording."""
-        if not job.cancelled() and job.exception() and not self.failed:
-            self.failed = job.exception()
-            self._running = False
+    def _do(self, job: Callable[[], None]) -> None:
+        """In the writer's thread: the first failure stops the recording, and nothing is written after it."""
+        if self.failed:
+            return
+        try:
+            job()
+        except Exception as error:
+            self.failed, self._running = error, False
             self._on_failure()
 
     def _on_failure(self) -> None:

@@ -4,7 +4,6 @@ Knows the browser's protocol and nothing of files: what it learns it hands to it
 """
 
 import asyncio
-import base64
 import json
 import time
 from collections.abc import Coroutine
@@ -18,12 +17,11 @@ from . import closed_roots, network, resources
 from .frames import Frame as Painted
 from .har import Exchange
 from .navigation import Navigations
+from .screencast import Screencast
 from .script import BINDING, WORLD, capture_script
 from .sink import Sink
 from .tab_state import TabState
 
-_FRAMES_AHEAD = 15
-_STEADY_FRAMES = 25  # a second, of a page that paints all the time
 _LATE_FRAME = 3.0  # seconds by which a frame may come late
 _ARCHIVE_AFTER = 0.6  # seconds of rest after which a page is kept as MHTML
 
@@ -46,17 +44,17 @@ class Tab(TabState):
         self._extras = extras
         self._sessions: list[CDPSession] = []
         self._tasks: set[asyncio.Task] = set()
-        self._acknowledged = 0.0
         self._last_heard = 0.0
         self._loads = 0
+        self._enlarged: dict | None = None  # viewport for which the window was made larger
 
     async def arm(self) -> None:
         """Begin to listen: this document and all later ones, in every frame; raises PlaywrightError when closed."""
         session = await self.page.context.new_cdp_session(self.page)
         self._navigations = Navigations(session, lambda: self._sink.now)
+        self._screencast = Screencast(session, self._on_screencast, self._spawn)
         await self._arm_session(session)
         for name, handler in {
-            "Page.screencastFrame": self._on_screencast,
             "Page.frameRequestedNavigation": self._navigations.requested,
             "Page.frameNavigated": self._on_navigated,
             "Page.navigatedWithinDocument": self._on_same_document,
@@ -69,7 +67,7 @@ class Tab(TabState):
             session.on(name, handler)
         await self._navigations.begin()
         await self._learn_zoom(session)
-        await session.send("Page.startScreencast", {"format": "png"})
+        await self._screencast.start()
         self.page.on("frameattached", lambda frame: self._spawn(self._arm_frame(frame)))
         self.page.on("framenavigated", lambda frame: self._spawn(self._arm_frame(frame)))
         for frame in self.page.frames:
@@ -146,28 +144,26 @@ class Tab(TabState):
         else:
             self._sink.on_message(self, message)
 
-    def _on_screencast(self, event: dict) -> None:
-        self._acknowledge(event["sessionId"])
-        at = self._sink.seconds(event["metadata"]["timestamp"], f"frames of tab {self.number}", _LATE_FRAME)
-        self.paint(Painted(base64.b64decode(event["data"]), at))
+    def _on_screencast(self, image: bytes, metadata: dict) -> None:
+        self._see_whole(metadata)
+        at = self._sink.seconds(metadata["timestamp"], f"frames of tab {self.number}", _LATE_FRAME)
+        self.paint(Painted(image, at))
 
-    def _acknowledge(self, screencast: int) -> None:
-        """Ask for more frames.
+    def _see_whole(self, shown: dict) -> None:
+        """An emulated viewport may be larger than its window, of which alone there are frames: then the window grows.
 
-        The browser holds frames back while two are unacknowledged. Some acknowledgements in advance let it send on when
-        this machine is busy, instead of losing what was painted meanwhile; and a page that paints all the time is not
-        followed at every frame, so that it stays fast: then the acknowledgements come at a steady pace.
+        So it is with the tabs that a link opens under Playwright; the page itself keeps its size.
         """
-        now = asyncio.get_running_loop().time()
-        ahead = 0 if self._acknowledged else _FRAMES_AHEAD
-        self._acknowledged = max(now, self._acknowledged + 1 / _STEADY_FRAMES)
-        self._spawn(self._send_acknowledgements(screencast, 1 + ahead, self._acknowledged - now))
+        viewport = self.facts["viewport"]
+        lacking = {name: round(viewport[name] * self.zoom - shown[f"device{name.title()}"]) for name in viewport}
+        if max(lacking.values()) > 1 and self._enlarged != viewport:
+            self._enlarged = dict(viewport)
+            self._spawn(self._enlarge_window(lacking))
 
-    async def _send_acknowledgements(self, screencast: int, count: int, delay: float) -> None:
-        if delay > 0:
-            await asyncio.sleep(delay)
-        for _ in range(count):
-            await self._sessions[0].send("Page.screencastFrameAck", {"sessionId": screencast})
+    async def _enlarge_window(self, by: dict[str, int]) -> None:
+        window = await self._sessions[0].send("Browser.getWindowForTarget")
+        bounds = {name: window["bounds"][name] + max(0, by[name]) for name in by}
+        await self._sessions[0].send("Browser.setWindowBounds", {"windowId": window["windowId"], "bounds": bounds})
 
     def _on_navigated(self, event: dict) -> None:
         frame = event["frame"]
@@ -205,6 +201,7 @@ class Tab(TabState):
 
     def _on_loaded(self, _event: dict) -> None:
         self._loads += 1
+        self._screencast.doubt()
         if self._extras.mhtml:
             self._spawn(self._archive(self._loads))
 
