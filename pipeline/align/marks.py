@@ -1,0 +1,137 @@
+"""Marks: moments at which the recording knows that the screen changed, and when the video shows the same change.
+
+A screenshot was painted at a known time. Where it differs most from the one before, a few small tiles are looked at in
+the frames around: the frame from which on they show the new picture brackets the moment between itself and its
+forerunner. A tile costs next to nothing, however large the frame.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import cv2
+import numpy as np
+
+from .coarse import Shown
+from .pictures import Picture
+from .rectangle import Rectangle
+from .video import Shot
+
+_TILE = 32  # pixels at working size
+_TILES = 3
+_CHANGED = 16  # grey levels that make a pixel a changed one
+_LEAST = 14  # changed pixels that a tile needs
+_LIKE = 0.5  # of the change, by which a frame may differ from the new picture and show it
+_NEARER = 0.65  # of its difference from the old picture
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A part of the page at working size, what it looked like before and after, and which pixels tell the two apart."""
+
+    part: tuple[slice, slice]
+    before: np.ndarray
+    after: np.ndarray
+    mask: np.ndarray
+    contrast: float
+
+
+@dataclass(frozen=True)
+class Mark:
+    """From `time` of the recording on, the tiles show their new look."""
+
+    time: float
+    viewport: tuple[int, int]
+    shape: tuple[int, int]
+    tiles: tuple[Tile, ...]
+
+    def shows(self, shot: Shot, rectangle: Rectangle) -> bool:
+        """Whether most tiles look new in a frame."""
+        new = 0
+        for tile in self.tiles:
+            seen = rectangle.cut(shot, self.viewport, self.shape, tile.part)[tile.mask].astype(np.float32)
+            to_new = float(np.abs(seen - tile.after).mean())
+            new += to_new < _LIKE * tile.contrast and to_new < _NEARER * float(np.abs(seen - tile.before).mean())
+        return new * 2 > len(self.tiles)
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """The mark `time` of the recording is in the video later than `after` and not later than `until`."""
+
+    time: float
+    after: float
+    until: float
+
+
+@dataclass
+class Watch:
+    """What the frames around a mark have shown so far."""
+
+    mark: Mark
+    brackets: list[Bracket] = field(default_factory=list)
+    _last: float | None = None
+    _was_new: bool = True
+
+    def look(self, shot: Shot, rectangle: Rectangle, gap: bool) -> None:
+        """Take in the next frame; `gap`: frames were left out since the one before."""
+        new = self.mark.shows(shot, rectangle)
+        if new and not self._was_new and self._last is not None and not gap:
+            self.brackets.append(Bracket(self.mark.time, self._last, shot.time))
+        self._last, self._was_new = shot.time, new
+
+
+def timeline(states: Iterable[tuple[float, dict]], pictures: Mapping[str, Picture]) -> tuple[list[Shown], list[str]]:
+    """What was on the screen when, from (time of event, state); and the names of the pictures that `Shown` numbers."""
+    names = [name for name, picture in pictures.items() if not picture.blank]
+    number = {name: index for index, name in enumerate(names)}
+    shown: list[Shown] = []
+    entries = sorted((state["screenshot_time"] if state["screenshot_time"] is not None else time - 0.2, time,
+                      number[state["screenshot"]]) for time, state in states
+                     if state and state["screenshot"] in number)
+    for start, time, picture in entries:
+        end = max(start, time)
+        if shown and shown[-1].picture == picture:
+            shown[-1] = Shown(shown[-1].start, max(end, shown[-1].end), picture)
+        else:
+            if shown and shown[-1].end > start:
+                shown[-1] = Shown(shown[-1].start, max(shown[-1].start, start), shown[-1].picture)
+            shown.append(Shown(start, end, picture))
+    return shown, names
+
+
+def find_marks(shown: Sequence[Shown], pictures: Sequence[Picture], rectangle: Rectangle, frame: tuple[int, int]
+               ) -> list[Mark]:
+    """A mark for each change between neighbours in time that the frame can show."""
+    marks = []
+    before: tuple[Picture, np.ndarray] | None = None
+    for entry in shown:
+        picture = pictures[entry.picture]
+        grey = picture.grey
+        if before and before[0].viewport == picture.viewport:
+            seen = rectangle.seen(picture.viewport, frame, picture.shape)
+            if tiles := _tiles(before[1], grey, seen):
+                marks.append(Mark(entry.start, picture.viewport, picture.shape, tiles))
+        before = picture, grey
+    return marks
+
+
+def _tiles(old: np.ndarray, new: np.ndarray, seen: tuple[slice, slice]) -> tuple[Tile, ...]:
+    """The tiles in which two pictures differ most, the most different first; none when nothing to speak of does."""
+    change = cv2.absdiff(old, new)
+    usable = np.zeros_like(change)
+    usable[seen] = change[seen]
+    weight = np.minimum(usable, 96).astype(np.float32) * (usable > _CHANGED)
+    sums = cv2.boxFilter(weight, -1, (_TILE, _TILE), normalize=False)
+    tiles = []
+    for _ in range(_TILES):
+        y, x = np.unravel_index(int(sums.argmax()), sums.shape)
+        top = int(np.clip(y - _TILE // 2, 0, max(0, change.shape[0] - _TILE)))
+        left = int(np.clip(x - _TILE // 2, 0, max(0, change.shape[1] - _TILE)))
+        part = slice(top, min(top + _TILE, change.shape[0])), slice(left, min(left + _TILE, change.shape[1]))
+        mask = usable[part] > _CHANGED
+        if mask.sum() < _LEAST:
+            break
+        tiles.append(Tile(part, old[part][mask].astype(np.float32), new[part][mask].astype(np.float32), mask,
+                          float(change[part][mask].mean())))
+        sums[max(0, y - _TILE):y + _TILE, max(0, x - _TILE):x + _TILE] = 0
+    return tuple(tiles)
