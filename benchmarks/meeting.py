@@ -212,8 +212,8 @@ class _Stage:
         bar = np.full((height, width, 3), (225, 222, 220), np.uint8)
         cv2.rectangle(bar, (8, 4), (width // 4, height // 2 - 2), (250, 250, 250), -1)
         cv2.rectangle(bar, (width // 12, height // 2 + 4), (width * 3 // 4, height - 6), (255, 255, 255), -1)
-        for text, place in (("Untitled page", (18, height // 2 - 8)), ("https://example.org/", (width // 10, height - 12))):
-            cv2.putText(bar, text, place, cv2.FONT_HERSHEY_SIMPLEX, 0.5 * self.meeting.scale, (60, 60, 60), 1, cv2.LINE_AA)
+        for text, at in (("Untitled page", (18, height // 2 - 8)), ("https://example.org/", (width // 10, height - 12))):
+            cv2.putText(bar, text, at, cv2.FONT_HERSHEY_SIMPLEX, 0.5 * self.meeting.scale, (60, 60, 60), 1, cv2.LINE_AA)
         _paste(canvas, bar, self.meeting.left, self.meeting.top - height)
 
     def _bar(self, canvas: np.ndarray) -> None:
@@ -241,7 +241,8 @@ class _Stage:
         """Somebody who nods, before a wall, with a camera's noise."""
         height, width = place.shape[:2]
         place[:] = (120, 140, 150)
-        centre = (int(width / 2 + width * 0.06 * np.sin(time * 1.7)), int(height * 0.45 + height * 0.04 * np.sin(time * 2.9)))
+        centre = (int(width / 2 + width * 0.06 * np.sin(time * 1.7)),
+                  int(height * 0.45 + height * 0.04 * np.sin(time * 2.9)))
         cv2.ellipse(place, (width // 2, height), (width // 3, height // 3), 0, 0, 360, (90, 50, 40), -1)
         cv2.circle(place, centre, height // 4, (150, 180, 220), -1)
         cv2.add(place, self.people.integers(0, 9, place.shape, np.uint8), place)

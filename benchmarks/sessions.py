@@ -18,7 +18,7 @@ _FORMS = ("flight/Alaska/wrapper.html", "flight/AA/wrapper.html", "miniwob/email
           "miniwob/social-media-all.html", "miniwob/search-engine.html", "miniwob/book-flight.html",
           "miniwob/order-food.html", "miniwob/click-checkboxes-large.html", "miniwob/login-user-popup.html")
 _DOCS = ("library/functions.html", "tutorial/index.html", "library/json.html", "library/stdtypes.html", "index.html")
-_PER_PAGE = 10  # actions on one page before the hand goes to the next
+_PER_PAGE = 8  # actions on one page before the hand goes to the next
 
 
 async def record_sessions(folder: Path, count: int, actions: int, seed: int) -> list[Path]:
@@ -28,8 +28,9 @@ async def record_sessions(folder: Path, count: int, actions: int, seed: int) -> 
         gate = asyncio.Semaphore(2)
 
         async def one(number: int) -> Path:
+            chance = random.Random(seed * 1000 + number)
             async with gate:
-                return await _record(browser, folder / f"session-{number}", actions, random.Random(seed * 1000 + number))
+                return await _record(browser, folder / f"session-{number}", actions, chance)
 
         try:
             return await asyncio.gather(*(one(number) for number in range(count)))
@@ -51,6 +52,9 @@ async def _record(browser: Browser, directory: Path, actions: int, chance: rando
             while done < actions:
                 await page.goto(pages[done // _PER_PAGE % len(pages)])
                 await page.wait_for_timeout(400)
+                cover = page.get_by_text("START", exact=True)
+                if await cover.count() and await cover.first.is_visible():
+                    await cover.first.click()
                 for _ in range(_PER_PAGE):
                     done += 1
                     if chance.random() < 0.2:

@@ -12,12 +12,12 @@ from schemas import DemonstrationSchema
 from schemas.demonstration import FORMAT, VERSION
 from schemas.files import check, dump_json, write_atomically
 
-from . import actions, align, chat, checks
+from . import actions, align, chat, checks, derived
 
 STAGES = (
     actions.stage,  # events -> turns
     chat.stage,     # + utterances, from the recording and from a chat log
-    align.stage,    # + which picture is good
+    align.stage,    # + where each turn is in the video, and which picture is good
     checks.stage,   # + what a reviewer should look at
 )
 
@@ -29,6 +29,11 @@ class Context:
     recording: Recording
     chat: Path | None = None
     speakers: Mapping[str, str] = field(default_factory=dict)
+    video: Path | None = None
+
+    def keep(self, content: bytes) -> str:
+        """Keep a picture that no recorder took among the derived blobs; returns its name."""
+        return derived.keep(self.recording.layout, content)
 
 
 def derive(context: Context) -> dict:
@@ -41,9 +46,11 @@ def derive(context: Context) -> dict:
     return check(demonstration, DemonstrationSchema(), f"{recording.layout.root}: demonstration")
 
 
-def process(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None) -> dict:
+def process(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None,
+            video: Path | None = None) -> dict:
     """Derive a recording's demonstration and write demonstration.json beside it; returns the demonstration."""
     recording = Recording(path)
-    demonstration = derive(Context(recording, chat, speakers or {}))
+    demonstration = derive(Context(recording, chat, speakers or {}, video))
     write_atomically(recording.layout.demonstration, dump_json(demonstration))
+    derived.clear(recording.layout, demonstration)
     return demonstration

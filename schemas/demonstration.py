@@ -5,7 +5,7 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 from .intents import BROWSER_INTENTS
 from .parts import (
     SCREENSHOT_STATUSES, ElementSchema, PointSchema, StateSchema, Strict,
-    flag, integer, listing, nested, number, string,
+    digest, flag, integer, listing, nested, number, string,
 )
 from .recording import SPEAKERS
 
@@ -18,6 +18,13 @@ class TurnStateSchema(StateSchema):
 
     video_time = number("time of the matching frame of the video", allow_none=True)
     screenshot_status = string("`good` or `broken`", validate=validate.OneOf(SCREENSHOT_STATUSES))
+    screenshot_source = string("where the screenshot is from when the one that was taken was late or broken: "
+                               "`captured` (another of the recording's) or `video`", required=False,
+                               validate=validate.OneOf(("captured", "video")))
+    screenshot_taken = digest("blob: the screenshot that was taken and is replaced", required=False, allow_none=True)
+    similarity = number("external video: SSIM of the screenshot that was taken and the frame at `video_time`, at half "
+                        "size in grey", required=False, allow_none=True)
+    confidence = number("external video: how sure `video_time` is, from 0 to 1; below 0.5 is low", required=False)
 
 
 class PointerArguments(Strict):

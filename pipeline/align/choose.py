@@ -13,22 +13,29 @@ import numpy as np
 from .pictures import Picture
 from .rectangle import Rectangle
 from .ssim import ssim
-from .video import Shot, Video
+from .video import Video
 
 LATER = (0.12, 0.3, 0.5, 0.8, 1.2)  # seconds after the action at which a late screenshot may have been taken
-_BACK = 2  # frames before the one at the action's time that are looked at
+_UNSURE = 0.03  # seconds by which the clock may be wrong
 _TILE = 16  # pixels at working size
 _CHANGED = 4.0  # grey levels, mean over a tile, by which frames differ where the page changed
 _LARGE = 4  # tiles: more than a pointer covers
 _CLEAR = 0.45  # of a change, by which a screenshot must be nearer to one side
+_LIKE, _NOISE = 0.5, 2.0  # of a change, and grey levels, by which a screenshot may differ from the side it is on
 _WRONG = 5.0  # grey levels, mean over a tile, by which a better screenshot may be worse anywhere
 
 
 @dataclass
 class View:
-    """The page as frames show it around one action; `number`: of the frame that is shown at the action's time."""
+    """The page as frames show it around one action.
+
+    `number`: of the frame that is shown at the action's time. `fresh`: the clock says that this frame came up so shortly
+    before that the one before may be the right one. `newer`: the screenshot is said to be painted after that frame.
+    """
 
     number: int
+    fresh: bool = False
+    newer: bool = False
     near: dict[int, np.ndarray] = field(default_factory=dict)
     later: list[np.ndarray] = field(default_factory=list)
 
@@ -44,11 +51,13 @@ class Verdict:
     better: str | None
 
 
-def frames_for(video: Video, time: float) -> tuple[int, np.ndarray, np.ndarray]:
-    """For an action at a video time: the number of its frame, the times of the frames near it, of those later."""
+def view_of(video: Video, time: float, painted: float | None) -> tuple[View, np.ndarray, np.ndarray]:
+    """For an action at a video time, and its screenshot said to be painted at another: an empty view, the times of the
+    frames near the action, and of those later."""
     number = video.number_at(time)
-    near = video.times[max(0, number - _BACK):number + 2]
-    return number, near, video.around(np.array([time + step for step in LATER]))
+    shown = video.times[max(number, 0)]
+    view = View(number, bool(time - shown < _UNSURE), painted is not None and bool(shown < painted <= time))
+    return view, video.times[max(0, number - 1):number + 2], video.around(np.array([time + step for step in LATER]))
 
 
 def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], rectangle: Rectangle,
@@ -67,10 +76,11 @@ def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], re
         better = _fitting(pages[view.number], None, None, usable, seen)
         return Verdict(view.number, None, False, better)
     taken = picture.grey[seen]
-    number = _step_back(view.number, pages, taken)
+    number = _step_back(view, pages, taken)
     before = pages[number]
     similarity = ssim(taken, before)
-    wrong = _late_tiles(taken, before, [page[seen] for page in view.later])
+    rightful = [before, *([pages[number + 1]] if view.newer and number + 1 in pages else [])]
+    wrong = _late_tiles(taken, rightful, [page[seen] for page in view.later])
     if wrong is None or not _is_explained(wrong, taken, before, usable, seen):
         return Verdict(number, similarity, False, None)
     return Verdict(number, similarity, True, _fitting(before, taken, wrong, usable, seen))
@@ -88,32 +98,35 @@ def _tiles(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return cv2.resize(cv2.absdiff(one, other), (columns, rows), interpolation=cv2.INTER_AREA).astype(np.float32)
 
 
-def _step_back(number: int, pages: Mapping[int, np.ndarray], taken: np.ndarray) -> int:
+def _step_back(view: View, pages: Mapping[int, np.ndarray], taken: np.ndarray) -> int:
     """The clock may be a frame off: when the frame already shows what followed, take the one before."""
-    while number - 1 in pages:
-        now, before = pages[number], pages[number - 1]
-        change = _tiles(now, before)
-        there = change > _CHANGED
-        if not there.any():
-            return number
-        gain = (_tiles(taken, now) - _tiles(taken, before))[there].sum() / change[there].sum()
-        if gain < _CLEAR:
-            return number
-        number -= 1
-    return number
+    number = view.number
+    if not view.fresh or number - 1 not in pages:
+        return number
+    now, before = pages[number], pages[number - 1]
+    change = _tiles(now, before)
+    there = change > _CHANGED
+    gain = (_tiles(taken, now) - _tiles(taken, before))[there].sum()
+    return number - 1 if there.any() and gain > _CLEAR * change[there].sum() else number
 
 
-def _late_tiles(taken: np.ndarray, before: np.ndarray, later: Sequence[np.ndarray]) -> np.ndarray | None:
-    """Tiles (rows x columns, true or false) in which the screenshot shows what came later; None when it does not."""
-    from_before = _tiles(taken, before)
+def _late_tiles(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[np.ndarray]) -> np.ndarray | None:
+    """Tiles (rows x columns, true or false) in which the screenshot shows what came later; None when it does not.
+
+    `rightful`: pages that it may show, the one before the action first.
+    """
+    before = rightful[0]
+    from_before = np.minimum.reduce([_tiles(taken, page) for page in rightful])
     best: tuple[float, np.ndarray] | None = None
     for page in later:
         change = _tiles(page, before)
         there = change > _CHANGED
         if not there.any():
             continue
-        lean = np.where(there, (from_before - _tiles(taken, page)) / np.maximum(change, 1), 0)
-        late, good = lean > _CLEAR, lean < -_CLEAR
+        from_later = _tiles(taken, page)
+        lean = np.where(there, (from_before - from_later) / np.maximum(change, 1), 0)
+        late = (lean > _CLEAR) & (from_later < _LIKE * change + _NOISE)
+        good = (lean < -_CLEAR) & (from_before < _LIKE * change + _NOISE)
         weight = float(change[late].sum() - 1.5 * change[good].sum())
         if late.any() and weight > 0 and (best is None or weight > best[0]):
             best = weight, late

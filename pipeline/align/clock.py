@@ -14,7 +14,7 @@ import numpy as np
 from .coarse import Stretch
 from .marks import Bracket
 
-_TOLERANCE = 0.015  # seconds by which a bracket may be wrong: the times of painted frames are not exact
+_TOLERANCE = 0.006  # seconds by which a bracket may be wrong: the times of painted frames are not exact
 _DRIFT = 3e-4  # parts per one, either way
 _ELSEWHERE = 0.15  # seconds from the best offset from which on another is another
 
@@ -31,8 +31,8 @@ class Piece:
     middle: float
     low: float
     high: float
-    votes: int
-    others: int
+    votes: float
+    others: float
     width: float
     begin: float  # of the stretch, in the video
     end: float
@@ -66,14 +66,14 @@ class Clock:
 
 def fit(stretches: Sequence[Stretch], brackets: Sequence[Sequence[Bracket]]) -> Clock:
     """The clock that most brackets allow; `brackets` belong to the stretches one by one."""
-    arrays = [np.array([(b.time, b.after, b.until) for b in own]).reshape(-1, 3) for own in brackets]
+    arrays = [np.array([(b.time, b.after, b.until, b.weight) for b in own]).reshape(-1, 4) for own in brackets]
     times = np.concatenate([array[:, 0] for array in arrays]) if arrays else np.zeros(0)
     span = float(np.ptp(times)) if len(times) else 0.0
     steps = int(np.clip(np.ceil(_DRIFT * span / 0.008), 1, 60))
     drifts = np.linspace(-_DRIFT, _DRIFT, 2 * steps + 1)
     middle = float(times.mean()) if len(times) else 0.0
-    scores = np.array([sum(_best_offset(array, middle, drift)[0] for array in arrays) for drift in drifts])
-    best = np.flatnonzero(scores == scores.max())
+    scores = np.array([sum(_best_offset(array, middle, drift, 0.0)[0] for array in arrays) for drift in drifts])
+    best = np.flatnonzero(scores >= scores.max() - 1e-6)
     drift = float(drifts[best[len(best) // 2]]) if span > 10 else 0.0
     return Clock(tuple(_piece(stretch, array, middle, drift) for stretch, array in zip(stretches, arrays, strict=True)),
                  drift)
@@ -91,21 +91,23 @@ def _edges(array: np.ndarray, middle: float, drift: float) -> tuple[np.ndarray, 
     return array[:, 1] - there - _TOLERANCE, array[:, 2] - there + _TOLERANCE
 
 
-def _best_offset(array: np.ndarray, middle: float, drift: float) -> tuple[int, float, float]:
-    """How many marks' brackets allow the best offset; the lowest and the highest such offset."""
+def _best_offset(array: np.ndarray, middle: float, drift: float, expected: float) -> tuple[float, float, float]:
+    """How many brackets allow the best offset, the lowest and the highest such offset; of several, those nearest to
+    what is expected."""
     if not len(array):
         return 0, 0.0, 0.0
     low, high = _edges(array, middle, drift)
     points = np.concatenate([low, high])
-    steps = np.concatenate([np.ones(len(low), int), -np.ones(len(high), int)])
+    steps = np.concatenate([array[:, 3], -array[:, 3]])
     order = np.lexsort((-steps, points))
     counts = np.cumsum(steps[order])
-    at = int(counts.argmax())
-    return int(counts[at]), float(points[order][at]), float(points[order][at + 1])
+    best = np.flatnonzero(counts >= counts.max() - 1e-6)
+    at = best[np.abs(points[order][best] - expected).argmin()]
+    return float(counts[at]), float(points[order][at]), float(points[order][at + 1])
 
 
 def _piece(stretch: Stretch, array: np.ndarray, middle: float, drift: float) -> Piece:
-    votes, low, high = _best_offset(array, middle, drift)
+    votes, low, high = _best_offset(array, middle, drift, stretch.offset)
     if not votes:
         time = (stretch.start - stretch.offset, stretch.end - stretch.offset)
         return Piece(float(stretch.offset), middle, *map(float, time), 0, 0, float(2 * stretch.slack),
@@ -114,6 +116,6 @@ def _piece(stretch: Stretch, array: np.ndarray, middle: float, drift: float) -> 
     lowest, highest = _edges(array, middle, drift)
     agree = (lowest <= offset) & (offset <= highest)
     far = (highest < offset - _ELSEWHERE) | (lowest > offset + _ELSEWHERE)
-    others = _best_offset(array[far], middle, drift)[0]
+    others = _best_offset(array[far], middle, drift, offset)[0]
     return Piece(offset, middle, float(array[agree, 0].min()), float(array[agree, 0].max()), votes, others, high - low,
                  stretch.start, stretch.end)

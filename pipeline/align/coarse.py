@@ -12,8 +12,8 @@ import numpy as np
 
 STEP = 0.2  # seconds between two times of the grid
 _FLOOR = 0.1  # grey levels by which a frame may differ from the best picture and count as the same
-_UNKNOWN = 3.0  # grey levels: a moment of which the recording has no picture is taken to differ by so much
-_OUTSIDE = 2.0  # the same for moments before and after the recording
+_UNKNOWN = 1.5  # grey levels: a moment of which the recording has no picture is taken to differ by so much
+_LATE, _LATE_COST = 1.5, 0.3  # seconds that a screenshot may have been taken late, and what that costs
 _JUMP = 12.0  # what a pause costs: about three frames that fit much better
 _SHORTEST_PAUSE = 1.0  # seconds; shorter ones are found by the exact fit
 _SLIP = 0.5  # what one step of drift costs
@@ -67,19 +67,16 @@ def _likelihood(differences: np.ndarray) -> np.ndarray:
 
 def _emissions(likely: np.ndarray, shown: Sequence[Shown], grid: np.ndarray) -> np.ndarray:
     """Log-likelihood of each frame at each time of the grid, K x T."""
-    scores = np.full((len(likely), len(grid)), -np.log1p(_OUTSIDE / _FLOOR))
-    begin, end = (np.searchsorted(grid, edge) for edge in (min(entry.start for entry in shown),
-                                                           max(entry.end for entry in shown)))
-    scores[:, begin:end + 1] = -np.log1p(_UNKNOWN / _FLOOR)
+    scores = np.full((len(likely), len(grid)), -np.log1p(_UNKNOWN / _FLOOR))
     for entry, after in zip(shown, [*shown[1:], None], strict=True):
-        # Between two pictures the screen shows the one or the other, or something that nobody kept.
-        start = np.searchsorted(grid, entry.start - STEP)
-        between = np.searchsorted(grid, after.start) if after else np.searchsorted(grid, entry.end)
-        end = np.searchsorted(grid, entry.end + STEP / 2)
-        np.maximum(scores[:, start:end], likely[:, entry.picture, None], out=scores[:, start:end])
-        if after and between > end:
-            both = np.maximum(likely[:, entry.picture], likely[:, after.picture]) - 0.7
-            np.maximum(scores[:, end:between], both[:, None], out=scores[:, end:between])
+        own = likely[:, entry.picture, None]
+        start, end, late = np.searchsorted(grid, (entry.start - STEP, entry.end + STEP / 2, entry.end + _LATE))
+        np.maximum(scores[:, start:end], own, out=scores[:, start:end])
+        np.maximum(scores[:, end:late], own - _LATE_COST, out=scores[:, end:late])
+        between = np.searchsorted(grid, after.start) if after else end
+        if between > end:  # the screen shows the one or the other, or something that nobody kept
+            both = np.maximum(likely[:, entry.picture], likely[:, after.picture])[:, None] - 2 * _LATE_COST
+            np.maximum(scores[:, end:between], both, out=scores[:, end:between])
     return scores
 
 

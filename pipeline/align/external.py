@@ -13,7 +13,7 @@ import numpy as np
 from recorder import Recording
 
 from . import flash
-from .choose import Verdict, View, frames_for, judge, suspicious
+from .choose import Verdict, View, judge, suspicious, view_of
 from .clock import Clock, Piece, fit
 from .coarse import Shown, Stretch, place
 from .marks import Bracket, Mark, Watch, find_marks, timeline
@@ -29,7 +29,7 @@ _SMALL = 5  # times smaller than working size: pictures for the rough placing
 _CLIP = 40  # grey levels: more difference says nothing more
 _FIRST_MARKS = 48  # marks looked at for the clock, cheapest first, before all are
 _ENOUGH_VOTES = 8
-_SURE = 0.12  # seconds around a mark that are looked at once the clock is known
+_AROUND, _FURTHER = 0.8, 3.0  # seconds around a mark that are looked at besides the rough placing's slack
 _NEIGHBOURS = 5  # screenshots before and after an action among which a better one is looked for
 
 
@@ -50,7 +50,8 @@ class Found:
     """What the video says of one turn. `time`: of the chosen frame, seconds of the video; None when it was not filmed.
 
     `similarity`: SSIM of the captured screenshot and that frame. `better`: blob of another captured screenshot that
-    fits; `page`: the page cut out of the frame (BGR, at the viewport's size), when no captured one does.
+    fits; `page`: the page cut out of the frame, as a file, when no captured one does; `painted`: when that was on the
+    screen, seconds of the recording.
     """
 
     time: float | None
@@ -59,6 +60,7 @@ class Found:
     late: bool = False
     better: str | None = None
     page: bytes | None = None
+    painted: float | None = None
 
 
 Encode = Callable[[np.ndarray], bytes]
@@ -144,19 +146,25 @@ def _sample(scene: Scene) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _set_clock(scene: Scene, stretches: Sequence[Stretch], marks: Sequence[Mark]) -> Clock:
-    """Watch the cheapest marks; all of them when those do not settle it."""
-    due = [(number, mark, mark.time + stretch.offset, stretch.slack + 0.3)
-           for number, stretch in enumerate(stretches) for mark in marks
-           if stretch.start - 3 < mark.time + stretch.offset < stretch.end + 3]
-    cheap = _cheapest(scene.video, due)
-    clock = None
-    for chosen in ([cheap, due] if len(cheap) < len(due) else [due]):
-        clock = fit(stretches, _watch(scene, chosen, len(stretches)))
+    """Watch the cheapest marks near where they should be; all of them, and further around, when that does not settle
+    it."""
+    close = _due(stretches, marks, _AROUND)
+    cheap = _cheapest(scene.video, close)
+    for due in ([cheap] if len(cheap) < len(close) else []) + [close, _due(stretches, marks, _FURTHER)]:
+        clock = fit(stretches, _watch(scene, due, len(stretches)))
         if all(piece.votes >= _ENOUGH_VOTES and piece.others * 2 < piece.votes for piece in clock.pieces):
             break
     red = flash.find(scene.video, scene.rectangle, scene.pictures[scene.names[0]].viewport,
                      [clock.video_time(0.0, piece) for piece in clock.pieces[:1] if piece.votes < _ENOUGH_VOTES])
     return clock if red is None else fit(stretches, _watch(scene, due, len(stretches), red))
+
+
+def _due(stretches: Sequence[Stretch], marks: Sequence[Mark], around: float) -> list[tuple[int, Mark, float, float]]:
+    """For each stretch and each mark on it: the stretch's number, the mark, its expected video time, and the seconds
+    before and after that it is looked for."""
+    return [(number, mark, mark.time + stretch.offset, stretch.slack + around)
+            for number, stretch in enumerate(stretches) for mark in marks
+            if stretch.start - 3 < mark.time + stretch.offset < stretch.end + 3]
 
 
 def _cheapest(video: Video, due: list[tuple[int, Mark, float, float]]) -> list[tuple[int, Mark, float, float]]:
@@ -223,8 +231,8 @@ def _look_at_all(scene: Scene, clock: Clock, turns: Sequence[dict], encode: Enco
     wanted = np.array(sorted({time for look in looks for time in look.near | look.later}))
     pages: dict[str, bytes] = {}
     active, waiting = [], sorted(looks, key=lambda look: min(look.near))
-    order = [scene.names[entry.picture] for entry in scene.shown]
-    starts = np.array([entry.start for entry in scene.shown])
+    by_end = sorted(scene.shown, key=lambda entry: entry.end)
+    order, ends = [scene.names[entry.picture] for entry in by_end], np.array([entry.end for entry in by_end])
     for shot in scene.video.shots(wanted):
         while waiting and min(waiting[0].near) <= shot.time:
             active.append(waiting.pop(0))
@@ -232,11 +240,11 @@ def _look_at_all(scene: Scene, clock: Clock, turns: Sequence[dict], encode: Enco
         for look in list(active):
             _take(scene, look, shot, cuts)
             if shot.time >= look.last:
-                _finish(scene, look, order, starts)
+                _finish(scene, look, order, ends)
                 active.remove(look)
     for look in [*active, *waiting]:
         if look.view.near:
-            _finish(scene, look, order, starts)
+            _finish(scene, look, order, ends)
     _cut_pages(scene, looks, encode, pages)
     return _conclude(scene, clock, turns, looks, pages)
 
@@ -251,11 +259,11 @@ def _looks(scene: Scene, clock: Clock, turn: dict) -> list[_Look]:
         time = clock.video_time(turn["timestamp"], piece)
         if not 0 <= time <= video.duration + 0.5:
             continue
-        number, near, later = frames_for(video, time)
-        if number >= 0:
-            last = max(float(near.max()), float(later.max()) if len(later) else 0.0)
-            found.append(_Look(turn, piece, picture, viewport, work_shape(viewport), View(number),
-                               set(near.tolist()), set(later.tolist()), last))
+        painted = None if state["screenshot_time"] is None else clock.video_time(state["screenshot_time"], piece)
+        view, near, later = view_of(video, time, painted)
+        if view.number >= 0:
+            found.append(_Look(turn, piece, picture, viewport, work_shape(viewport), view, set(near.tolist()),
+                               set(later.tolist()), float(max(near.max(), later.max(initial=0)))))
     return found
 
 
@@ -281,11 +289,11 @@ def _is_in_doubt(scene: Scene, look: _Look) -> bool:
     return suspicious(page, look.picture, scene.rectangle.seen(look.viewport, scene.video.size, look.shape))
 
 
-def _finish(scene: Scene, look: _Look, order: list[str], starts: np.ndarray) -> None:
+def _finish(scene: Scene, look: _Look, order: list[str], ends: np.ndarray) -> None:
     """Judge, and let the pixels go."""
     if look.view.number not in look.view.near:
         return
-    here = int(np.searchsorted(starts, look.turn["timestamp"]))
+    here = int(np.searchsorted(ends, look.turn["timestamp"]))
     around = sorted(range(max(0, here - _NEIGHBOURS), min(len(order), here + _NEIGHBOURS)),
                     key=lambda index: abs(index + 0.5 - here))
     neighbours = [scene.pictures[name] for name in dict.fromkeys(order[index] for index in around)]
@@ -323,8 +331,10 @@ def _conclude(scene: Scene, clock: Clock, turns: Sequence[dict], looks: Sequence
         confidence = _confidence(clock, best, usual)
         if not verdict.late and verdict.better and best.picture is not None and not best.picture.blank:
             verdict = replace(verdict, better=None)
-        found[turn["id"]] = Found(float(scene.video.times[verdict.number]), verdict.similarity, round(confidence, 3),
-                                  verdict.late, verdict.better, pages.get(f"{turn['id']} {best.piece.begin}"))
+        time = float(scene.video.times[verdict.number])
+        painted = turn["timestamp"] - max(0.0, clock.video_time(turn["timestamp"], best.piece) - time)
+        found[turn["id"]] = Found(time, verdict.similarity, round(confidence, 3), verdict.late, verdict.better,
+                                  pages.get(f"{turn['id']} {best.piece.begin}"), round(painted, 4))
     return found
 
 

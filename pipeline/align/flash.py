@@ -31,9 +31,9 @@ def is_red(shot: Shot, rectangle: Rectangle, viewport: tuple[int, int]) -> bool:
     small = shot.frame.reformat(width=160, height=max(1, round(160 * shot.frame.height / shot.frame.width)),
                                 format="rgb24").to_ndarray().astype(np.int16)
     scale = 160 / shot.frame.width
-    rows = slice(max(0, round(rectangle.top * scale)), max(0, round((rectangle.top + rectangle.height * viewport[1]) * scale)))
-    columns = slice(max(0, round(rectangle.left * scale)),
-                    max(0, round((rectangle.left + rectangle.width * viewport[0]) * scale)))
+    rows, columns = (slice(max(0, round(start * scale)), max(0, round((start + size * length) * scale)))
+                     for start, size, length in ((rectangle.top, rectangle.height, viewport[1]),
+                                                 (rectangle.left, rectangle.width, viewport[0])))
     page = small[rows, columns]
     if not page.size:
         return False

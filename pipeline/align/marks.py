@@ -43,6 +43,7 @@ class Mark:
     viewport: tuple[int, int]
     shape: tuple[int, int]
     tiles: tuple[Tile, ...]
+    weight: float = 1.0
 
     def shows(self, shot: Shot, rectangle: Rectangle) -> bool:
         """Whether most tiles look new in a frame."""
@@ -61,6 +62,7 @@ class Bracket:
     time: float
     after: float
     until: float
+    weight: float = 1.0
 
 
 @dataclass
@@ -76,43 +78,62 @@ class Watch:
         """Take in the next frame; `gap`: frames were left out since the one before."""
         new = self.mark.shows(shot, rectangle)
         if new and not self._was_new and self._last is not None and not gap:
-            self.brackets.append(Bracket(self.mark.time, self._last, shot.time))
+            self.brackets.append(Bracket(self.mark.time, self._last, shot.time, self.mark.weight))
         self._last, self._was_new = shot.time, new
 
 
 def timeline(states: Iterable[tuple[float, dict]], pictures: Mapping[str, Picture]) -> tuple[list[Shown], list[str]]:
-    """What was on the screen when, from (time of event, state); and the names of the pictures that `Shown` numbers."""
+    """What was on the screen when, from (time of event, state), by time of painting; and the names of the pictures that
+    `Shown` numbers. Where screenshots lie, two may claim the same time.
+    """
     names = [name for name, picture in pictures.items() if not picture.blank]
     number = {name: index for index, name in enumerate(names)}
+    ends: dict[tuple[float, int], float] = {}
+    for time, state in states:
+        if state and state["screenshot"] in number:
+            start = state["screenshot_time"] if state["screenshot_time"] is not None else time - 0.2
+            key = start, number[state["screenshot"]]
+            ends[key] = max(ends.get(key, start), time)
     shown: list[Shown] = []
-    entries = sorted((state["screenshot_time"] if state["screenshot_time"] is not None else time - 0.2, time,
-                      number[state["screenshot"]]) for time, state in states
-                     if state and state["screenshot"] in number)
-    for start, time, picture in entries:
-        end = max(start, time)
+    for (start, picture), end in sorted(ends.items(), key=lambda item: (item[0][0], item[1])):
         if shown and shown[-1].picture == picture:
             shown[-1] = Shown(shown[-1].start, max(end, shown[-1].end), picture)
         else:
-            if shown and shown[-1].end > start:
-                shown[-1] = Shown(shown[-1].start, max(shown[-1].start, start), shown[-1].picture)
             shown.append(Shown(start, end, picture))
     return shown, names
 
 
 def find_marks(shown: Sequence[Shown], pictures: Sequence[Picture], rectangle: Rectangle, frame: tuple[int, int]
                ) -> list[Mark]:
-    """A mark for each change between neighbours in time that the frame can show."""
+    """Marks for the changes between neighbours in time that the frame can show.
+
+    A screenshot that was taken too late already shows what the next one shows, and hides the moment of the change. So
+    each is held against the one before the last as well, tile by tile, with less weight.
+    """
     marks = []
-    before: tuple[Picture, np.ndarray] | None = None
+    last: list[tuple[Picture, np.ndarray]] = []
     for entry in shown:
         picture = pictures[entry.picture]
         grey = picture.grey
-        if before and before[0].viewport == picture.viewport:
-            seen = rectangle.seen(picture.viewport, frame, picture.shape)
-            if tiles := _tiles(before[1], grey, seen):
+        seen = rectangle.seen(picture.viewport, frame, picture.shape)
+        for back, (other, before) in enumerate(reversed(last)):
+            if other.viewport != picture.viewport:
+                continue
+            tiles = _tiles(before, grey, seen)
+            if not back and tiles:
                 marks.append(Mark(entry.start, picture.viewport, picture.shape, tiles))
-        before = picture, grey
+            elif back:
+                hidden = [tile for tile in tiles if not _differs(last[-1][1], grey, tile)]
+                marks += [Mark(entry.start, picture.viewport, picture.shape, (tile,), 1 / len(hidden))
+                          for tile in hidden]
+        last = [*last[-1:], (picture, grey)]
     return marks
+
+
+def _differs(old: np.ndarray, new: np.ndarray, tile: Tile) -> bool:
+    if old.shape != new.shape:
+        return True
+    return float(cv2.absdiff(old[tile.part], new[tile.part])[tile.mask].mean()) > 0.3 * tile.contrast
 
 
 def _tiles(old: np.ndarray, new: np.ndarray, seen: tuple[slice, slice]) -> tuple[Tile, ...]:

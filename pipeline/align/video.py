@@ -39,13 +39,15 @@ class Shot:
 
 
 class Video:
-    """A video file. `times`: of all frames, in order, seconds since the first; `keys`: of those that stand alone."""
+    """A video file. `times`: of all frames, in order, seconds since the first, whose own stamp is `first`; `keys`: of
+    those that stand alone; `size`: width and height of a frame."""
 
     def __init__(self, path: Path | str):
         """Read the index; raises InputError when the file cannot be read or holds no video."""
         self.path = Path(path)
         self._stamps, self._keys = self._read_index()
         self._first = int(self._stamps.min())
+        self.first = self._first * self._base
         self._seconds = (self._stamps - self._first) * self._base
         self.times: np.ndarray = np.sort(self._seconds)
         self.keys: np.ndarray = np.sort(self._seconds[self._keys])
