@@ -8,26 +8,36 @@ import json
 import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import av
 import cv2
+import numpy as np
 import zstandard
 
 from pipeline.actions import fold
 from recorder import Recording
 from schemas import RecordingLayout
-from schemas.files import dump_json, dump_line
+from schemas.files import dump_line
 
 LATE = 0.5  # seconds: WebLINX's fault
+_CHANGED = 40  # grey levels: more than the coding of the own video adds
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A replaced screenshot: the blob that was right, the late one, and where the screen had changed meanwhile."""
+
+    right: str
+    late: str
+    changed: np.ndarray
 
 
 def copy(source: Path, target: Path, *, time: Callable[[float], float] = lambda moment: moment,
-         late: bool = False) -> dict[str, tuple[str, str]]:
+         late: bool = False) -> dict[str, Fault]:
     """Copy a recording with times changed by `time`; with `late`, every second action's screenshot is replaced by one
-    taken 500 ms after the action, and no other screenshots are left.
-
-    Returns (right blob, late blob) by turn for the screenshots that were replaced.
+    taken 500 ms after the action, and no screenshots are left but one an action. Returns the faults by turn.
     """
     old, new = RecordingLayout(source), RecordingLayout(target)
     new.root.mkdir(parents=True)
@@ -35,17 +45,17 @@ def copy(source: Path, target: Path, *, time: Callable[[float], float] = lambda 
         (new.blobs / folder.name).mkdir(parents=True)
         for blob in folder.iterdir():
             os.link(blob, new.blobs / folder.name / blob.name)
-    for path in (new.chat, new.resources):
-        path.write_bytes((old.root / path.name).read_bytes())
-    new.manifest.write_bytes(old.manifest.read_bytes())
-    replaced = _late_pictures(Recording(source), new) if late else {}
-    kept = {turn["events"][0] for turn in fold(Recording(source).events)} if late else None
+    for name in (new.manifest.name, new.chat.name, new.resources.name):
+        (new.root / name).write_bytes((old.root / name).read_bytes())
+    recording = Recording(source)
+    turns = fold(recording.events)
+    faults = _faults(recording, turns, new) if late else {}
+    kept = {int(turn["id"].removeprefix("turn-")) for turn in turns} if late else None
+    by_event = {int(name.removeprefix("turn-")): fault.late for name, fault in faults.items()}
     with new.events.open("wb") as file:
-        for event in Recording(source).raw_events():
-            file.write(dump_line(_changed(event, time, {seq: pair[1] for seq, pair in replaced.items()}, kept)))
-    manifest = json.loads(new.manifest.read_bytes())
-    new.manifest.write_bytes(dump_json(manifest))
-    return {f"turn-{seq}": pair for seq, pair in replaced.items()}
+        for event in recording.raw_events():
+            file.write(dump_line(_changed(event, time, by_event, kept)))
+    return faults
 
 
 def _changed(event: dict, time: Callable[[float], float], late: dict[int, str], kept: set[int] | None) -> dict:
@@ -63,21 +73,22 @@ def _changed(event: dict, time: Callable[[float], float], late: dict[int, str], 
     return event
 
 
-def _late_pictures(recording: Recording, target: RecordingLayout) -> dict[int, tuple[str, str]]:
-    """By number of the event: the right blob, and one of the recording's own video 500 ms after the action."""
-    turns = [turn for turn in fold(recording.events) if turn["state"] and turn["state"]["screenshot"]][1::2]
-    wanted = sorted((turn["timestamp"] + LATE, turn["id"]) for turn in turns)
-    frames = _shown(recording.layout.video, [time for time, _ in wanted])
-    late = {name: picture for (_, name), picture in zip(wanted, frames, strict=True)}
+def _faults(recording: Recording, turns: list[dict], target: RecordingLayout) -> dict[str, Fault]:
+    """Every second action with a screenshot: what the recording's own video shows 500 ms after it, kept as a blob."""
+    chosen = [turn for turn in turns if turn["state"] and turn["state"]["screenshot"]][1::2]
+    times = sorted({moment for turn in chosen for moment in (turn["timestamp"], turn["timestamp"] + LATE)})
+    frames = dict(zip(times, _shown(recording.layout.video, times), strict=True))
     found = {}
-    for turn in turns:
-        content = cv2.imencode(".bmp", late[turn["id"]])[1].tobytes()
+    for turn in chosen:
+        before, after = frames[turn["timestamp"]], frames[turn["timestamp"] + LATE]
+        content = cv2.imencode(".bmp", after)[1].tobytes()
         name = hashlib.sha256(content).hexdigest()
         path = target.blob(name)
         path.parent.mkdir(exist_ok=True)
         if not path.exists():
             path.write_bytes(zstandard.ZstdCompressor(level=1).compress(content))
-        found[turn["events"][0]] = (turn["state"]["screenshot"], name)
+        changed = cv2.absdiff(*(cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY) for frame in (before, after))) > _CHANGED
+        found[turn["id"]] = Fault(turn["state"]["screenshot"], name, changed)
     return found
 
 

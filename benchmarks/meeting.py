@@ -212,7 +212,7 @@ class _Stage:
         bar = np.full((height, width, 3), (225, 222, 220), np.uint8)
         cv2.rectangle(bar, (8, 4), (width // 4, height // 2 - 2), (250, 250, 250), -1)
         cv2.rectangle(bar, (width // 12, height // 2 + 4), (width * 3 // 4, height - 6), (255, 255, 255), -1)
-        for text, at in (("Untitled page", (18, height // 2 - 8)), ("https://example.org/", (width // 10, height - 12))):
+        for text, at in (("Untitled page", (18, height // 2 - 8)), ("https://example.org", (width // 10, height - 12))):
             cv2.putText(bar, text, at, cv2.FONT_HERSHEY_SIMPLEX, 0.5 * self.meeting.scale, (60, 60, 60), 1, cv2.LINE_AA)
         _paste(canvas, bar, self.meeting.left, self.meeting.top - height)
 

@@ -65,4 +65,4 @@ def _told(turn: dict, found: Found | None, keep) -> dict:
     return turn | {"state": state}
 
 
-__all__ = ["LOW", "SOURCES", "Video", "align", "encode", "is_blank", "ssim", "stage"]
+__all__ = ["LOW", "SOURCES", "Video", "decode", "align", "encode", "is_blank", "ssim", "stage"]

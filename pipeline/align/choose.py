@@ -11,25 +11,26 @@ import cv2
 import numpy as np
 
 from .pictures import Picture
-from .rectangle import Rectangle
 from .ssim import ssim
 from .video import Video
 
-LATER = (0.12, 0.3, 0.5, 0.8, 1.2)  # seconds after the action at which a late screenshot may have been taken
+LATER = (0.15, 0.35, 0.55, 1.0)  # seconds after the action at which a late screenshot may have been taken
 _UNSURE = 0.03  # seconds by which the clock may be wrong
 _TILE = 16  # pixels at working size
-_CHANGED = 4.0  # grey levels, mean over a tile, by which frames differ where the page changed
+_CHANGED = 14  # grey levels by which a pixel of two frames, or of two screenshots, differs where the page does
+_LEAST = 4  # changed pixels that a tile needs to have a say
+_LIKE = 0.5  # of a change, by which a picture may differ from the side that it is on
+_NOISE = 4.0  # grey levels that compression adds to that
 _LARGE = 4  # tiles: more than a pointer covers
-_CLEAR = 0.45  # of a change, by which a screenshot must be nearer to one side
-_LIKE, _NOISE = 0.5, 2.0  # of a change, and grey levels, by which a screenshot may differ from the side it is on
-_WRONG = 5.0  # grey levels, mean over a tile, by which a better screenshot may be worse anywhere
+_AGAINST = 0.1  # of all that changed, which may speak against a better picture
+_COARSE = 4  # times smaller: pictures for a first look
 
 
 @dataclass
 class View:
     """The page as frames show it around one action.
 
-    `number`: of the frame that is shown at the action's time. `fresh`: the clock says that this frame came up so shortly
+    `number`: of the frame shown at the time of the action. `fresh`: the clock says that this frame came up so shortly
     before that the one before may be the right one. `newer`: the screenshot is said to be painted after that frame.
     """
 
@@ -60,42 +61,73 @@ def view_of(video: Video, time: float, painted: float | None) -> tuple[View, np.
     return view, video.times[max(0, number - 1):number + 2], video.around(np.array([time + step for step in LATER]))
 
 
-def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], rectangle: Rectangle,
-          frame: tuple[int, int], viewport: tuple[int, int], shape: tuple[int, int]) -> Verdict:
+def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], seen: tuple[slice, slice],
+          hidden: np.ndarray) -> Verdict:
     """Choose the last frame that shows the page before the action, and hold the screenshot against it.
 
-    `neighbours`: other captured screenshots, the likeliest first.
+    `neighbours`: other captured screenshots, the likeliest first. `seen`: rows and columns, at working size, that lie
+    inside the frame; `hidden`: pixels that something covers.
     """
-    seen = rectangle.seen(viewport, frame, shape)
-    pages = {number: page[seen] for number, page in view.near.items()}
-    if min(next(iter(pages.values())).shape) < _TILE:
+    def open_part(page: np.ndarray) -> np.ndarray:
+        return np.where(hidden[seen], 0, page[seen]).astype(np.uint8)
+
+    shape = hidden.shape
+    pages = {number: open_part(page) for number, page in view.near.items()}
+    if min(pages[view.number].shape) < _TILE:
         return Verdict(view.number, None, False, None)
-    usable = [other for other in neighbours if other.viewport == viewport and not other.blank
+    others = [(other.name, open_part(other.grey)) for other in neighbours if other.shape == shape and not other.blank
               and (picture is None or other.name != picture.name)]
-    if picture is None or picture.blank:
-        better = _fitting(pages[view.number], None, None, usable, seen)
-        return Verdict(view.number, None, False, better)
-    taken = picture.grey[seen]
+    if picture is None or picture.blank or picture.shape != shape:
+        return Verdict(view.number, None, False, _like(pages[view.number], others))
+    taken = open_part(picture.grey)
     number = _step_back(view, pages, taken)
-    before = pages[number]
-    similarity = ssim(taken, before)
-    rightful = [before, *([pages[number + 1]] if view.newer and number + 1 in pages else [])]
-    wrong = _late_tiles(taken, rightful, [page[seen] for page in view.later])
-    if wrong is None or not _is_explained(wrong, taken, before, usable, seen):
-        return Verdict(number, similarity, False, None)
-    return Verdict(number, similarity, True, _fitting(before, taken, wrong, usable, seen))
+    rightful = [pages[number], *([pages[number + 1]] if view.newer and number + 1 in pages else [])]
+    similarity = ssim(np.ascontiguousarray(picture.grey[seen]), np.ascontiguousarray(view.near[number][seen]))
+    better = _best_other(taken, rightful, others)
+    late = better is not None or _is_late(taken, rightful, [open_part(page) for page in view.later],
+                                          [grey for _, grey in others])
+    return Verdict(number, similarity, late, better)
 
 
-def suspicious(page: np.ndarray, picture: Picture, seen: tuple[slice, slice]) -> bool:
-    """Whether a screenshot differs from a frame anywhere by more than compression explains."""
-    difference = _tiles(picture.grey[seen], page[seen])
-    return bool(difference.max() > 3 * float(np.median(difference)) + 5)
+@dataclass(frozen=True)
+class _Sides:
+    """Tiles in which two pictures differ: how much in all, and by how much a third differs from either, there."""
+
+    apart: np.ndarray
+    to_one: np.ndarray
+    to_other: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def one(self) -> np.ndarray:
+        """Tiles in which the third picture shows what the one does."""
+        return (self.to_one < self.to_other) & (self.to_one < _LIKE * self.apart + _NOISE * self.counts)
+
+    @property
+    def other(self) -> np.ndarray:
+        """Tiles in which it shows what the other does."""
+        return (self.to_other < self.to_one) & (self.to_other < _LIKE * self.apart + _NOISE * self.counts)
 
 
-def _tiles(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Mean difference of two pictures in each tile, grey levels."""
-    rows, columns = (max(1, round(side / _TILE)) for side in one.shape)
-    return cv2.resize(cv2.absdiff(one, other), (columns, rows), interpolation=cv2.INTER_AREA).astype(np.float32)
+def _sides(one: np.ndarray, other: np.ndarray, third: np.ndarray) -> _Sides | None:
+    """On which side the third picture is, where the two differ; None where they do not."""
+    apart = cv2.absdiff(one, other)
+    mask = cv2.compare(apart, _CHANGED, cv2.CMP_GT)
+    counts = _sums(mask) / 255
+    counts[counts < _LEAST] = 0
+    if not counts.any():
+        return None
+    used = cv2.compare(cv2.resize(counts, one.shape[::-1], interpolation=cv2.INTER_NEAREST), 0, cv2.CMP_GT) & mask
+    return _Sides(_sums(apart & used), _sums(cv2.absdiff(one, third) & used), _sums(cv2.absdiff(other, third) & used),
+                  counts)
+
+
+def _sums(pixels: np.ndarray) -> np.ndarray:
+    """Sums over tiles."""
+    rows, columns = (max(1, -(-side // _TILE)) for side in pixels.shape)
+    padded = cv2.copyMakeBorder(pixels, 0, rows * _TILE - pixels.shape[0], 0, columns * _TILE - pixels.shape[1],
+                                cv2.BORDER_CONSTANT, value=0)
+    return cv2.resize(padded.astype(np.float32), (columns, rows), interpolation=cv2.INTER_AREA) * _TILE ** 2
 
 
 def _step_back(view: View, pages: Mapping[int, np.ndarray], taken: np.ndarray) -> int:
@@ -103,61 +135,68 @@ def _step_back(view: View, pages: Mapping[int, np.ndarray], taken: np.ndarray) -
     number = view.number
     if not view.fresh or number - 1 not in pages:
         return number
-    now, before = pages[number], pages[number - 1]
-    change = _tiles(now, before)
-    there = change > _CHANGED
-    gain = (_tiles(taken, now) - _tiles(taken, before))[there].sum()
-    return number - 1 if there.any() and gain > _CLEAR * change[there].sum() else number
+    sides = _sides(pages[number], pages[number - 1], taken)
+    return number - 1 if sides and sides.apart[sides.other].sum() > 2 * sides.apart[sides.one].sum() else number
 
 
-def _late_tiles(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[np.ndarray]) -> np.ndarray | None:
-    """Tiles (rows x columns, true or false) in which the screenshot shows what came later; None when it does not.
-
-    `rightful`: pages that it may show, the one before the action first.
-    """
-    before = rightful[0]
-    from_before = np.minimum.reduce([_tiles(taken, page) for page in rightful])
-    best: tuple[float, np.ndarray] | None = None
-    for page in later:
-        change = _tiles(page, before)
-        there = change > _CHANGED
-        if not there.any():
+def _best_other(taken: np.ndarray, rightful: Sequence[np.ndarray], others: Sequence[tuple[str, np.ndarray]]
+                ) -> str | None:
+    """The captured screenshot that the frame speaks for wherever the two differ; None when there is none."""
+    best, chosen = taken, None
+    small = _small(rightful[0])
+    least = float(cv2.absdiff(_small(taken), small).mean())
+    for name, grey in others:
+        if float(cv2.absdiff(_small(grey), small).mean()) > 1.5 * least + 1:
             continue
-        from_later = _tiles(taken, page)
-        lean = np.where(there, (from_before - from_later) / np.maximum(change, 1), 0)
-        late = (lean > _CLEAR) & (from_later < _LIKE * change + _NOISE)
-        good = (lean < -_CLEAR) & (from_before < _LIKE * change + _NOISE)
-        weight = float(change[late].sum() - 1.5 * change[good].sum())
-        if late.any() and weight > 0 and (best is None or weight > best[0]):
-            best = weight, late
-    return best[1] if best else None
+        if all(_beats(grey, best, page) for page in rightful) and (
+                chosen is None or all(_beats(grey, taken, page) for page in rightful)):
+            best, chosen = grey, name
+    return chosen
 
 
-def _is_explained(wrong: np.ndarray, taken: np.ndarray, before: np.ndarray, others: Sequence[Picture],
-                  seen: tuple[slice, slice]) -> bool:
-    """Whether what the frame shows there is the page, not a pointer of the meeting tool over it.
-
-    A change too large for a pointer is the page's; of a small one, some other screenshot must show the same.
-    """
-    if wrong.sum() >= _LARGE:
-        return True
-    from_before = _tiles(taken, before)
-    return any((_tiles(other.grey[seen], before)[wrong] < 0.5 * from_before[wrong]).all() for other in others)
+def _beats(new: np.ndarray, old: np.ndarray, page: np.ndarray) -> bool:
+    """Whether a frame speaks for the new picture wherever it differs from the old one."""
+    sides = _sides(new, old, page)
+    if sides is None:
+        return False
+    good, bad = sides.apart[sides.one].sum(), sides.apart[sides.other].sum()
+    return bool(good > 0.5 * sides.apart.sum() and bad < _AGAINST * good)
 
 
-def _fitting(before: np.ndarray, taken: np.ndarray | None, wrong: np.ndarray | None, others: Sequence[Picture],
-             seen: tuple[slice, slice]) -> str | None:
-    """The captured screenshot that shows what the frame shows; None when none does."""
-    found: list[tuple[float, str]] = []
-    for other in others:
-        grey = other.grey[seen]
-        difference = _tiles(grey, before)
-        if taken is None:
-            fits = difference.max() < 3 * float(np.median(difference)) + 8
-        else:
-            from_taken = _tiles(taken, before)
-            fits = (difference[wrong] < 0.5 * from_taken[wrong] + 1).all() and (
-                difference - from_taken)[~wrong].max(initial=0) < _WRONG
-        if fits:
-            found.append((float(difference.mean()), other.name))
+def _is_late(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[np.ndarray],
+             others: Sequence[np.ndarray]) -> bool:
+    """Whether the screenshot shows what frames show only later. What changed must be the page, not a pointer or
+    somebody's picture over it: too large for those, or seen as it was in some other screenshot."""
+    before = rightful[0]
+    for page in later:
+        sides = _sides(page, before, taken)
+        if sides is None:
+            continue
+        late = sides.one
+        for other in rightful[1:]:  # what the screenshot may rightly show already
+            allowed = _sides(other, before, taken)
+            late = late & ~allowed.one if allowed else late
+        if not late.any() or sides.apart[late].sum() < 2 * sides.apart[sides.other].sum():
+            continue
+        if late.sum() >= _LARGE:
+            return True
+        for grey in others:
+            explained = _sides(taken, grey, before)
+            if explained and explained.other[late].all():
+                return True
+    return False
+
+
+def _like(page: np.ndarray, others: Sequence[tuple[str, np.ndarray]]) -> str | None:
+    """The captured screenshot that a frame shows; None when none does."""
+    found = []
+    for name, grey in others:
+        difference = _sums(cv2.absdiff(grey, page)) / _TILE ** 2
+        if difference.max() < 3 * float(np.median(difference)) + 8:
+            found.append((float(difference.mean()), name))
     return min(found)[1] if found else None
+
+
+def _small(picture: np.ndarray) -> np.ndarray:
+    return cv2.resize(picture, (max(1, picture.shape[1] // _COARSE), max(1, picture.shape[0] // _COARSE)),
+                      interpolation=cv2.INTER_AREA)

@@ -5,7 +5,7 @@ marks, which gives the clock; a second one over the frames around every action.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import cv2
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from recorder import Recording
 
 from . import flash
-from .choose import Verdict, View, judge, suspicious, view_of
+from .choose import Verdict, View, judge, view_of
 from .clock import Clock, Piece, fit
 from .coarse import Shown, Stretch, place
 from .marks import Bracket, Mark, Watch, find_marks, timeline
@@ -26,6 +26,7 @@ _SAMPLES = 200  # frames for the rough placing, at least a second apart
 _LONG = 300.0  # seconds of video from which on only frames that stand alone are sampled
 _PAGES = 10  # frames and screenshots among which the page's rectangle is looked for
 _SMALL = 5  # times smaller than working size: pictures for the rough placing
+_COVERED = 14  # grey levels by which most frames differ where something covers the page
 _CLIP = 40  # grey levels: more difference says nothing more
 _FIRST_MARKS = 48  # marks looked at for the clock, cheapest first, before all are
 _ENOUGH_VOTES = 8
@@ -43,6 +44,11 @@ class Scene:
     pictures: Mapping[str, Picture]
     shown: Sequence[Shown]
     names: Sequence[str]
+    covered: Mapping[tuple[int, int], np.ndarray] = field(default_factory=dict)
+
+    def hidden(self, viewport: tuple[int, int]) -> np.ndarray:
+        """Pixels at working size (rows x columns, true or false) that something else covers in most of the video."""
+        return self.covered.get(viewport, np.zeros(work_shape(viewport), bool))
 
 
 @dataclass(frozen=True)
@@ -83,7 +89,7 @@ def align(recording: Recording, turns: Sequence[dict], video: Video, encode: Enc
     scene, stretches = _place(scene)
     if not stretches:
         return {turn["id"]: Found(None, None, 0.0) for turn in acting}
-    marks = find_marks(shown, [pictures[name] for name in names], scene.rectangle, video.size)
+    marks = find_marks(shown, [pictures[name] for name in names], scene.rectangle, video.size, scene.hidden)
     clock = _set_clock(scene, stretches, marks)
     return _look_at_all(scene, clock, acting, encode)
 
@@ -103,7 +109,7 @@ def _find_rectangle(recording: Recording, video: Video, pictures: Sequence[Pictu
 
 def _place(scene: Scene) -> tuple[Scene, list[Stretch]]:
     """The rough placing, and the scene with the rectangle made exact by pairs that are now known to belong together."""
-    times, differences = _sample(scene)
+    times, differences, covered = _sample(scene)
     stretches = place(times, differences, scene.shown, scene.video.duration)
     order = np.argsort(differences.min(axis=1))
     pairs: dict[int, float] = {}
@@ -114,35 +120,70 @@ def _place(scene: Scene) -> tuple[Scene, list[Stretch]]:
     shots = {shot.time: shot.kept() for shot in scene.video.shots(np.array(sorted(set(pairs.values()))))}
     matched = [(shots[time], scene.pictures[scene.names[number]]) for number, time in pairs.items()]
     pages = [(shot, picture, full_size(scene.recording, picture)) for shot, picture in matched]
-    return replace(scene, rectangle=polish(scene.rectangle, [
+    return replace(scene, covered=covered, rectangle=polish(scene.rectangle, [
         (shot, page) for shot, picture, page in pages if picture.viewport == pages[0][1].viewport])), stretches
 
 
-def _sample(scene: Scene) -> tuple[np.ndarray, np.ndarray]:
-    """Times of sampled frames, K; and by how many grey levels each differs from each picture, K x J."""
+def _sample(scene: Scene) -> tuple[np.ndarray, np.ndarray, dict[tuple[int, int], np.ndarray]]:
+    """Times of sampled frames, K; by how many grey levels each differs from each picture, K x J; and what is covered by
+    something else in most of them, by viewport."""
     video = scene.video
     step = max(1.0, video.duration / _SAMPLES)
     wanted = video.around(np.arange(0, video.duration, step))
     if video.duration > _LONG and len(video.keys) * 2.5 * step > video.duration:
         wanted = video.keys
-    groups = []
-    for viewport in sorted({scene.pictures[name].viewport for name in scene.names}):
-        shape = tuple(max(8, side // _SMALL) for side in work_shape(viewport))
-        numbers = [number for number, name in enumerate(scene.names) if scene.pictures[name].viewport == viewport]
-        seen = scene.rectangle.seen(viewport, video.size, shape)
-        stack = np.stack([cv2.resize(scene.pictures[scene.names[number]].grey, shape[::-1],
-                                     interpolation=cv2.INTER_AREA)[seen] for number in numbers]).astype(np.int16)
-        groups.append((viewport, shape, seen, numbers, stack))
+    groups = [_Group.of(scene, viewport)
+              for viewport in sorted({scene.pictures[name].viewport for name in scene.names})]
     times, rows = [], []
     for shot in video.shots(wanted):
         row = np.full(len(scene.names), float(_CLIP))
-        for viewport, shape, seen, numbers, stack in groups:
-            if stack.size:
-                page = scene.rectangle.cut(shot, viewport, shape)[seen].astype(np.int16)
-                row[numbers] = np.minimum(np.abs(stack - page), _CLIP).mean(axis=(1, 2))
+        for group in groups:
+            group.compare(scene.rectangle, shot, row)
         times.append(shot.time)
         rows.append(row)
-    return np.array(times), np.array(rows)
+    return np.array(times), np.array(rows), {group.viewport: group.covered() for group in groups}
+
+
+@dataclass
+class _Group:
+    """The small pictures of one viewport, and how the most alike of them differed from each sampled frame."""
+
+    viewport: tuple[int, int]
+    shape: tuple[int, int]
+    seen: tuple[slice, slice]
+    numbers: list[int]
+    stack: np.ndarray
+    rests: list[tuple[float, np.ndarray]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, scene: Scene, viewport: tuple[int, int]) -> "_Group":
+        shape = tuple(max(8, side // _SMALL) for side in work_shape(viewport))
+        numbers = [number for number, name in enumerate(scene.names) if scene.pictures[name].viewport == viewport]
+        seen = scene.rectangle.seen(viewport, scene.video.size, shape)
+        stack = np.stack([cv2.resize(scene.pictures[scene.names[number]].grey, shape[::-1],
+                                     interpolation=cv2.INTER_AREA)[seen] for number in numbers])
+        return cls(viewport, shape, seen, numbers, stack.astype(np.int16))
+
+    def compare(self, rectangle: Rectangle, shot: Shot, row: np.ndarray) -> None:
+        """Fill in by how many grey levels a frame differs from each picture."""
+        if not self.stack.size:
+            return
+        page = rectangle.cut(shot, self.viewport, self.shape)[self.seen].astype(np.int16)
+        differences = np.minimum(np.abs(self.stack - page), _CLIP)
+        row[self.numbers] = differences.mean(axis=(1, 2))
+        best = int(row[self.numbers].argmin())
+        self.rests.append((float(row[self.numbers[best]]), differences[best].astype(np.uint8)))
+
+    def covered(self) -> np.ndarray:
+        """What differs in most of the frames that are like a picture for the rest: at working size."""
+        covered = np.zeros(work_shape(self.viewport), bool)
+        alike = sorted(self.rests, key=lambda rest: rest[0])[:max(5, len(self.rests) // 2)]
+        if len(alike) < 5:
+            return covered
+        small = np.zeros(self.shape, np.uint8)
+        small[self.seen] = np.median([rest for _, rest in alike], axis=0) > _COVERED
+        small = cv2.dilate(cv2.morphologyEx(small, cv2.MORPH_OPEN, np.ones((2, 2))), np.ones((3, 3)))
+        return cv2.resize(small, covered.shape[::-1], interpolation=cv2.INTER_NEAREST).astype(bool)
 
 
 def _set_clock(scene: Scene, stretches: Sequence[Stretch], marks: Sequence[Mark]) -> Clock:
@@ -270,7 +311,7 @@ def _looks(scene: Scene, clock: Clock, turn: dict) -> list[_Look]:
 def _take(scene: Scene, look: _Look, shot: Shot, cuts: dict[tuple, np.ndarray]) -> None:
     """Keep the page that a frame shows, when the look needs it; pages of one frame are cut out once."""
     is_near, is_later = shot.time in look.near, shot.time in look.later
-    if not is_near and not (is_later and _is_in_doubt(scene, look)):
+    if not is_near and not is_later:
         return
     key = look.viewport
     if key not in cuts:
@@ -281,14 +322,6 @@ def _take(scene: Scene, look: _Look, shot: Shot, cuts: dict[tuple, np.ndarray]) 
         look.view.later.append(cuts[key])
 
 
-def _is_in_doubt(scene: Scene, look: _Look) -> bool:
-    """Whether later frames matter: not when the screenshot is like the frame everywhere."""
-    page = look.view.near.get(look.view.number)
-    if page is None or look.picture is None or look.picture.blank:
-        return False
-    return suspicious(page, look.picture, scene.rectangle.seen(look.viewport, scene.video.size, look.shape))
-
-
 def _finish(scene: Scene, look: _Look, order: list[str], ends: np.ndarray) -> None:
     """Judge, and let the pixels go."""
     if look.view.number not in look.view.near:
@@ -297,8 +330,9 @@ def _finish(scene: Scene, look: _Look, order: list[str], ends: np.ndarray) -> No
     around = sorted(range(max(0, here - _NEIGHBOURS), min(len(order), here + _NEIGHBOURS)),
                     key=lambda index: abs(index + 0.5 - here))
     neighbours = [scene.pictures[name] for name in dict.fromkeys(order[index] for index in around)]
-    look.verdict = judge(look.view, look.picture, neighbours, scene.rectangle, scene.video.size, look.viewport,
-                         look.shape)
+    look.verdict = judge(look.view, look.picture, neighbours,
+                         scene.rectangle.seen(look.viewport, scene.video.size, look.shape),
+                         scene.hidden(look.viewport))
     look.view = View(look.view.number)
 
 
@@ -329,8 +363,6 @@ def _conclude(scene: Scene, clock: Clock, turns: Sequence[dict], looks: Sequence
         best = max(own, key=lambda look: (look.verdict.similarity or 0.0, look.piece.votes))
         verdict = best.verdict
         confidence = _confidence(clock, best, usual)
-        if not verdict.late and verdict.better and best.picture is not None and not best.picture.blank:
-            verdict = replace(verdict, better=None)
         time = float(scene.video.times[verdict.number])
         painted = turn["timestamp"] - max(0.0, clock.video_time(turn["timestamp"], best.piece) - time)
         found[turn["id"]] = Found(time, verdict.similarity, round(confidence, 3), verdict.late, verdict.better,

@@ -5,7 +5,7 @@ the frames around: the frame from which on they show the new picture brackets th
 forerunner. A tile costs next to nothing, however large the frame.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import cv2
@@ -103,9 +103,9 @@ def timeline(states: Iterable[tuple[float, dict]], pictures: Mapping[str, Pictur
     return shown, names
 
 
-def find_marks(shown: Sequence[Shown], pictures: Sequence[Picture], rectangle: Rectangle, frame: tuple[int, int]
-               ) -> list[Mark]:
-    """Marks for the changes between neighbours in time that the frame can show.
+def find_marks(shown: Sequence[Shown], pictures: Sequence[Picture], rectangle: Rectangle, frame: tuple[int, int],
+               hidden: Callable[[tuple[int, int]], np.ndarray]) -> list[Mark]:
+    """Marks for the changes between neighbours in time that the frame can show; `hidden`: what is covered, by viewport.
 
     A screenshot that was taken too late already shows what the next one shows, and hides the moment of the change. So
     each is held against the one before the last as well, tile by tile, with less weight.
@@ -115,7 +115,10 @@ def find_marks(shown: Sequence[Shown], pictures: Sequence[Picture], rectangle: R
     for entry in shown:
         picture = pictures[entry.picture]
         grey = picture.grey
-        seen = rectangle.seen(picture.viewport, frame, picture.shape)
+        seen = np.zeros(picture.shape, bool)
+        seen[rectangle.seen(picture.viewport, frame, picture.shape)] = True
+        if picture.shape == (covered := hidden(picture.viewport)).shape:
+            seen &= ~covered
         for back, (other, before) in enumerate(reversed(last)):
             if other.viewport != picture.viewport:
                 continue
@@ -123,9 +126,9 @@ def find_marks(shown: Sequence[Shown], pictures: Sequence[Picture], rectangle: R
             if not back and tiles:
                 marks.append(Mark(entry.start, picture.viewport, picture.shape, tiles))
             elif back:
-                hidden = [tile for tile in tiles if not _differs(last[-1][1], grey, tile)]
-                marks += [Mark(entry.start, picture.viewport, picture.shape, (tile,), 1 / len(hidden))
-                          for tile in hidden]
+                unseen = [tile for tile in tiles if not _differs(last[-1][1], grey, tile)]
+                marks += [Mark(entry.start, picture.viewport, picture.shape, (tile,), 1 / len(unseen))
+                          for tile in unseen]
         last = [*last[-1:], (picture, grey)]
     return marks
 
@@ -136,11 +139,10 @@ def _differs(old: np.ndarray, new: np.ndarray, tile: Tile) -> bool:
     return float(cv2.absdiff(old[tile.part], new[tile.part])[tile.mask].mean()) > 0.3 * tile.contrast
 
 
-def _tiles(old: np.ndarray, new: np.ndarray, seen: tuple[slice, slice]) -> tuple[Tile, ...]:
+def _tiles(old: np.ndarray, new: np.ndarray, seen: np.ndarray) -> tuple[Tile, ...]:
     """The tiles in which two pictures differ most, the most different first; none when nothing to speak of does."""
     change = cv2.absdiff(old, new)
-    usable = np.zeros_like(change)
-    usable[seen] = change[seen]
+    usable = change * seen
     weight = np.minimum(usable, 96).astype(np.float32) * (usable > _CHANGED)
     sums = cv2.boxFilter(weight, -1, (_TILE, _TILE), normalize=False)
     tiles = []
