@@ -128,6 +128,7 @@ class CheckSchema(Strict):
 
     kind = string("short name of the check, for filters")
     reason = string("one sentence for the reviewer")
+    fix = nested(lambda: EditSchema(), "an edit that would mend it", required=False)
 
 
 class ChatTurnSchema(Strict):
