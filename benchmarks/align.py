@@ -30,7 +30,7 @@ from pipeline.align import LOW, decode, ssim
 from recorder import Recording
 
 from .faults import Fault, copy, idle
-from .meeting import Meeting, film, plan, shown_at
+from .meeting import Meeting, film, open_to_view, plan, shown_at
 from .sessions import record_sessions
 
 _LEAST = 30  # pixels that a late screenshot must differ in to be a wrong one
@@ -82,7 +82,9 @@ def check_times(turns: list[dict], meeting: Meeting, times: list[float], found: 
 
 def check_pictures(turns: list[dict], faults: dict[str, Fault], recording: Recording, meeting: Meeting,
                    times: list[float], found: Counter, verbose: bool) -> None:
-    """Count filmed actions by whether they end with the right picture."""
+    """Count filmed actions by whether they end with the right picture; and whether the video shows the difference at
+    all, or it is cut off or covered."""
+    view = open_to_view(meeting, tuple(recording.manifest["viewport"].values()))
     for turn in turns:
         truth, state = meeting.video_time(turn["timestamp"]), turn["state"]
         if truth is None or truth > times[-1] or not state["screenshot"]:
@@ -90,15 +92,19 @@ def check_pictures(turns: list[dict], faults: dict[str, Fault], recording: Recor
         fault = faults.get(turn["id"])
         right = _is_right(recording, state, fault)
         wrong_before = fault is not None and fault.changed.sum() >= _LEAST
+        seen = not wrong_before or (fault.changed & view).sum() >= _LEAST
         found["pictures"] += 1
         found["pictures_late"] += wrong_before
+        found["pictures_late_seen"] += wrong_before and seen
         found["pictures_right"] += right
+        found["pictures_right_or_unseen"] += right or not seen
         found["late_put_right"] += wrong_before and right
         found["good_spoiled"] += not wrong_before and not right
         if verbose and not right:
             print(f"    {turn['id']} at {turn['timestamp']:.2f}: wrong picture from "
                   f"{state.get('screenshot_source', 'recorder')}, confidence {state['confidence']}"
-                  + (f", {int(fault.changed.sum())} pixels changed" if fault else ""))
+                  + (f", {int((fault.changed & view).sum())} of {int(fault.changed.sum())} changed pixels are seen"
+                     if fault else ""))
 
 
 def _is_right(recording: Recording, state: dict, fault: Fault | None) -> bool:
@@ -156,12 +162,17 @@ def run_case(number: int, session: Path, folder: Path, seed: int, found: Counter
             check_spoiled(acting(demonstration), found)
         shutil.rmtree(target)
     got = found - before
-    print(f"  case {number}: {meeting.canvas[0]}x{meeting.canvas[1]} scale {meeting.scale} offset {meeting.offset:+.0f} "
-          f"drift {meeting.drift * 1e6:+.0f} ppm, {len(meeting.pauses)} pauses, {meeting.fps[0]}-{meeting.fps[1]} fps, "
-          f"crf {meeting.crf}: {got['within_one_frame']} of {got['filmed']} within one frame, "
+    print(f"  case {number}: {describe(meeting)}: {got['within_one_frame']} of {got['filmed']} within one frame, "
           f"{got['low_confidence']} unsure; faulty: {got['faulty_within_one_frame']} within one frame, "
           f"{got['pictures_right']} of {got['pictures']} pictures right", flush=True)
     video.unlink()
+
+
+def describe(meeting: Meeting) -> str:
+    """A meeting in one line."""
+    return (f"{meeting.canvas[0]}x{meeting.canvas[1]} scale {meeting.scale} offset {meeting.offset:+.1f} "
+            f"drift {meeting.drift * 1e6:+.0f} ppm, {len(meeting.pauses)} pauses, "
+            f"{meeting.fps[0]}-{meeting.fps[1]} fps, crf {meeting.crf}")
 
 
 def check_spoiled(turns: list[dict], found: Counter) -> None:
@@ -224,7 +235,9 @@ def main() -> None:
     print(json.dumps({
         "benchmark": "align", "seed": options.seed, "cases": options.cases, **dict(sorted(found.items())),
         "within_one_frame_share": round(found["within_one_frame"] / max(found["filmed"], 1), 4),
-        "right_picture_share": round(found["pictures_right"] / max(found["pictures"], 1), 4), **figures}))
+        "right_picture_share": round(found["pictures_right"] / max(found["pictures"], 1), 4),
+        "right_picture_share_where_seen": round(found["pictures_right_or_unseen"] / max(found["pictures"], 1), 4),
+        **figures}))
 
 
 def recorded(folder: Path, count: int, actions: int, seed: int) -> list[Path]:

@@ -16,6 +16,7 @@ import cv2
 import numpy as np
 
 _TIME_BASE = Fraction(1, 90000)
+_SEEN = 0.85  # of each side of the page, at least, when it is cropped
 
 
 @dataclass
@@ -59,16 +60,16 @@ class Meeting:
 def plan(chance: random.Random, viewport: tuple[int, int], length: float, quiet: list[float]) -> Meeting:
     """A random meeting for a session of that viewport and length; `quiet`: moments at which a pause may begin."""
     canvas, scale = (1920, 1080), round(chance.uniform(0.5, 1.5), 3)
-    for _ in range(8):  # at least 70 % of each side is seen
+    for _ in range(8):
         canvas = chance.choice(((1280, 720), (1280, 720), (1920, 1080), (1600, 900)))
-        if all(viewport[axis] * scale * 0.7 <= canvas[axis] for axis in (0, 1)):
+        if all(viewport[axis] * scale * _SEEN <= canvas[axis] for axis in (0, 1)):
             break
     else:
-        scale = round(min(canvas[axis] / viewport[axis] / 0.7 for axis in (0, 1)), 3)
+        scale = round(min(1.5, *(canvas[axis] / viewport[axis] / _SEEN for axis in (0, 1))), 3)
     left, top = (_place(chance, canvas[axis], viewport[axis] * scale) for axis in (0, 1))
     pauses, at = [], 0.0
-    for start in sorted(chance.sample(quiet, min(len(quiet), chance.choice((0, 0, 1, 1, 2))))):
-        if start > max(at, 10) + 12 and start < length - 20:
+    for start in sorted(chance.sample(quiet, min(len(quiet), chance.choice((0, 1, 1, 2, 2))))):
+        if start > at + 15 and start < length - 15:
             pauses.append((start, chance.uniform(2, 12)))
             at = start + pauses[-1][1]
     return Meeting(canvas, scale, left, top, chance.uniform(-min(60, length * 0.4), 60), chance.uniform(-2e-4, 2e-4),
@@ -93,7 +94,7 @@ def film(own_video: Path, meeting: Meeting, length: float, out: Path,
     chance = random.Random(meeting.seed)
     end = meeting.offset + (length - sum(pause[1] for pause in meeting.pauses)) * (1 + meeting.drift) + 2
     times = list(_frame_times(chance, meeting, end))
-    stage = _Stage(meeting, chance)
+    stage = _Stage(meeting, random.Random(meeting.seed))
     with av.open(str(out), "w") as container:
         options = {"preset": "veryfast", "crf": str(meeting.crf)}
         if meeting.low_latency:
@@ -109,6 +110,20 @@ def film(own_video: Path, meeting: Meeting, length: float, out: Path,
             container.mux(stream.encode(frame))
         container.mux(stream.encode())
     return [round(time / _TIME_BASE) * float(_TIME_BASE) for time in times]
+
+
+def open_to_view(meeting: Meeting, size: tuple[int, int]) -> np.ndarray:
+    """Pixels (rows x columns) of a page of that size in CSS pixels that the video shows: true or false."""
+    stage = _Stage(meeting, random.Random(meeting.seed))
+    canvas = np.zeros(meeting.canvas[::-1], np.uint8)
+    canvas[:] = 1
+    for x, y, width, height in stage.thumbnails:
+        canvas[y:y + height, x:x + width] = 0
+    if meeting.bar:
+        x, y, width, height = stage.bar
+        canvas[y:y + height, x:x + width] = 0
+    matrix = np.array([[meeting.scale, 0, meeting.left], [0, meeting.scale, meeting.top]])
+    return cv2.warpAffine(canvas, matrix, size, flags=cv2.INTER_NEAREST | cv2.WARP_INVERSE_MAP) > 0
 
 
 def shown_at(times: list[float], video: float) -> int:
@@ -163,6 +178,7 @@ class _Stage:
         side = chance.choice(("top", "right", "left"))
         small = (max(96, width // 9), max(54, height // 9))
         self.thumbnails = [self._thumbnail(side, number, small) for number in range(meeting.thumbnails)]
+        self.bar = width // 2 - 150, height - 60, 300, 34
         self._seen: tuple[int, np.ndarray] | None = None
 
     def _thumbnail(self, side: str, number: int, size: tuple[int, int]) -> tuple[int, int, int, int]:
@@ -218,9 +234,8 @@ class _Stage:
 
     def _bar(self, canvas: np.ndarray) -> None:
         """The meeting tool's own notice over the page."""
-        width, height = self.meeting.canvas
-        x, y = width // 2 - 150, height - 60
-        cv2.rectangle(canvas, (x, y), (x + 300, y + 34), (40, 160, 40), -1)
+        x, y, width, height = self.bar
+        cv2.rectangle(canvas, (x, y), (x + width, y + height), (40, 160, 40), -1)
         cv2.putText(canvas, "You are sharing your screen", (x + 24, y + 22), cv2.FONT_HERSHEY_SIMPLEX, 0.5,
                     (255, 255, 255), 1, cv2.LINE_AA)
 

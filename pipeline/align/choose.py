@@ -44,12 +44,14 @@ class View:
 @dataclass(frozen=True)
 class Verdict:
     """What the video says of an action: the chosen frame, how alike the screenshot and it are (SSIM; None without a
-    screenshot), whether the screenshot was taken too late, and the blob of a captured one that fits, if there is."""
+    screenshot), whether the screenshot was taken too late, and the blob of a captured one that fits better, if there
+    is, with its SSIM."""
 
     number: int
     similarity: float | None
     late: bool
     better: str | None
+    better_similarity: float = 0.0
 
 
 def view_of(video: Video, time: float, painted: float | None) -> tuple[View, np.ndarray, np.ndarray]:
@@ -86,7 +88,9 @@ def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], se
     better = _best_other(taken, rightful, others)
     late = better is not None or _is_late(taken, rightful, [open_part(page) for page in view.later],
                                           [grey for _, grey in others])
-    return Verdict(number, similarity, late, better)
+    whole = next((other.grey for other in neighbours if other.name == better), None)
+    return Verdict(number, similarity, late, better, 0.0 if whole is None else ssim(
+        np.ascontiguousarray(whole[seen]), np.ascontiguousarray(view.near[number][seen])))
 
 
 @dataclass(frozen=True)

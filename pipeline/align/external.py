@@ -31,6 +31,7 @@ _CLIP = 40  # grey levels: more difference says nothing more
 _FIRST_MARKS = 48  # marks looked at for the clock, cheapest first, before all are
 _ENOUGH_VOTES = 8
 _AROUND, _FURTHER = 0.8, 3.0  # seconds around a mark that are looked at besides the rough placing's slack
+_UNLIKE = 0.08  # of SSIM below the usual one from which on a picture is not what the frame shows
 _NEIGHBOURS = 5  # screenshots before and after an action among which a better one is looked for
 
 
@@ -286,8 +287,14 @@ def _look_at_all(scene: Scene, clock: Clock, turns: Sequence[dict], encode: Enco
     for look in [*active, *waiting]:
         if look.view.near:
             _finish(scene, look, order, ends)
+    scores = [look.verdict.similarity for look in looks
+              if look.verdict and look.verdict.similarity is not None and not look.verdict.late]
+    usual = float(np.median(scores)) if scores else 0.0
+    for look in looks:  # better than what was taken, and yet not what the frame shows
+        if look.verdict and look.verdict.similarity is not None and look.verdict.better_similarity < usual - _UNLIKE:
+            look.verdict = replace(look.verdict, better=None)
     _cut_pages(scene, looks, encode, pages)
-    return _conclude(scene, clock, turns, looks, pages)
+    return _conclude(scene, clock, turns, looks, pages, usual)
 
 
 def _looks(scene: Scene, clock: Clock, turn: dict) -> list[_Look]:
@@ -349,11 +356,8 @@ def _cut_pages(scene: Scene, looks: Sequence[_Look], encode: Encode, pages: dict
                 scene.rectangle.page(shot.colour(), look.viewport))
 
 
-def _conclude(scene: Scene, clock: Clock, turns: Sequence[dict], looks: Sequence[_Look], pages: Mapping[str, bytes]
-              ) -> dict[str, Found]:
-    scores = [look.verdict.similarity for look in looks
-              if look.verdict and look.verdict.similarity is not None and not look.verdict.late]
-    usual = float(np.median(scores)) if scores else 0.0
+def _conclude(scene: Scene, clock: Clock, turns: Sequence[dict], looks: Sequence[_Look], pages: Mapping[str, bytes],
+              usual: float) -> dict[str, Found]:
     found = {}
     for turn in turns:
         own = [look for look in looks if look.turn is turn and look.verdict]
