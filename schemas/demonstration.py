@@ -4,13 +4,15 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 
 from .intents import BROWSER_INTENTS
 from .parts import (
-    SCREENSHOT_STATUSES, ElementSchema, PointSchema, StateSchema, Strict,
+    SCREENSHOT_STATUSES, SHA256, ElementSchema, PointSchema, StateSchema, Strict,
     digest, flag, integer, listing, nested, number, string,
 )
 from .recording import SPEAKERS
 
 FORMAT = "demotape/demonstration"
 VERSION = 1
+PROCESSED_FORMAT = "demotape/processed"
+PROCESSED_VERSION = 1
 
 
 class TurnStateSchema(StateSchema):
@@ -186,6 +188,17 @@ class DemonstrationSchema(Strict):
     recording = string("id of the recording that it was derived from")
     task = string("what the navigator was asked to do")
     turns = listing(TurnField(), "turns in order")
+
+
+class ProcessedSchema(Strict):
+    """processed.json: what the demonstration beside it was made from, so that it is made again only when need be."""
+
+    format = string("always `demotape/processed`", validate=validate.Equal(PROCESSED_FORMAT))
+    version = integer("version of the format", validate=validate.Equal(PROCESSED_VERSION))
+    inputs = fields.Dict(keys=fields.String(), values=fields.String(), required=True,
+                         metadata={"description": "SHA-256 of each input by name, the pipeline's own code among them"})
+    demonstration = digest("SHA-256 of demonstration.json")
+    derived = listing(fields.String(validate=SHA256), "names of the derived blobs")
 
 
 EDIT_OPS = ("drop", "restore", "move", "set_intent", "set_arguments", "retarget", "set_screenshot_status",

@@ -19,6 +19,7 @@ class RecordingLayout:
         self.video = self.root / "video.webm"
         self.har = self.root / "network.har"
         self.demonstration = self.root / "demonstration.json"
+        self.processed = self.root / "processed.json"
 
     def blob(self, sha256: str) -> Path:
         """Path of a blob: the recording's own, or one derived from it when only that is there.
