@@ -22,6 +22,7 @@ _LEAST = 4  # changed pixels that a tile needs to have a say
 _LIKE = 0.5  # of a change, by which a picture may differ from the side that it is on
 _NOISE = 4.0  # grey levels that compression adds to that
 _LARGE = 4  # tiles: more than a pointer covers
+_SMALL = 600.0  # grey levels, summed over pixels: less is a caret, not another state of the page
 _AGAINST = 0.1  # of all that changed, which may speak against a better picture
 _COARSE = 4  # times smaller: pictures for a first look
 
@@ -59,7 +60,8 @@ def view_of(video: Video, time: float, painted: float | None) -> tuple[View, np.
     frames near the action, and of those later."""
     number = video.number_at(time)
     shown = video.times[max(number, 0)]
-    view = View(number, bool(time - shown < _UNSURE), painted is not None and bool(shown < painted <= time))
+    newer = painted is not None and shown - _UNSURE < painted <= time + _UNSURE
+    view = View(number, bool(time - shown < _UNSURE), bool(newer))
     return view, video.times[max(0, number - 1):number + 2], video.around(np.array([time + step for step in LATER]))
 
 
@@ -85,9 +87,11 @@ def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], se
     number = _step_back(view, pages, taken)
     rightful = [pages[number], *([pages[number + 1]] if view.newer and number + 1 in pages else [])]
     similarity = ssim(np.ascontiguousarray(picture.grey[seen]), np.ascontiguousarray(view.near[number][seen]))
+    later, greys = [open_part(page) for page in view.later], [grey for _, grey in others]
     better = _best_other(taken, rightful, others)
-    late = better is not None or _is_late(taken, rightful, [open_part(page) for page in view.later],
-                                          [grey for _, grey in others])
+    late = better is not None or _is_late(taken, rightful, later, greys)
+    if better and _is_late(dict(others)[better], rightful, later, greys):
+        better = None
     whole = next((other.grey for other in neighbours if other.name == better), None)
     return Verdict(number, similarity, late, better, 0.0 if whole is None else ssim(
         np.ascontiguousarray(whole[seen]), np.ascontiguousarray(view.near[number][seen])))
@@ -164,7 +168,7 @@ def _beats(new: np.ndarray, old: np.ndarray, page: np.ndarray) -> bool:
     if sides is None:
         return False
     good, bad = sides.apart[sides.one].sum(), sides.apart[sides.other].sum()
-    return bool(good > 0.5 * sides.apart.sum() and bad < _AGAINST * good)
+    return bool(good > max(_SMALL, 0.5 * sides.apart.sum()) and bad < _AGAINST * good)
 
 
 def _is_late(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[np.ndarray],
@@ -180,15 +184,21 @@ def _is_late(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[
         for other in rightful[1:]:  # what the screenshot may rightly show already
             allowed = _sides(other, before, taken)
             late = late & ~allowed.one if allowed else late
-        if not late.any() or sides.apart[late].sum() < 2 * sides.apart[sides.other].sum():
+        if sides.apart[late].sum() < max(_SMALL, 2 * sides.apart[sides.other].sum()):
             continue
-        if late.sum() >= _LARGE:
+        if not _may_be_pointer(late):
             return True
         for grey in others:
             explained = _sides(taken, grey, before)
             if explained and explained.other[late].all():
                 return True
     return False
+
+
+def _may_be_pointer(tiles: np.ndarray) -> bool:
+    """Whether tiles are few and stand together as those that a pointer covers."""
+    rows, columns = np.nonzero(tiles)
+    return len(rows) < _LARGE and max(np.ptp(rows), np.ptp(columns)) < 3
 
 
 def _like(page: np.ndarray, others: Sequence[tuple[str, np.ndarray]]) -> str | None:

@@ -16,6 +16,7 @@ from .marks import Bracket
 
 _TOLERANCE = 0.006  # seconds by which a bracket may be wrong: the times of painted frames are not exact
 _DRIFT = 3e-4  # parts per one, either way
+_EDGE = 0.3  # seconds before the first mark of a piece and after the last one that still lie on it
 _ELSEWHERE = 0.15  # seconds from the best offset from which on another is another
 
 
@@ -25,6 +26,7 @@ class Piece:
 
     `low`, `high`: the first and last time of the recording that a bracket on this piece names. `votes`: brackets that
     agree; `others`: brackets that agree on the best other offset. `width`: seconds between the offsets that would do.
+    `begin`, `end`: of the stretch, in the video. `missed`: times of plain marks of which no bracket agrees.
     """
 
     offset: float
@@ -34,8 +36,14 @@ class Piece:
     votes: float
     others: float
     width: float
-    begin: float  # of the stretch, in the video
+    begin: float
     end: float
+    missed: tuple[float, ...] = ()
+
+    def is_bare(self, time: float) -> bool:
+        """Whether changes that should have been seen were not, between a time and the brackets nearest to it."""
+        return (time > self.high and any(self.high < missed <= time for missed in self.missed)) or (
+            time < self.low and any(time <= missed < self.low for missed in self.missed))
 
 
 @dataclass(frozen=True)
@@ -50,22 +58,24 @@ class Clock:
         return piece.offset + time + self.drift * (time - piece.middle)
 
     def candidates(self, time: float) -> list[Piece]:
-        """Pieces on which a time of the recording may lie: two near a pause whose moment is not known."""
+        """Pieces on which a time of the recording may lie: none where it was not filmed, two right at a pause."""
         found = []
         for number, piece in enumerate(self.pieces):
             before = self.pieces[number - 1] if number else None
             after = self.pieces[number + 1] if number + 1 < len(self.pieces) else None
-            begins = not before or time >= piece.low or (
-                time > before.high and time >= before.high + before.offset - piece.offset - 0.3)
-            ends = not after or time <= piece.high or (
-                time < after.low and time <= after.low - (piece.offset - after.offset) + 0.3)
-            if begins and ends:
+            begins = not before or time >= min(piece.low - _EDGE, 2 * piece.begin - before.end - piece.offset)
+            ends = not after or time <= max(piece.high + _EDGE, after.begin - piece.offset)
+            # What brackets of another piece enclose lies on that piece.
+            elsewhere = any(other is not piece and other.low <= time <= other.high for other in self.pieces)
+            if begins and ends and not elsewhere:
                 found.append(piece)
         return found
 
 
-def fit(stretches: Sequence[Stretch], brackets: Sequence[Sequence[Bracket]]) -> Clock:
-    """The clock that most brackets allow; `brackets` belong to the stretches one by one."""
+def fit(stretches: Sequence[Stretch], brackets: Sequence[Sequence[Bracket]],
+        watched: Sequence[Sequence[float]] | None = None) -> Clock:
+    """The clock that most brackets allow; `brackets` belong to the stretches one by one, and so do the times of the
+    marks that were `watched`."""
     arrays = [np.array([(b.time, b.after, b.until, b.weight) for b in own]).reshape(-1, 4) for own in brackets]
     times = np.concatenate([array[:, 0] for array in arrays]) if arrays else np.zeros(0)
     span = float(np.ptp(times)) if len(times) else 0.0
@@ -75,14 +85,9 @@ def fit(stretches: Sequence[Stretch], brackets: Sequence[Sequence[Bracket]]) -> 
     scores = np.array([sum(_best_offset(array, middle, drift, 0.0)[0] for array in arrays) for drift in drifts])
     best = np.flatnonzero(scores >= scores.max() - 1e-6)
     drift = float(drifts[best[len(best) // 2]]) if span > 10 else 0.0
-    return Clock(tuple(_piece(stretch, array, middle, drift) for stretch, array in zip(stretches, arrays, strict=True)),
-                 drift)
-
-
-def agrees(clock: Clock, piece: Piece, bracket: Bracket) -> bool:
-    """Whether a bracket allows the clock's piece."""
-    video = clock.video_time(bracket.time, piece)
-    return bracket.after - _TOLERANCE < video <= bracket.until + _TOLERANCE
+    watched = watched or [()] * len(arrays)
+    return Clock(tuple(_piece(stretch, array, middle, drift, times)
+                       for stretch, array, times in zip(stretches, arrays, watched, strict=True)), drift)
 
 
 def _edges(array: np.ndarray, middle: float, drift: float) -> tuple[np.ndarray, np.ndarray]:
@@ -106,7 +111,7 @@ def _best_offset(array: np.ndarray, middle: float, drift: float, expected: float
     return float(counts[at]), float(points[order][at]), float(points[order][at + 1])
 
 
-def _piece(stretch: Stretch, array: np.ndarray, middle: float, drift: float) -> Piece:
+def _piece(stretch: Stretch, array: np.ndarray, middle: float, drift: float, watched: Sequence[float]) -> Piece:
     votes, low, high = _best_offset(array, middle, drift, stretch.offset)
     if not votes:
         time = (stretch.start - stretch.offset, stretch.end - stretch.offset)
@@ -117,5 +122,6 @@ def _piece(stretch: Stretch, array: np.ndarray, middle: float, drift: float) -> 
     agree = (lowest <= offset) & (offset <= highest)
     far = (highest < offset - _ELSEWHERE) | (lowest > offset + _ELSEWHERE)
     others = _best_offset(array[far], middle, drift, offset)[0]
-    return Piece(offset, middle, float(array[agree, 0].min()), float(array[agree, 0].max()), votes, others, high - low,
-                 stretch.start, stretch.end)
+    seen = set(array[agree, 0].tolist())
+    return Piece(offset, middle, min(seen), max(seen), votes, others, high - low, stretch.start, stretch.end,
+                 tuple(time for time in watched if time not in seen))

@@ -22,7 +22,7 @@ from .rectangle import Rectangle, find, polish
 from .video import Shot, Video
 
 LOW = 0.5  # a confidence below is low
-_SAMPLES = 200  # frames for the rough placing, at least a second apart
+_SAMPLES = 240  # frames for the rough placing, at least half a second apart
 _LONG = 300.0  # seconds of video from which on only frames that stand alone are sampled
 _PAGES = 10  # frames and screenshots among which the page's rectangle is looked for
 _SMALL = 5  # times smaller than working size: pictures for the rough placing
@@ -32,6 +32,7 @@ _FIRST_MARKS = 48  # marks looked at for the clock, cheapest first, before all a
 _ENOUGH_VOTES = 8
 _AROUND, _FURTHER = 0.8, 3.0  # seconds around a mark that are looked at besides the rough placing's slack
 _UNLIKE = 0.08  # of SSIM below the usual one from which on a picture is not what the frame shows
+_OFTEN = 0.08  # share of late screenshots from which on their own times are not trusted
 _NEIGHBOURS = 5  # screenshots before and after an action among which a better one is looked for
 
 
@@ -129,7 +130,7 @@ def _sample(scene: Scene) -> tuple[np.ndarray, np.ndarray, dict[tuple[int, int],
     """Times of sampled frames, K; by how many grey levels each differs from each picture, K x J; and what is covered by
     something else in most of them, by viewport."""
     video = scene.video
-    step = max(1.0, video.duration / _SAMPLES)
+    step = max(0.5, video.duration / _SAMPLES)
     wanted = video.around(np.arange(0, video.duration, step))
     if video.duration > _LONG and len(video.keys) * 2.5 * step > video.duration:
         wanted = video.keys
@@ -193,12 +194,19 @@ def _set_clock(scene: Scene, stretches: Sequence[Stretch], marks: Sequence[Mark]
     close = _due(stretches, marks, _AROUND)
     cheap = _cheapest(scene.video, close)
     for due in ([cheap] if len(cheap) < len(close) else []) + [close, _due(stretches, marks, _FURTHER)]:
-        clock = fit(stretches, _watch(scene, due, len(stretches)))
+        clock = _fit(scene, stretches, due)
         if all(piece.votes >= _ENOUGH_VOTES and piece.others * 2 < piece.votes for piece in clock.pieces):
             break
     red = flash.find(scene.video, scene.rectangle, scene.pictures[scene.names[0]].viewport,
                      [clock.video_time(0.0, piece) for piece in clock.pieces[:1] if piece.votes < _ENOUGH_VOTES])
-    return clock if red is None else fit(stretches, _watch(scene, due, len(stretches), red))
+    return clock if red is None else _fit(scene, stretches, due, red)
+
+
+def _fit(scene: Scene, stretches: Sequence[Stretch], due: Sequence[tuple[int, Mark, float, float]],
+         red: Bracket | None = None) -> Clock:
+    watched = [[mark.time for number, mark, _, _ in due if number == stretch and mark.weight == 1]
+               for stretch in range(len(stretches))]
+    return fit(stretches, _watch(scene, due, len(stretches), red), watched)
 
 
 def _due(stretches: Sequence[Stretch], marks: Sequence[Mark], around: float) -> list[tuple[int, Mark, float, float]]:
@@ -264,8 +272,8 @@ class _Look:
     near: set[float]
     later: set[float]
     last: float
-    colour: np.ndarray | None = None
     verdict: Verdict | None = None
+    strict: Verdict | None = None  # if the screenshot's own time is not to be trusted
 
 
 def _look_at_all(scene: Scene, clock: Clock, turns: Sequence[dict], encode: Encode) -> dict[str, Found]:
@@ -287,6 +295,7 @@ def _look_at_all(scene: Scene, clock: Clock, turns: Sequence[dict], encode: Enco
     for look in [*active, *waiting]:
         if look.view.near:
             _finish(scene, look, order, ends)
+    _distrust(looks)
     scores = [look.verdict.similarity for look in looks
               if look.verdict and look.verdict.similarity is not None and not look.verdict.late]
     usual = float(np.median(scores)) if scores else 0.0
@@ -295,6 +304,14 @@ def _look_at_all(scene: Scene, clock: Clock, turns: Sequence[dict], encode: Enco
             look.verdict = replace(look.verdict, better=None)
     _cut_pages(scene, looks, encode, pages)
     return _conclude(scene, clock, turns, looks, pages, usual)
+
+
+def _distrust(looks: Sequence[_Look]) -> None:
+    """Where screenshots are often late, what they say of their own time counts for nothing."""
+    plain = [look.verdict for look in looks if look.verdict and not look.view.newer]
+    if sum(verdict.late for verdict in plain) > _OFTEN * len(plain):
+        for look in looks:
+            look.verdict = look.strict
 
 
 def _looks(scene: Scene, clock: Clock, turn: dict) -> list[_Look]:
@@ -337,10 +354,11 @@ def _finish(scene: Scene, look: _Look, order: list[str], ends: np.ndarray) -> No
     around = sorted(range(max(0, here - _NEIGHBOURS), min(len(order), here + _NEIGHBOURS)),
                     key=lambda index: abs(index + 0.5 - here))
     neighbours = [scene.pictures[name] for name in dict.fromkeys(order[index] for index in around)]
-    look.verdict = judge(look.view, look.picture, neighbours,
-                         scene.rectangle.seen(look.viewport, scene.video.size, look.shape),
-                         scene.hidden(look.viewport))
-    look.view = View(look.view.number)
+    seen, hidden = scene.rectangle.seen(look.viewport, scene.video.size, look.shape), scene.hidden(look.viewport)
+    look.verdict = look.strict = judge(look.view, look.picture, neighbours, seen, hidden)
+    if look.view.newer:
+        look.strict = judge(replace(look.view, newer=False), look.picture, neighbours, seen, hidden)
+    look.view = View(look.view.number, newer=look.view.newer)
 
 
 def _cut_pages(scene: Scene, looks: Sequence[_Look], encode: Encode, pages: dict[str, bytes]) -> None:
@@ -382,7 +400,7 @@ def _confidence(clock: Clock, look: _Look, usual: float) -> float:
     sure = min(1.0, max(0.0, (piece.votes - 1) / 3)) * margin
     number = clock.pieces.index(piece)
     time = look.turn["timestamp"]
-    if (number and time < piece.low) or (number + 1 < len(clock.pieces) and time > piece.high):
+    if (number and time < piece.low) or (number + 1 < len(clock.pieces) and time > piece.high) or piece.is_bare(time):
         sure = min(sure, 0.4)
     if verdict.late or verdict.similarity is None:
         return sure * 0.8

@@ -12,7 +12,8 @@ _FLAT = 3.0  # standard deviation of grey levels under which a box shows nothing
 _LARGEST = 0.05  # of the viewport, that a box may fill: larger ones hold others
 _SMALLEST = 8  # CSS pixels of a box's shorter side
 _ENOUGH = 6  # boxes that are needed for a verdict
-_UNLIKE, _HALF = 0.8, 0.35  # shares of boxes that show nothing
+_UNLIKE, _HALF = 0.9, 0.35  # shares of boxes that show nothing
+_LOADING = 5.0  # seconds after a navigation in which a page may be half loaded; later something covers it
 _SHIFT = 0.001  # seconds that count as the same time
 
 
@@ -33,6 +34,7 @@ def broken(material: Material) -> Iterator[Finding]:
 def unlike_page(material: Material) -> Iterator[Finding]:
     """Screenshots that show nothing where the page has named elements in sight."""
     known: dict[tuple, tuple[int, int]] = {}
+    loads = [(event["time"], event["tab"]) for event in material.events.values() if event["type"] == "navigate"]
     for turn in material.actions:
         state = turn["state"]
         if not state or not state["screenshot"] or not state["elements"] or state["screenshot_status"] == "broken":
@@ -47,7 +49,7 @@ def unlike_page(material: Material) -> Iterator[Finding]:
         shown = f"{flat} of {boxes} named elements in sight show nothing in the screenshot"
         if flat >= _UNLIKE * boxes:
             yield Finding(turn["id"], "unlike-page", f"{shown}: it is not of this page.", fix)
-        else:
+        elif any(tab == state["tab"] and 0 <= turn["timestamp"] - time < _LOADING for time, tab in loads):
             yield Finding(turn["id"], "half-loaded", f"{shown}: the page was still loading.", fix)
 
 
