@@ -97,9 +97,10 @@ def _files(layout: RecordingLayout) -> Iterator[tuple[Path, Path]]:
 
 
 def _blobs(layout: RecordingLayout) -> Iterator[tuple[Path, Path]]:
-    for folder in _entries(layout.blobs, BLOB_FOLDER):
-        for blob in _entries(folder, BLOB_NAME):
-            yield blob, blob.relative_to(layout.root)
+    for root in (layout.blobs, layout.derived):
+        for folder in _entries(root, BLOB_FOLDER):
+            for blob in _entries(folder, BLOB_NAME):
+                yield blob, blob.relative_to(layout.root)
 
 
 def _add_blobs(layout: RecordingLayout, target: Path, temporary: Path) -> None:
@@ -107,7 +108,7 @@ def _add_blobs(layout: RecordingLayout, target: Path, temporary: Path) -> None:
     for source, relative in _blobs(layout):
         if not (target / relative).exists():
             _copy(source, temporary / relative)
-            (target / relative).parent.mkdir(exist_ok=True)
+            (target / relative).parent.mkdir(parents=True, exist_ok=True)
             os.rename(temporary / relative, target / relative)
 
 

@@ -93,13 +93,27 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
 @click.option("--chat", type=_PATH, help="Chat log of the session: Zoom, WebVTT, Slack, Discord, JSONL or CSV.")
 @click.option("--speaker", "speakers", multiple=True, metavar="NAME=ROLE",
               help="Who is instructor and who navigator in the chat; guessed otherwise.")
-def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str, ...]) -> None:
-    """Turn recordings into demonstrations: writes demonstration.json into each."""
-    from pipeline import process as process_recording
+@click.option("--video", type=_PATH, help="External video of the session, such as a meeting tool's screen recording.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that work at once.")
+@click.option("--scheduler", metavar="ADDRESS", help="Work on the Dask cluster of the scheduler at tcp://HOST:PORT.")
+def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str, ...], video: Path | None, jobs: int,
+            scheduler: str | None) -> None:
+    """Turn recordings into demonstrations: writes demonstration.json into each; unchanged ones are skipped."""
+    from pipeline import batch
 
-    roles = _roles(speakers)
-    _each(recordings, "Processing", lambda path: process_recording(path, chat=chat, speakers=roles),
-          lambda path, demonstration: summary.print_demonstration(console, path, demonstration))
+    work = batch.jobs_for(recordings, chat, _roles(speakers), video)
+    with batch.executor(min(jobs, len(work)), scheduler) as executor, _progress("Processing", len(work)) as step:
+        failed = []
+        for outcome in batch.run(work, executor):
+            if outcome.state == "failed":
+                failed.append(outcome)
+                if len(work) > 1:
+                    _complain("error", outcome.reason)
+            else:
+                console.print(summary.processed_line(outcome))
+            step(str(outcome.path))
+    if error := summary.processing_error(failed, len(work)):
+        raise error
 
 
 @main.command("import")
@@ -157,8 +171,7 @@ def check(paths: tuple[Path, ...]) -> None:
             _complain("problem", problem)
         broken += bool(problems)
         if not problems:
-            summary.print_loss(console, path)
-            console.print(f"{path}: whole")
+            console.print(f"{path}: whole{summary.loss_note(path)}")
     if broken:
         raise DemotapeError(f"{broken} of {len(paths)} not whole")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console
 
 from recorder import Recording
-from schemas import RecordingLayout
+from schemas import DemotapeError, InputError, RecordingLayout
 
 
 def folder_size(folder: Path) -> int:
@@ -49,20 +49,31 @@ def print_recording(console: Console, directory: Path, problems: list[str]) -> N
     console.print(f"Next: demotape process {directory}")
 
 
-def print_loss(console: Console, path: Path) -> None:
-    """What of a recording was lost by a kill, if it is one and anything was."""
-    if RecordingLayout(path).manifest.exists() and (loss := Recording(path).loss()):
-        console.print(f"{path}: recovered: {loss}")
+def loss_note(path: Path) -> str:
+    """What of a recording was lost by a kill, as the end of a line; empty when nothing was."""
+    loss = Recording(path).loss() if RecordingLayout(path).manifest.exists() else ""
+    return f" (recovered: {loss})" if loss else ""
 
 
-def print_demonstration(console: Console, path: Path, demonstration: dict) -> None:
+def processed_line(outcome) -> str:
     """What `process` made of a recording."""
-    turns = demonstration["turns"]
-    good, all_ = good_screenshots(turns)
-    checks = sum(len(turn["checks"]) for turn in turns)
-    print_loss(console, path)
-    console.print(f"{path}: {len(turns)} turns ({by_intent(turns)}), {good} of {all_} screenshots good, "
-                  f"{checks} to look at")
+    if outcome.state == "unchanged":
+        return f"{outcome.path}: nothing has changed, its demonstration stays"
+    counts = sorted(outcome.intents.items(), key=lambda item: -item[1])
+    return (f"{outcome.path}: {sum(outcome.intents.values())} turns "
+            f"({', '.join(f'{intent} {count}' for intent, count in counts)}), "
+            f"{outcome.good_screenshots} of {outcome.screenshots} screenshots good, {outcome.checks} to look at"
+            f"{loss_note(outcome.path)}")
+
+
+def processing_error(failed: list, total: int) -> DemotapeError | None:
+    """How `process` ends when recordings failed: the reason of the only one, else how many did; None when none did."""
+    if not failed:
+        return None
+    kind = InputError if failed[0].exit_code == InputError.exit_code else DemotapeError
+    if total == 1:
+        return kind(failed[0].reason)
+    return kind(f"{len(failed)} of {total} failed, see above; the others are done")
 
 
 def imported_line(path: Path, imported) -> str:

@@ -10,14 +10,14 @@ from pathlib import Path
 from recorder import Recording
 from schemas import DemonstrationSchema
 from schemas.demonstration import FORMAT, VERSION
-from schemas.files import check, dump_json, write_atomically
+from schemas.files import check, dump_json, read_json, write_atomically
 
-from . import actions, align, chat, checks
+from . import actions, align, chat, checks, derived, inputs
 
 STAGES = (
     actions.stage,  # events -> turns
     chat.stage,     # + utterances, from the recording and from a chat log
-    align.stage,    # + which picture is good
+    align.stage,    # + where each turn is in the video, and which picture is good
     checks.stage,   # + what a reviewer should look at
 )
 
@@ -29,6 +29,11 @@ class Context:
     recording: Recording
     chat: Path | None = None
     speakers: Mapping[str, str] = field(default_factory=dict)
+    video: Path | None = None
+
+    def keep(self, content: bytes) -> str:
+        """Keep a picture that no recorder took among the derived blobs; returns its name."""
+        return derived.keep(self.recording.layout, content)
 
 
 def derive(context: Context) -> dict:
@@ -41,9 +46,25 @@ def derive(context: Context) -> dict:
     return check(demonstration, DemonstrationSchema(), f"{recording.layout.root}: demonstration")
 
 
-def process(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None) -> dict:
-    """Derive a recording's demonstration and write demonstration.json beside it; returns the demonstration."""
+def process(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None,
+            video: Path | None = None) -> dict:
+    """Derive a recording's demonstration and write demonstration.json beside it; returns the demonstration.
+
+    `video`: an external video of the session, such as a meeting tool's recording of the screen.
+    """
     recording = Recording(path)
-    demonstration = derive(Context(recording, chat, speakers or {}))
+    used = inputs.fingerprint(recording.layout, chat, dict(speakers or {}), video)
+    demonstration = derive(Context(recording, chat, speakers or {}, video))
     write_atomically(recording.layout.demonstration, dump_json(demonstration))
+    derived.clear(recording.layout, demonstration)
+    inputs.note(recording.layout, used)
     return demonstration
+
+
+def refresh(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None,
+            video: Path | None = None) -> tuple[dict, bool]:
+    """As `process`, but a demonstration that was made from the same inputs stays; returns it and whether it is new."""
+    layout = Recording(path).layout
+    if inputs.is_unchanged(layout, inputs.fingerprint(layout, chat, dict(speakers or {}), video)):
+        return read_json(layout.demonstration, DemonstrationSchema()), False
+    return process(path, chat=chat, speakers=speakers, video=video), True

@@ -136,10 +136,17 @@ def _demonstration(path: Path, recording: Recording | None, blobs: set | None, n
         for number in turn["events"]:
             if number not in numbers:
                 yield f"{where}: event {number} is not in the recording"
-        for key in _STATE_BLOBS:
+        for key in (*_STATE_BLOBS, "screenshot_taken"):
             name = (turn["state"] or {}).get(key)
-            if name is not None and name not in blobs and not recording.layout.blob(name).exists():
+            if name is None or name in blobs:
+                continue
+            if not recording.layout.blob(name).exists():
                 yield f"{where}: field state.{key}: blob {name} is not in the recording"
+                continue
+            try:
+                recording.blob(name)
+            except InputError as error:
+                yield f"{error} (named by {where})"
 
 
 def _export(path: Path) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """The formats of demotape: what every file and message looks like, and where each lies."""
 
-from .demonstration import DemonstrationSchema, EditSchema
+from .demonstration import DemonstrationSchema, EditSchema, ProcessedSchema
 from .errors import DemotapeError, InputError
 from .intents import BROWSER_INTENTS, INTENTS
 from .layout import RecordingLayout
@@ -11,6 +11,6 @@ REDACTED = "[REDACTED]"
 
 __all__ = [
     "BROWSER_INTENTS", "INTENTS", "REDACTED", "UID_ATTRIBUTE", "ChatLineSchema", "DemonstrationSchema",
-    "DemotapeError", "EditSchema", "EventSchema", "InputError", "RecordingLayout", "RecordingSchema",
-    "ResourceSchema",
+    "DemotapeError", "EditSchema", "EventSchema", "InputError", "ProcessedSchema", "RecordingLayout",
+    "RecordingSchema", "ResourceSchema",
 ]

@@ -4,13 +4,15 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 
 from .intents import BROWSER_INTENTS
 from .parts import (
-    SCREENSHOT_STATUSES, ElementSchema, PointSchema, StateSchema, Strict,
-    flag, integer, listing, nested, number, string,
+    SCREENSHOT_STATUSES, SHA256, ElementSchema, PointSchema, StateSchema, Strict,
+    digest, flag, integer, listing, nested, number, string,
 )
 from .recording import SPEAKERS
 
 FORMAT = "demotape/demonstration"
 VERSION = 1
+PROCESSED_FORMAT = "demotape/processed"
+PROCESSED_VERSION = 1
 
 
 class TurnStateSchema(StateSchema):
@@ -18,6 +20,13 @@ class TurnStateSchema(StateSchema):
 
     video_time = number("time of the matching frame of the video", allow_none=True)
     screenshot_status = string("`good` or `broken`", validate=validate.OneOf(SCREENSHOT_STATUSES))
+    screenshot_source = string("where the screenshot is from when the one that was taken was late or broken: "
+                               "`captured` (another of the recording's) or `video`", required=False,
+                               validate=validate.OneOf(("captured", "video")))
+    screenshot_taken = digest("blob: the screenshot that was taken and is replaced", required=False, allow_none=True)
+    similarity = number("external video: SSIM of the screenshot that was taken and the frame at `video_time`, at half "
+                        "size in grey", required=False, allow_none=True)
+    confidence = number("external video: how sure `video_time` is, from 0 to 1; below 0.5 is low", required=False)
 
 
 class PointerArguments(Strict):
@@ -121,6 +130,7 @@ class CheckSchema(Strict):
 
     kind = string("short name of the check, for filters")
     reason = string("one sentence for the reviewer")
+    fix = nested(lambda: EditSchema(), "an edit that would mend it", required=False)
 
 
 class ChatTurnSchema(Strict):
@@ -178,6 +188,17 @@ class DemonstrationSchema(Strict):
     recording = string("id of the recording that it was derived from")
     task = string("what the navigator was asked to do")
     turns = listing(TurnField(), "turns in order")
+
+
+class ProcessedSchema(Strict):
+    """processed.json: what the demonstration beside it was made from, so that it is made again only when need be."""
+
+    format = string("always `demotape/processed`", validate=validate.Equal(PROCESSED_FORMAT))
+    version = integer("version of the format", validate=validate.Equal(PROCESSED_VERSION))
+    inputs = fields.Dict(keys=fields.String(), values=fields.String(), required=True,
+                         metadata={"description": "SHA-256 of each input by name, the pipeline's own code among them"})
+    demonstration = digest("SHA-256 of demonstration.json")
+    derived = listing(fields.String(validate=SHA256), "names of the derived blobs")
 
 
 EDIT_OPS = ("drop", "restore", "move", "set_intent", "set_arguments", "retarget", "set_screenshot_status",

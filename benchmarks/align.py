@@ -1,0 +1,252 @@
+"""Is every action found in an external video, and is a late screenshot put right? How long does it take?
+
+    python -m benchmarks.align [--sessions N] [--actions N] [--cases N] [--minutes N] [--seed N] [--keep DIR]
+
+Records real sessions in a real Chromium and renders each as several videos of a meeting, with everything that a meeting
+tool does to the picture and to the time (benchmarks/meeting.py). Then each recording, without its own video, is aligned
+with the external one alone: once as it is, once with every second screenshot taken 500 ms too late. The speed is that
+of a long video with idle time put between the actions, beside `ffmpeg -i VIDEO -f null -` on the same file.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from pipeline.actions import fold
+from pipeline.align import LOW, decode, ssim
+from recorder import Recording
+
+from .faults import Fault, copy, idle
+from .meeting import Meeting, film, open_to_view, plan, shown_at
+from .sessions import record_sessions
+
+_LEAST = 30  # pixels that a late screenshot must differ in to be a wrong one
+_ALIKE = 0.9  # SSIM with the right screenshot of a page cut out of the video
+_RUN = """import json, resource, sys
+from pathlib import Path
+from pipeline import Context, derive
+from recorder import Recording
+found = derive(Context(Recording(Path(sys.argv[1])), video=Path(sys.argv[2])))
+sys.stderr.write(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))
+print(json.dumps(found))"""
+
+
+def run_alignment(recording: Path, video: Path) -> tuple[dict, float, int]:
+    """Align in a process of its own; returns the demonstration, wall seconds from start to end, peak memory in MB."""
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", _RUN, str(recording), str(video)], capture_output=True, check=True)
+    seconds = time.perf_counter() - start
+    return json.loads(done.stdout), seconds, int(done.stderr.split()[-1]) // 1024
+
+
+def decode_seconds(video: Path) -> float:
+    """Wall seconds that ffmpeg takes to decode a video."""
+    start = time.perf_counter()
+    subprocess.run(["ffmpeg", "-v", "error", "-i", str(video), "-f", "null", "-"], check=True)
+    return time.perf_counter() - start
+
+
+def check_times(turns: list[dict], meeting: Meeting, times: list[float], found: Counter, verbose: bool) -> None:
+    """Count actions by whether their frame is within one of the truth, and how sure the alignment was."""
+    for turn in turns:
+        state = turn["state"]
+        truth = meeting.video_time(turn["timestamp"])
+        sure = state["confidence"] >= LOW
+        if truth is None or truth > times[-1]:
+            found["not_filmed"] += 1
+            found["not_filmed_but_sure"] += sure and state["video_time"] is not None
+            continue
+        found["filmed"] += 1
+        near = (state["video_time"] is not None
+                and abs(shown_at(times, state["video_time"] + 1e-3) - shown_at(times, truth + 1e-6)) <= 1)
+        found["within_one_frame"] += near
+        found["low_confidence"] += not sure
+        found["wrong_but_sure"] += sure and not near
+        if verbose and not near:
+            print(f"    {turn['id']} at {turn['timestamp']:.2f}: frame {state['video_time']} instead of {truth:.2f}, "
+                  f"confidence {state['confidence']}")
+
+
+def check_pictures(turns: list[dict], faults: dict[str, Fault], recording: Recording, meeting: Meeting,
+                   times: list[float], found: Counter, verbose: bool) -> None:
+    """Count filmed actions by whether they end with the right picture; and whether the video shows the difference at
+    all, or it is cut off or covered."""
+    view = open_to_view(meeting, tuple(recording.manifest["viewport"].values()))
+    for turn in turns:
+        truth, state = meeting.video_time(turn["timestamp"]), turn["state"]
+        if truth is None or truth > times[-1] or not state["screenshot"]:
+            continue
+        fault = faults.get(turn["id"])
+        right = _is_right(recording, state, fault)
+        wrong_before = fault is not None and fault.changed.sum() >= _LEAST
+        seen = not wrong_before or (fault.changed & view).sum() >= _LEAST
+        found["pictures"] += 1
+        found["pictures_late"] += wrong_before
+        found["pictures_late_seen"] += wrong_before and seen
+        found["pictures_right"] += right
+        found["pictures_right_or_unseen"] += right or not seen
+        found["late_put_right"] += wrong_before and right
+        found["good_spoiled"] += not wrong_before and not right
+        if verbose and not right:
+            print(f"    {turn['id']} at {turn['timestamp']:.2f}: wrong picture from "
+                  f"{state.get('screenshot_source', 'recorder')}, confidence {state['confidence']}"
+                  + (f", {int((fault.changed & view).sum())} of {int(fault.changed.sum())} changed pixels are seen"
+                     if fault else ""))
+
+
+def _is_right(recording: Recording, state: dict, fault: Fault | None) -> bool:
+    """A late one's: nearer to what was right than to what came later, where the two differ; a good one's: unchanged, or
+    the same to the eye."""
+    def grey(name: str, shape: tuple | None = None) -> np.ndarray:
+        picture = decode(recording.blob(name))
+        return picture if shape in (None, picture.shape) else cv2.resize(picture, shape[::-1])
+
+    name = state["screenshot"]
+    if fault and fault.changed.sum() >= _LEAST:
+        if name == fault.right:
+            return True
+        shape = fault.changed.shape
+        final, right, late = (grey(one, shape)[fault.changed].astype(int) for one in (name, fault.right, fault.late))
+        return bool(np.abs(final - right).mean() < np.abs(final - late).mean())
+    taken = state.get("screenshot_taken") or name
+    return name == taken or ssim(grey(taken), grey(name, grey(taken).shape)) >= _ALIKE
+
+
+def acting(demonstration: dict) -> list[dict]:
+    """Browser turns that have a state."""
+    return [turn for turn in demonstration["turns"] if turn["type"] == "browser" and turn["state"]]
+
+
+def facts_of(session: Path) -> tuple[tuple[int, int], float, list[dict]]:
+    """A session's viewport, its length in seconds, its turns."""
+    recording = Recording(session)
+    viewport = recording.manifest["viewport"]
+    return ((viewport["width"], viewport["height"]), max(event["time"] for event in recording.events) + 0.5,
+            fold(recording.events))
+
+
+def run_case(number: int, session: Path, folder: Path, seed: int, found: Counter, verbose: bool) -> None:
+    """Film one session in one way, align it twice."""
+    viewport, length, turns = facts_of(session)
+    chance = random.Random(seed * 7919 + number)
+    moments = [turn["timestamp"] for turn in turns]
+    quiet = [after - 0.3 for before, after in zip(moments, moments[1:], strict=False) if after - before > 1.0]
+    meeting = plan(chance, viewport, length, quiet)
+    video = folder / f"case-{number}.mp4"
+    times = film(session / "video.webm", meeting, length, video)
+    before = Counter(found)
+    for late in (False, True):
+        target = folder / f"case-{number}-{'late' if late else 'true'}"
+        faults = copy(session, target, late=late)
+        demonstration, seconds, _ = run_alignment(target, video)
+        if late:
+            late_found = Counter()
+            check_times(acting(demonstration), meeting, times, late_found, verbose)
+            found.update({f"faulty_{name}": count for name, count in late_found.items()})
+            check_pictures(acting(demonstration), faults, Recording(target), meeting, times, found, verbose)
+        else:
+            check_times(acting(demonstration), meeting, times, found, verbose)
+            check_spoiled(acting(demonstration), found)
+        shutil.rmtree(target)
+    got = found - before
+    print(f"  case {number}: {describe(meeting)}: {got['within_one_frame']} of {got['filmed']} within one frame, "
+          f"{got['low_confidence']} unsure; faulty: {got['faulty_within_one_frame']} within one frame, "
+          f"{got['pictures_right']} of {got['pictures']} pictures right", flush=True)
+    video.unlink()
+
+
+def describe(meeting: Meeting) -> str:
+    """A meeting in one line."""
+    return (f"{meeting.canvas[0]}x{meeting.canvas[1]} scale {meeting.scale} offset {meeting.offset:+.1f} "
+            f"drift {meeting.drift * 1e6:+.0f} ppm, {len(meeting.pauses)} pauses, "
+            f"{meeting.fps[0]}-{meeting.fps[1]} fps, crf {meeting.crf}")
+
+
+def check_spoiled(turns: list[dict], found: Counter) -> None:
+    """Count what was replaced although nothing was wrong with it."""
+    found["good_replaced"] += sum("screenshot_source" in turn["state"] for turn in turns)
+
+
+def run_speed(session: Path, folder: Path, minutes: float, seed: int) -> dict:
+    """Time a long video, and a video of a quarter of its length for the memory."""
+    viewport, length, turns = facts_of(session)
+    moments = sorted({turn["timestamp"] - 0.05 for turn in turns})
+    chance = random.Random(seed)
+    figures = {}
+    for name, total in (("quarter", minutes * 15), ("whole", minutes * 60)):
+        forward, back = idle(moments, length, max(total, length + 1))
+        meeting = replace(plan(chance, viewport, total, []), canvas=(1280, 720), scale=min(0.9, 1180 / viewport[0]),
+                          left=20, top=60, offset=8.0, drift=1e-4, pauses=[], fps=(15, 25), crf=28, thumbnails=1,
+                          low_latency=False, chrome=True)
+        video, target = folder / f"{name}.mp4", folder / name
+        times = film(session / "video.webm", meeting, max(total, length + 1), video, back)
+        copy(session, target, time=forward)
+        decoding = statistics.median(decode_seconds(video) for _ in range(3))
+        runs = [run_alignment(target, video) for _ in range(3)]
+        demonstration, memory = runs[0][0], max(run[2] for run in runs)
+        seconds = statistics.median(run[1] for run in runs)
+        found = Counter()
+        check_times(acting(demonstration), meeting, times, found, False)
+        figures[name] = {"minutes": round(times[-1] / 60, 1), "actions": found["filmed"], "frames": len(times),
+                         "within_one_frame": found["within_one_frame"] / max(found["filmed"], 1),
+                         "seconds": round(seconds, 2), "ffmpeg_seconds": round(decoding, 2),
+                         "ratio": round(seconds / decoding, 3), "peak_mb": memory}
+        print(f"  {name}: {figures[name]}", flush=True)
+    return {"speed": figures["whole"], "speed_of_a_quarter": figures["quarter"]}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sessions", type=int, default=6, help="sessions that are recorded")
+    parser.add_argument("--actions", type=int, default=60, help="actions in each")
+    parser.add_argument("--cases", type=int, default=24, help="videos that are rendered of them")
+    parser.add_argument("--minutes", type=float, default=20, help="length of the timed video; 0: none")
+    parser.add_argument("--speed-actions", type=int, default=400, help="actions in it")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--keep", type=Path, help="keep the recordings in this folder, and use what is there")
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="demotape-align-"))
+    kept = options.keep or folder
+    found: Counter = Counter()
+    figures: dict = {}
+    try:
+        sessions = recorded(kept / f"seed-{options.seed}", options.sessions, options.actions, options.seed)
+        for number in range(options.cases):
+            run_case(number, sessions[number % len(sessions)], folder, options.seed, found, options.verbose)
+        if options.minutes:
+            long = recorded(kept / f"long-{options.seed}", 1, options.speed_actions, options.seed + 500)[0]
+            figures = run_speed(long, folder, options.minutes, options.seed)
+    finally:
+        shutil.rmtree(folder)
+    print(json.dumps({
+        "benchmark": "align", "seed": options.seed, "cases": options.cases, **dict(sorted(found.items())),
+        "within_one_frame_share": round(found["within_one_frame"] / max(found["filmed"], 1), 4),
+        "right_picture_share": round(found["pictures_right"] / max(found["pictures"], 1), 4),
+        "right_picture_share_where_seen": round(found["pictures_right_or_unseen"] / max(found["pictures"], 1), 4),
+        **figures}))
+
+
+def recorded(folder: Path, count: int, actions: int, seed: int) -> list[Path]:
+    """Sessions in a folder; recorded when they are not there."""
+    if not folder.exists():
+        print(f"recording {count} sessions of {actions} actions", flush=True)
+        asyncio.run(record_sessions(folder, count, actions, seed))
+    return [folder / f"session-{number}" for number in range(count)]
+
+
+if __name__ == "__main__":
+    main()

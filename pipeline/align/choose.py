@@ -1,0 +1,216 @@
+"""Which frame shows the page right before an action, and whether the screenshot that was taken shows the same.
+
+Compared by tiles. In what the video itself shows as unchanged, compression leaves the same traces in every frame; so
+where two frames differ, something changed, and a screenshot that is like the later one there was taken too late.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import cv2
+import numpy as np
+
+from .pictures import Picture
+from .ssim import ssim
+from .video import Video
+
+LATER = (0.15, 0.35, 0.55, 1.0)  # seconds after the action at which a late screenshot may have been taken
+_UNSURE = 0.03  # seconds by which the clock may be wrong
+_TILE = 16  # pixels at working size
+_CHANGED = 14  # grey levels by which a pixel of two frames, or of two screenshots, differs where the page does
+_LEAST = 4  # changed pixels that a tile needs to have a say
+_LIKE = 0.5  # of a change, by which a picture may differ from the side that it is on
+_NOISE = 4.0  # grey levels that compression adds to that
+_LARGE = 4  # tiles: more than a pointer covers
+_SMALL = 600.0  # grey levels, summed over pixels: less is a caret, not another state of the page
+_AGAINST = 0.1  # of all that changed, which may speak against a better picture
+_COARSE = 4  # times smaller: pictures for a first look
+
+
+@dataclass
+class View:
+    """The page as frames show it around one action.
+
+    `number`: of the frame shown at the time of the action. `fresh`: the clock says that this frame came up so shortly
+    before that the one before may be the right one. `newer`: the screenshot is said to be painted after that frame.
+    """
+
+    number: int
+    fresh: bool = False
+    newer: bool = False
+    near: dict[int, np.ndarray] = field(default_factory=dict)
+    later: list[np.ndarray] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the video says of an action: the chosen frame, how alike the screenshot and it are (SSIM; None without a
+    screenshot), whether the screenshot was taken too late, and the blob of a captured one that fits better, if there
+    is, with its SSIM."""
+
+    number: int
+    similarity: float | None
+    late: bool
+    better: str | None
+    better_similarity: float = 0.0
+
+
+def view_of(video: Video, time: float, painted: float | None) -> tuple[View, np.ndarray, np.ndarray]:
+    """For an action at a video time, and its screenshot said to be painted at another: an empty view, the times of the
+    frames near the action, and of those later."""
+    number = video.number_at(time)
+    shown = video.times[max(number, 0)]
+    newer = painted is not None and shown - _UNSURE < painted <= time + _UNSURE
+    view = View(number, bool(time - shown < _UNSURE), bool(newer))
+    return view, video.times[max(0, number - 1):number + 2], video.around(np.array([time + step for step in LATER]))
+
+
+def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], seen: tuple[slice, slice],
+          hidden: np.ndarray) -> Verdict:
+    """Choose the last frame that shows the page before the action, and hold the screenshot against it.
+
+    `neighbours`: other captured screenshots, the likeliest first. `seen`: rows and columns, at working size, that lie
+    inside the frame; `hidden`: pixels that something covers.
+    """
+    def open_part(page: np.ndarray) -> np.ndarray:
+        return np.where(hidden[seen], 0, page[seen]).astype(np.uint8)
+
+    shape = hidden.shape
+    pages = {number: open_part(page) for number, page in view.near.items()}
+    if min(pages[view.number].shape) < _TILE:
+        return Verdict(view.number, None, False, None)
+    others = [(other.name, open_part(other.grey)) for other in neighbours if other.shape == shape and not other.blank
+              and (picture is None or other.name != picture.name)]
+    if picture is None or picture.blank or picture.shape != shape:
+        return Verdict(view.number, None, False, _like(pages[view.number], others))
+    taken = open_part(picture.grey)
+    number = _step_back(view, pages, taken)
+    rightful = [pages[number], *([pages[number + 1]] if view.newer and number + 1 in pages else [])]
+    similarity = ssim(np.ascontiguousarray(picture.grey[seen]), np.ascontiguousarray(view.near[number][seen]))
+    later, greys = [open_part(page) for page in view.later], [grey for _, grey in others]
+    better = _best_other(taken, rightful, others)
+    late = better is not None or _is_late(taken, rightful, later, greys)
+    if better and _is_late(dict(others)[better], rightful, later, greys):
+        better = None
+    whole = next((other.grey for other in neighbours if other.name == better), None)
+    return Verdict(number, similarity, late, better, 0.0 if whole is None else ssim(
+        np.ascontiguousarray(whole[seen]), np.ascontiguousarray(view.near[number][seen])))
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """Tiles in which two pictures differ: how much in all, and by how much a third differs from either, there."""
+
+    apart: np.ndarray
+    to_one: np.ndarray
+    to_other: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def one(self) -> np.ndarray:
+        """Tiles in which the third picture shows what the one does."""
+        return (self.to_one < self.to_other) & (self.to_one < _LIKE * self.apart + _NOISE * self.counts)
+
+    @property
+    def other(self) -> np.ndarray:
+        """Tiles in which it shows what the other does."""
+        return (self.to_other < self.to_one) & (self.to_other < _LIKE * self.apart + _NOISE * self.counts)
+
+
+def _sides(one: np.ndarray, other: np.ndarray, third: np.ndarray) -> _Sides | None:
+    """On which side the third picture is, where the two differ; None where they do not."""
+    apart = cv2.absdiff(one, other)
+    mask = cv2.compare(apart, _CHANGED, cv2.CMP_GT)
+    counts = _sums(mask) / 255
+    counts[counts < _LEAST] = 0
+    if not counts.any():
+        return None
+    used = cv2.compare(cv2.resize(counts, one.shape[::-1], interpolation=cv2.INTER_NEAREST), 0, cv2.CMP_GT) & mask
+    return _Sides(_sums(apart & used), _sums(cv2.absdiff(one, third) & used), _sums(cv2.absdiff(other, third) & used),
+                  counts)
+
+
+def _sums(pixels: np.ndarray) -> np.ndarray:
+    """Sums over tiles."""
+    rows, columns = (max(1, -(-side // _TILE)) for side in pixels.shape)
+    padded = cv2.copyMakeBorder(pixels, 0, rows * _TILE - pixels.shape[0], 0, columns * _TILE - pixels.shape[1],
+                                cv2.BORDER_CONSTANT, value=0)
+    return cv2.resize(padded.astype(np.float32), (columns, rows), interpolation=cv2.INTER_AREA) * _TILE ** 2
+
+
+def _step_back(view: View, pages: Mapping[int, np.ndarray], taken: np.ndarray) -> int:
+    """The clock may be a frame off: when the frame already shows what followed, take the one before."""
+    number = view.number
+    if not view.fresh or number - 1 not in pages:
+        return number
+    sides = _sides(pages[number], pages[number - 1], taken)
+    return number - 1 if sides and sides.apart[sides.other].sum() > 2 * sides.apart[sides.one].sum() else number
+
+
+def _best_other(taken: np.ndarray, rightful: Sequence[np.ndarray], others: Sequence[tuple[str, np.ndarray]]
+                ) -> str | None:
+    """The captured screenshot that the frame speaks for wherever the two differ; None when there is none."""
+    best, chosen = taken, None
+    small = _small(rightful[0])
+    least = float(cv2.absdiff(_small(taken), small).mean())
+    for name, grey in others:
+        if float(cv2.absdiff(_small(grey), small).mean()) > 1.5 * least + 1:
+            continue
+        if all(_beats(grey, best, page) for page in rightful) and (
+                chosen is None or all(_beats(grey, taken, page) for page in rightful)):
+            best, chosen = grey, name
+    return chosen
+
+
+def _beats(new: np.ndarray, old: np.ndarray, page: np.ndarray) -> bool:
+    """Whether a frame speaks for the new picture wherever it differs from the old one."""
+    sides = _sides(new, old, page)
+    if sides is None:
+        return False
+    good, bad = sides.apart[sides.one].sum(), sides.apart[sides.other].sum()
+    return bool(good > max(_SMALL, 0.5 * sides.apart.sum()) and bad < _AGAINST * good)
+
+
+def _is_late(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[np.ndarray],
+             others: Sequence[np.ndarray]) -> bool:
+    """Whether the screenshot shows what frames show only later. What changed must be the page, not a pointer or
+    somebody's picture over it: too large for those, or seen as it was in some other screenshot."""
+    before = rightful[0]
+    for page in later:
+        sides = _sides(page, before, taken)
+        if sides is None:
+            continue
+        late = sides.one
+        for other in rightful[1:]:  # what the screenshot may rightly show already
+            allowed = _sides(other, before, taken)
+            late = late & ~allowed.one if allowed else late
+        if sides.apart[late].sum() < max(_SMALL, 2 * sides.apart[sides.other].sum()):
+            continue
+        if not _may_be_pointer(late):
+            return True
+        for grey in others:
+            explained = _sides(taken, grey, before)
+            if explained and explained.other[late].all():
+                return True
+    return False
+
+
+def _may_be_pointer(tiles: np.ndarray) -> bool:
+    """Whether tiles are few and stand together as those that a pointer covers."""
+    rows, columns = np.nonzero(tiles)
+    return len(rows) < _LARGE and max(np.ptp(rows), np.ptp(columns)) < 3
+
+
+def _like(page: np.ndarray, others: Sequence[tuple[str, np.ndarray]]) -> str | None:
+    """The captured screenshot that a frame shows; None when none does."""
+    found = []
+    for name, grey in others:
+        difference = _sums(cv2.absdiff(grey, page)) / _TILE ** 2
+        if difference.max() < 3 * float(np.median(difference)) + 8:
+            found.append((float(difference.mean()), name))
+    return min(found)[1] if found else None
+
+
+def _small(picture: np.ndarray) -> np.ndarray:
+    return cv2.resize(picture, (max(1, picture.shape[1] // _COARSE), max(1, picture.shape[0] // _COARSE)),
+                      interpolation=cv2.INTER_AREA)

@@ -1,0 +1,412 @@
+"""Places an external video on a recording's clock, and says of every turn what the video shows of it.
+
+Two walks through the video, each decoding only what it needs: a first one over samples and the surroundings of some
+marks, which gives the clock; a second one over the frames around every action.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import cv2
+import numpy as np
+
+from recorder import Recording
+
+from . import flash
+from .choose import Verdict, View, judge, view_of
+from .clock import Clock, Piece, fit
+from .coarse import Shown, Stretch, place
+from .marks import Bracket, Mark, Watch, find_marks, timeline
+from .pictures import Picture, full_size, load, work_shape
+from .rectangle import Rectangle, find, polish
+from .video import Shot, Video
+
+LOW = 0.5  # a confidence below is low
+_SAMPLES = 240  # frames for the rough placing, at least half a second apart
+_LONG = 300.0  # seconds of video from which on only frames that stand alone are sampled
+_PAGES = 10  # frames and screenshots among which the page's rectangle is looked for
+_SMALL = 5  # times smaller than working size: pictures for the rough placing
+_COVERED = 14  # grey levels by which most frames differ where something covers the page
+_CLIP = 40  # grey levels: more difference says nothing more
+_FIRST_MARKS = 48  # marks looked at for the clock, cheapest first, before all are
+_ENOUGH_VOTES = 8
+_AROUND, _FURTHER = 0.8, 3.0  # seconds around a mark that are looked at besides the rough placing's slack
+_UNLIKE = 0.08  # of SSIM below the usual one from which on a picture is not what the frame shows
+_OFTEN = 0.08  # share of late screenshots from which on their own times are not trusted
+_NEIGHBOURS = 5  # screenshots before and after an action among which a better one is looked for
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What all steps share."""
+
+    recording: Recording
+    video: Video
+    rectangle: Rectangle
+    pictures: Mapping[str, Picture]
+    shown: Sequence[Shown]
+    names: Sequence[str]
+    covered: Mapping[tuple[int, int], np.ndarray] = field(default_factory=dict)
+
+    def hidden(self, viewport: tuple[int, int]) -> np.ndarray:
+        """Pixels at working size (rows x columns, true or false) that something else covers in most of the video."""
+        return self.covered.get(viewport, np.zeros(work_shape(viewport), bool))
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the video says of one turn. `time`: of the chosen frame, seconds of the video; None when it was not filmed.
+
+    `similarity`: SSIM of the captured screenshot and that frame. `better`: blob of another captured screenshot that
+    fits; `page`: the page cut out of the frame, as a file, when no captured one does; `painted`: when that was on the
+    screen, seconds of the recording.
+    """
+
+    time: float | None
+    similarity: float | None
+    confidence: float
+    late: bool = False
+    better: str | None = None
+    page: bytes | None = None
+    painted: float | None = None
+
+
+Encode = Callable[[np.ndarray], bytes]
+
+
+def align(recording: Recording, turns: Sequence[dict], video: Video, encode: Encode) -> dict[str, Found]:
+    """What the video says of each browser turn that has a state, by the turn's id.
+
+    `encode` makes a file of a page cut out of a frame. Raises InputError when the video cannot be decoded or a
+    screenshot is missing. When nothing in the video is like the recording, every turn is found with confidence 0.
+    """
+    states = [(event["time"], event["state"]) for event in recording.events if event["state"]]
+    pictures = load(recording, [state for _, state in states])
+    shown, names = timeline(states, pictures)
+    acting = [turn for turn in turns if turn["type"] == "browser" and turn["state"]]
+    rectangle = _find_rectangle(recording, video, [pictures[name] for name in names])
+    if rectangle is None:
+        return {turn["id"]: Found(None, None, 0.0) for turn in acting}
+    scene = Scene(recording, video, rectangle, pictures, shown, names)
+    scene, stretches = _place(scene)
+    if not stretches:
+        return {turn["id"]: Found(None, None, 0.0) for turn in acting}
+    marks = find_marks(shown, [pictures[name] for name in names], scene.rectangle, video.size, scene.hidden)
+    clock = _set_clock(scene, stretches, marks)
+    return _look_at_all(scene, clock, acting, encode)
+
+
+def _find_rectangle(recording: Recording, video: Video, pictures: Sequence[Picture]) -> Rectangle | None:
+    if not pictures:
+        return None
+    sizes = [picture.viewport for picture in pictures]
+    usual = max(sorted(set(sizes)), key=sizes.count)
+    pages = [full_size(recording, picture)
+             for picture in _spread([picture for picture in pictures if picture.viewport == usual], _PAGES)]
+    wanted = video.around(np.linspace(0.04, 0.96, _PAGES) * video.duration)
+    if video.duration > _LONG:
+        wanted = np.array(_spread(list(video.keys), _PAGES))
+    return find([shot.kept() for shot in video.shots(wanted)], pages)
+
+
+def _place(scene: Scene) -> tuple[Scene, list[Stretch]]:
+    """The rough placing, and the scene with the rectangle made exact by pairs that are now known to belong together."""
+    times, differences, covered = _sample(scene)
+    stretches = place(times, differences, scene.shown, scene.video.duration)
+    order = np.argsort(differences.min(axis=1))
+    pairs: dict[int, float] = {}
+    for k in order:
+        pairs.setdefault(int(differences[k].argmin()), float(times[k]))
+        if len(pairs) == 3:
+            break
+    shots = {shot.time: shot.kept() for shot in scene.video.shots(np.array(sorted(set(pairs.values()))))}
+    matched = [(shots[time], scene.pictures[scene.names[number]]) for number, time in pairs.items()]
+    pages = [(shot, picture, full_size(scene.recording, picture)) for shot, picture in matched]
+    return replace(scene, covered=covered, rectangle=polish(scene.rectangle, [
+        (shot, page) for shot, picture, page in pages if picture.viewport == pages[0][1].viewport])), stretches
+
+
+def _sample(scene: Scene) -> tuple[np.ndarray, np.ndarray, dict[tuple[int, int], np.ndarray]]:
+    """Times of sampled frames, K; by how many grey levels each differs from each picture, K x J; and what is covered by
+    something else in most of them, by viewport."""
+    video = scene.video
+    step = max(0.5, video.duration / _SAMPLES)
+    wanted = video.around(np.arange(0, video.duration, step))
+    if video.duration > _LONG and len(video.keys) * 2.5 * step > video.duration:
+        wanted = video.keys
+    groups = [_Group.of(scene, viewport)
+              for viewport in sorted({scene.pictures[name].viewport for name in scene.names})]
+    times, rows = [], []
+    for shot in video.shots(wanted):
+        row = np.full(len(scene.names), float(_CLIP))
+        for group in groups:
+            group.compare(scene.rectangle, shot, row)
+        times.append(shot.time)
+        rows.append(row)
+    return np.array(times), np.array(rows), {group.viewport: group.covered() for group in groups}
+
+
+@dataclass
+class _Group:
+    """The small pictures of one viewport, and how the most alike of them differed from each sampled frame."""
+
+    viewport: tuple[int, int]
+    shape: tuple[int, int]
+    seen: tuple[slice, slice]
+    numbers: list[int]
+    stack: np.ndarray
+    rests: list[tuple[float, np.ndarray]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, scene: Scene, viewport: tuple[int, int]) -> "_Group":
+        shape = tuple(max(8, side // _SMALL) for side in work_shape(viewport))
+        numbers = [number for number, name in enumerate(scene.names) if scene.pictures[name].viewport == viewport]
+        seen = scene.rectangle.seen(viewport, scene.video.size, shape)
+        stack = np.stack([cv2.resize(scene.pictures[scene.names[number]].grey, shape[::-1],
+                                     interpolation=cv2.INTER_AREA)[seen] for number in numbers])
+        return cls(viewport, shape, seen, numbers, stack.astype(np.int16))
+
+    def compare(self, rectangle: Rectangle, shot: Shot, row: np.ndarray) -> None:
+        """Fill in by how many grey levels a frame differs from each picture."""
+        if not self.stack.size:
+            return
+        page = rectangle.cut(shot, self.viewport, self.shape)[self.seen].astype(np.int16)
+        differences = np.minimum(np.abs(self.stack - page), _CLIP)
+        row[self.numbers] = differences.mean(axis=(1, 2))
+        best = int(row[self.numbers].argmin())
+        self.rests.append((float(row[self.numbers[best]]), differences[best].astype(np.uint8)))
+
+    def covered(self) -> np.ndarray:
+        """What differs in most of the frames that are like a picture for the rest: at working size."""
+        covered = np.zeros(work_shape(self.viewport), bool)
+        alike = sorted(self.rests, key=lambda rest: rest[0])[:max(5, len(self.rests) // 2)]
+        if len(alike) < 5:
+            return covered
+        small = np.zeros(self.shape, np.uint8)
+        small[self.seen] = np.median([rest for _, rest in alike], axis=0) > _COVERED
+        small = cv2.dilate(cv2.morphologyEx(small, cv2.MORPH_OPEN, np.ones((2, 2))), np.ones((3, 3)))
+        return cv2.resize(small, covered.shape[::-1], interpolation=cv2.INTER_NEAREST).astype(bool)
+
+
+def _set_clock(scene: Scene, stretches: Sequence[Stretch], marks: Sequence[Mark]) -> Clock:
+    """Watch the cheapest marks near where they should be; all of them, and further around, when that does not settle
+    it."""
+    close = _due(stretches, marks, _AROUND)
+    cheap = _cheapest(scene.video, close)
+    for due in ([cheap] if len(cheap) < len(close) else []) + [close, _due(stretches, marks, _FURTHER)]:
+        clock = _fit(scene, stretches, due)
+        if all(piece.votes >= _ENOUGH_VOTES and piece.others * 2 < piece.votes for piece in clock.pieces):
+            break
+    red = flash.find(scene.video, scene.rectangle, scene.pictures[scene.names[0]].viewport,
+                     [clock.video_time(0.0, piece) for piece in clock.pieces[:1] if piece.votes < _ENOUGH_VOTES])
+    return clock if red is None else _fit(scene, stretches, due, red)
+
+
+def _fit(scene: Scene, stretches: Sequence[Stretch], due: Sequence[tuple[int, Mark, float, float]],
+         red: Bracket | None = None) -> Clock:
+    watched = [[mark.time for number, mark, _, _ in due if number == stretch and mark.weight == 1]
+               for stretch in range(len(stretches))]
+    return fit(stretches, _watch(scene, due, len(stretches), red), watched)
+
+
+def _due(stretches: Sequence[Stretch], marks: Sequence[Mark], around: float) -> list[tuple[int, Mark, float, float]]:
+    """For each stretch and each mark on it: the stretch's number, the mark, its expected video time, and the seconds
+    before and after that it is looked for."""
+    return [(number, mark, mark.time + stretch.offset, stretch.slack + around)
+            for number, stretch in enumerate(stretches) for mark in marks
+            if stretch.start - 3 < mark.time + stretch.offset < stretch.end + 3]
+
+
+def _cheapest(video: Video, due: list[tuple[int, Mark, float, float]]) -> list[tuple[int, Mark, float, float]]:
+    """About as many as are needed, spread over the video; those for which the fewest frames are decoded."""
+    if len(due) <= _FIRST_MARKS:
+        return due
+    def cost(entry: tuple[int, Mark, float, float]) -> int:
+        key = video.keys[max(0, np.searchsorted(video.keys, entry[2] - entry[3]) - 1)]
+        return video.number_at(entry[2] + entry[3]) - video.number_at(key)
+
+    buckets = np.array_split(np.arange(len(due)), _FIRST_MARKS // 2)
+    chosen = [number for bucket in buckets for number in sorted(bucket, key=lambda number: cost(due[number]))[:2]]
+    return [due[number] for number in sorted(chosen)]
+
+
+def _watch(scene: Scene, due: Sequence[tuple[int, Mark, float, float]], count: int, red: Bracket | None = None
+           ) -> list[list[Bracket]]:
+    """Brackets of marks, by stretch; `due`: (stretch, mark, expected video time, seconds to look around it)."""
+    times = scene.video.times
+    mask = np.zeros(len(times), bool)
+    watches = []
+    for stretch, mark, middle, around in due:
+        first, last = np.searchsorted(times, [middle - around, middle + around])
+        first = max(0, first - 1)
+        mask[first:last + 1] = True
+        watches.append((stretch, Watch(mark), first, min(last, len(times) - 1)))
+    numbers = {time: number for number, time in enumerate(times.tolist())}
+    waiting = sorted(watches, key=lambda entry: entry[2])
+    active: list[tuple] = []
+    for shot in scene.video.shots(times[mask]):
+        number = numbers.get(shot.time, scene.video.number_at(shot.time))
+        while waiting and waiting[0][2] <= number:
+            active.append(waiting.pop(0))
+        active = [entry for entry in active if entry[3] >= number]
+        for _, watch, _, _ in active:
+            watch.look(shot, scene.rectangle, gap=False)
+    found: list[list[Bracket]] = [[] for _ in range(count)]
+    for stretch, watch, _, _ in watches:
+        found[stretch] += watch.brackets
+    if red:
+        found[0] += [red] * 3
+    return found
+
+
+@dataclass
+class _Look:
+    """One turn on one piece of the clock: the frames it waits for."""
+
+    turn: dict
+    piece: Piece
+    picture: Picture | None
+    viewport: tuple[int, int]
+    shape: tuple[int, int]
+    view: View
+    near: set[float]
+    later: set[float]
+    last: float
+    verdict: Verdict | None = None
+    strict: Verdict | None = None  # if the screenshot's own time is not to be trusted
+
+
+def _look_at_all(scene: Scene, clock: Clock, turns: Sequence[dict], encode: Encode) -> dict[str, Found]:
+    looks = [look for turn in turns for look in _looks(scene, clock, turn)]
+    wanted = np.array(sorted({time for look in looks for time in look.near | look.later}))
+    pages: dict[str, bytes] = {}
+    active, waiting = [], sorted(looks, key=lambda look: min(look.near))
+    by_end = sorted(scene.shown, key=lambda entry: entry.end)
+    order, ends = [scene.names[entry.picture] for entry in by_end], np.array([entry.end for entry in by_end])
+    for shot in scene.video.shots(wanted):
+        while waiting and min(waiting[0].near) <= shot.time:
+            active.append(waiting.pop(0))
+        cuts: dict[tuple, np.ndarray] = {}
+        for look in list(active):
+            _take(scene, look, shot, cuts)
+            if shot.time >= look.last:
+                _finish(scene, look, order, ends)
+                active.remove(look)
+    for look in [*active, *waiting]:
+        if look.view.near:
+            _finish(scene, look, order, ends)
+    _distrust(looks)
+    scores = [look.verdict.similarity for look in looks
+              if look.verdict and look.verdict.similarity is not None and not look.verdict.late]
+    usual = float(np.median(scores)) if scores else 0.0
+    for look in looks:  # better than what was taken, and yet not what the frame shows
+        if look.verdict and look.verdict.similarity is not None and look.verdict.better_similarity < usual - _UNLIKE:
+            look.verdict = replace(look.verdict, better=None)
+    _cut_pages(scene, looks, encode, pages)
+    return _conclude(scene, clock, turns, looks, pages, usual)
+
+
+def _distrust(looks: Sequence[_Look]) -> None:
+    """Where screenshots are often late, what they say of their own time counts for nothing."""
+    plain = [look.verdict for look in looks if look.verdict and not look.view.newer]
+    if sum(verdict.late for verdict in plain) > _OFTEN * len(plain):
+        for look in looks:
+            look.verdict = look.strict
+
+
+def _looks(scene: Scene, clock: Clock, turn: dict) -> list[_Look]:
+    state, video, found = turn["state"], scene.video, []
+    picture = scene.pictures.get(state["screenshot"])
+    viewport = (state["viewport"]["width"], state["viewport"]["height"])
+    if not all(viewport):  # a tab that had not been laid out yet
+        viewport = (picture or scene.pictures[scene.names[0]]).viewport
+    for piece in clock.candidates(turn["timestamp"]):
+        time = clock.video_time(turn["timestamp"], piece)
+        if not 0 <= time <= video.duration + 0.5:
+            continue
+        painted = None if state["screenshot_time"] is None else clock.video_time(state["screenshot_time"], piece)
+        view, near, later = view_of(video, time, painted)
+        if view.number >= 0:
+            found.append(_Look(turn, piece, picture, viewport, work_shape(viewport), view, set(near.tolist()),
+                               set(later.tolist()), float(max(near.max(), later.max(initial=0)))))
+    return found
+
+
+def _take(scene: Scene, look: _Look, shot: Shot, cuts: dict[tuple, np.ndarray]) -> None:
+    """Keep the page that a frame shows, when the look needs it; pages of one frame are cut out once."""
+    is_near, is_later = shot.time in look.near, shot.time in look.later
+    if not is_near and not is_later:
+        return
+    key = look.viewport
+    if key not in cuts:
+        cuts[key] = scene.rectangle.cut(shot, look.viewport, look.shape)
+    if is_near:
+        look.view.near[scene.video.number_at(shot.time)] = cuts[key]
+    if is_later:
+        look.view.later.append(cuts[key])
+
+
+def _finish(scene: Scene, look: _Look, order: list[str], ends: np.ndarray) -> None:
+    """Judge, and let the pixels go."""
+    if look.view.number not in look.view.near:
+        return
+    here = int(np.searchsorted(ends, look.turn["timestamp"]))
+    around = sorted(range(max(0, here - _NEIGHBOURS), min(len(order), here + _NEIGHBOURS)),
+                    key=lambda index: abs(index + 0.5 - here))
+    neighbours = [scene.pictures[name] for name in dict.fromkeys(order[index] for index in around)]
+    seen, hidden = scene.rectangle.seen(look.viewport, scene.video.size, look.shape), scene.hidden(look.viewport)
+    look.verdict = look.strict = judge(look.view, look.picture, neighbours, seen, hidden)
+    if look.view.newer:
+        look.strict = judge(replace(look.view, newer=False), look.picture, neighbours, seen, hidden)
+    look.view = View(look.view.number, newer=look.view.newer)
+
+
+def _cut_pages(scene: Scene, looks: Sequence[_Look], encode: Encode, pages: dict[str, bytes]) -> None:
+    """The page in colour, for the turns whose screenshot no captured one replaces."""
+    due: dict[float, list[_Look]] = {}
+    for look in looks:
+        verdict = look.verdict
+        if verdict and not verdict.better and (verdict.late or look.picture is None or look.picture.blank):
+            due.setdefault(float(scene.video.times[verdict.number]), []).append(look)
+    for shot in scene.video.shots(np.array(sorted(due))):
+        for look in due[min(due, key=lambda time: abs(time - shot.time))]:
+            pages[f"{look.turn['id']} {look.piece.begin}"] = encode(
+                scene.rectangle.page(shot.colour(), look.viewport))
+
+
+def _conclude(scene: Scene, clock: Clock, turns: Sequence[dict], looks: Sequence[_Look], pages: Mapping[str, bytes],
+              usual: float) -> dict[str, Found]:
+    found = {}
+    for turn in turns:
+        own = [look for look in looks if look.turn is turn and look.verdict]
+        if not own:
+            found[turn["id"]] = Found(None, None, 0.0)
+            continue
+        best = max(own, key=lambda look: (look.verdict.similarity or 0.0, look.piece.votes))
+        verdict = best.verdict
+        confidence = _confidence(clock, best, usual)
+        time = float(scene.video.times[verdict.number])
+        painted = turn["timestamp"] - max(0.0, clock.video_time(turn["timestamp"], best.piece) - time)
+        found[turn["id"]] = Found(time, verdict.similarity, round(confidence, 3), verdict.late, verdict.better,
+                                  pages.get(f"{turn['id']} {best.piece.begin}"), round(painted, 4))
+    return found
+
+
+def _confidence(clock: Clock, look: _Look, usual: float) -> float:
+    """From 0 to 1: how many brackets agree and how few on something else; how alike the pictures are; and little
+    where a pause began or ended at a moment that no bracket tells."""
+    piece, verdict = look.piece, look.verdict
+    margin = min(1.0, (piece.votes - piece.others) / max(piece.votes, 1) / 0.6)
+    sure = min(1.0, max(0.0, (piece.votes - 1) / 3)) * margin
+    number = clock.pieces.index(piece)
+    time = look.turn["timestamp"]
+    if (number and time < piece.low) or (number + 1 < len(clock.pieces) and time > piece.high) or piece.is_bare(time):
+        sure = min(sure, 0.4)
+    if verdict.late or verdict.similarity is None:
+        return sure * 0.8
+    return sure * min(1.0, max(0.0, 1 - (usual - 0.1 - verdict.similarity) / 0.3))
+
+
+def _spread(items: Sequence, count: int) -> list:
+    """At most `count` of the items, evenly from first to last."""
+    return [items[number] for number in np.unique(np.linspace(0, len(items) - 1, count).astype(int))] if items else []

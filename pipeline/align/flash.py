@@ -1,0 +1,41 @@
+"""The red flash by which some recorders mark their start in a screen video: one more anchor where there is one."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .marks import Bracket
+from .rectangle import Rectangle
+from .video import Shot, Video
+
+_AROUND = 1.5  # seconds around the expected moment that are looked at
+_SHARE = 0.7  # of the page that is red in a flash
+
+
+def find(video: Video, rectangle: Rectangle, viewport: tuple[int, int], expected: Sequence[float]) -> Bracket | None:
+    """The moment at which the page turns red near an expected video time of the recording's start; None without."""
+    for middle in expected:
+        first, last = np.searchsorted(video.times, [middle - _AROUND, middle + _AROUND])
+        before = None
+        was_red = True
+        for shot in video.shots(video.times[max(0, first):last]):
+            red = is_red(shot, rectangle, viewport)
+            if red and not was_red and before is not None:
+                return Bracket(0.0, before, shot.time)
+            before, was_red = shot.time, red
+    return None
+
+
+def is_red(shot: Shot, rectangle: Rectangle, viewport: tuple[int, int]) -> bool:
+    """Whether most of the page is pure red in a frame."""
+    small = shot.frame.reformat(width=160, height=max(1, round(160 * shot.frame.height / shot.frame.width)),
+                                format="rgb24").to_ndarray().astype(np.int16)
+    scale = 160 / shot.frame.width
+    rows, columns = (slice(max(0, round(start * scale)), max(0, round((start + size * length) * scale)))
+                     for start, size, length in ((rectangle.top, rectangle.height, viewport[1]),
+                                                 (rectangle.left, rectangle.width, viewport[0])))
+    page = small[rows, columns]
+    if not page.size:
+        return False
+    red = (page[..., 0] > 150) & (page[..., 1] < 90) & (page[..., 2] < 90)
+    return float(red.mean()) > _SHARE

@@ -1,0 +1,136 @@
+"""An external video: the times of its frames without decoding any, and the decoding of those that are needed.
+
+What depends on no answer is not decoded: whole groups of pictures without a wanted frame, what stands in a group behind
+the last wanted frame, and frames between that no other refers to.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import av
+import numpy as np
+
+from schemas import InputError
+
+_LUMA_FIRST = {"yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p", "nv12", "gray"}
+_FULL_RANGE = 2  # AVCOL_RANGE_JPEG
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One decoded frame: its time in seconds of the video, its brightness (uint8, rows x columns), and the frame.
+
+    `luma` may be a view that is good only until the next frame is taken. `limited`: black is 16 and white 235.
+    """
+
+    time: float
+    luma: np.ndarray
+    limited: bool
+    frame: av.VideoFrame
+
+    def kept(self) -> "Shot":
+        """The same with brightness of its own, good also when the next frame was taken."""
+        return replace(self, luma=self.luma.copy())
+
+    def colour(self) -> np.ndarray:
+        """The frame in colour: BGR, uint8."""
+        return self.frame.to_ndarray(format="bgr24")
+
+
+class Video:
+    """A video file. `times`: of all frames, in order, seconds since the first, whose own stamp is `first`; `keys`: of
+    those that stand alone; `size`: width and height of a frame."""
+
+    def __init__(self, path: Path | str):
+        """Read the index; raises InputError when the file cannot be read or holds no video."""
+        self.path = Path(path)
+        self._stamps, self._keys = self._read_index()
+        self._first = int(self._stamps.min())
+        self.first = self._first * self._base
+        self._seconds = (self._stamps - self._first) * self._base
+        self.times: np.ndarray = np.sort(self._seconds)
+        self.keys: np.ndarray = np.sort(self._seconds[self._keys])
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first frame to the last."""
+        return float(self.times[-1])
+
+    def number_at(self, time: float) -> int:
+        """Number of the frame that is shown at a time; -1 before the first."""
+        return int(np.searchsorted(self.times, time + 1e-6, side="right")) - 1
+
+    def around(self, wanted: np.ndarray) -> np.ndarray:
+        """For times (any order): the times of the frames that are shown then, sorted and each once."""
+        numbers = np.searchsorted(self.times, np.asarray(wanted) + 1e-6, side="right") - 1
+        return self.times[np.unique(numbers[numbers >= 0])]
+
+    def shots(self, wanted: np.ndarray) -> Iterator[Shot]:
+        """Decode the frames of exactly these times (of `times`), in order. Raises InputError when decoding fails."""
+        if not len(wanted):
+            return
+        needed = np.isin(self._seconds, wanted)
+        group = np.cumsum(self._keys)
+        last = np.full(group[-1] + 1, -1)
+        np.maximum.at(last, group[needed], np.flatnonzero(needed))
+        feed = np.arange(len(needed)) <= last[group]
+        due = set(self._stamps[needed].tolist())
+        with self._open() as container:
+            stream = container.streams.video[0]
+            stream.thread_type = "AUTO"
+            decoder = stream.codec_context
+            try:
+                for number, packet in enumerate(_packets(container, stream)):
+                    if number >= len(feed) or not feed[number]:
+                        continue
+                    decoder.skip_frame = "DEFAULT" if needed[number] else "NONREF"
+                    for frame in decoder.decode(packet):
+                        if frame.pts in due:
+                            yield self._shot(frame)
+                for frame in decoder.decode(None):
+                    if frame.pts in due:
+                        yield self._shot(frame)
+            except av.FFmpegError as error:
+                raise InputError(f"{self.path}: the video cannot be decoded ({error.strerror})") from None
+
+    def _shot(self, frame: av.VideoFrame) -> Shot:
+        if frame.format.name in _LUMA_FIRST:
+            plane = frame.planes[0]
+            luma = np.frombuffer(plane, np.uint8).reshape(-1, plane.line_size)[:frame.height, :frame.width]
+            limited = frame.color_range != _FULL_RANGE and not frame.format.name.startswith(("yuvj", "gray"))
+        else:
+            luma, limited = frame.to_ndarray(format="gray"), False
+        return Shot((frame.pts - self._first) * self._base, luma, limited, frame)
+
+    def _open(self):
+        try:
+            return av.open(str(self.path))
+        except av.FFmpegError as error:
+            raise InputError(f"{self.path}: not a video that can be read ({error.strerror})") from None
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot be read ({error.strerror})") from None
+
+    def _read_index(self) -> tuple[np.ndarray, np.ndarray]:
+        """Time stamps and key flags of all packets, in the order of decoding."""
+        with self._open() as container:
+            if not container.streams.video:
+                raise InputError(f"{self.path}: holds no video; give the recording of the meeting's screen")
+            stream = container.streams.video[0]
+            self.size = stream.codec_context.width, stream.codec_context.height
+            self._base = float(stream.time_base)
+            try:
+                stamps = [(packet.pts, packet.is_keyframe) for packet in _packets(container, stream)]
+            except av.FFmpegError as error:
+                raise InputError(f"{self.path}: the video cannot be read ({error.strerror})") from None
+        if not stamps:
+            raise InputError(f"{self.path}: the video holds no frames")
+        times, keys = zip(*stamps, strict=True)
+        keys = np.array(keys, bool)
+        keys[0] = True
+        return np.array(times, np.int64), keys
+
+
+def _packets(container, stream) -> Iterator[av.Packet]:
+    """Packets that hold a frame with a time."""
+    return (packet for packet in container.demux(stream) if packet.size and packet.pts is not None)

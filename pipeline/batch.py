@@ -1,0 +1,145 @@
+"""Processing many recordings: one executor, be it this process, a pool of processes or a Dask cluster."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Literal
+
+from schemas import DemotapeError, InputError
+
+from . import refresh
+
+
+@dataclass(frozen=True)
+class Job:
+    """One recording to be processed, and what goes with it."""
+
+    path: Path
+    chat: Path | None = None
+    speakers: dict[str, str] = field(default_factory=dict)
+    video: Path | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a job. `unchanged`: its demonstration was made from the same inputs before, and stays."""
+
+    path: Path
+    state: Literal["done", "unchanged", "failed"]
+    reason: str = ""
+    exit_code: int = 0
+    intents: dict[str, int] = field(default_factory=dict)
+    screenshots: int = 0
+    good_screenshots: int = 0
+    checks: int = 0
+
+
+def run(jobs: Sequence[Job], executor: Executor) -> Iterator[Outcome]:
+    """Outcomes in the order of the jobs, each as soon as it and those before it are there. Never raises for a job: one
+    whose process dies is tried once more alone, and is then said to have failed."""
+    futures = [executor.submit(work, job) for job in jobs]
+    alone: Executor | None = None
+    try:
+        for job, future in zip(jobs, futures, strict=True):
+            try:
+                yield future.result()
+            except BrokenExecutor:  # some job's process died, and all that had not begun died with it
+                alone = alone or _pool(1)
+                try:
+                    yield alone.submit(work, job).result()
+                except BrokenExecutor:
+                    alone = None
+                    yield Outcome(job.path, "failed", f"{job.path}: the process that worked on it died "
+                                  "(out of memory?)", DemotapeError.exit_code)
+    finally:
+        for future in futures:
+            future.cancel()
+        if alone:
+            alone.shutdown()
+
+
+def work(job: Job) -> Outcome:
+    """Process one recording in whatever process this is; a failure is an outcome, not an exception."""
+    try:
+        demonstration, changed = refresh(job.path, chat=job.chat, speakers=job.speakers, video=job.video)
+    except DemotapeError as error:
+        return Outcome(job.path, "failed", str(error), error.exit_code)
+    except Exception as error:  # whatever one broken recording does, the others go on
+        return Outcome(job.path, "failed", f"{job.path}: {type(error).__name__}: {error}", DemotapeError.exit_code)
+    turns = demonstration["turns"]
+    states = [turn["state"] for turn in turns if turn["type"] == "browser"]
+    return Outcome(job.path, "done" if changed else "unchanged",
+                   intents=dict(Counter(turn.get("intent", "say") for turn in turns)), screenshots=len(states),
+                   good_screenshots=sum(bool(state) and state["screenshot_status"] == "good" for state in states),
+                   checks=sum(len(turn["checks"]) for turn in turns))
+
+
+@contextmanager
+def executor(jobs: int = 1, scheduler: str | None = None) -> Iterator[Executor]:
+    """This process for one job at a time, a pool of processes for several, a Dask cluster by its scheduler's address.
+
+    The workers of a cluster need demotape, and the recordings under the same paths. Raises InputError when there is no
+    scheduler at that address, or Dask is not installed.
+    """
+    if scheduler:
+        with _cluster(scheduler) as client:
+            yield client.get_executor(pure=False)
+        return
+    chosen = _Here() if jobs == 1 else _pool(jobs)
+    try:
+        yield chosen
+    finally:
+        chosen.shutdown(cancel_futures=True)
+
+
+class _Here(Executor):
+    """Works in this process, when the result is asked for."""
+
+    def submit(self, function, /, *arguments, **named) -> Future:
+        return _Lazy(lambda: function(*arguments, **named))
+
+
+class _Lazy(Future):
+    """A future that does its work itself."""
+
+    def __init__(self, call):
+        super().__init__()
+        self._call = call
+
+    def result(self, timeout: float | None = None):
+        return self._call()
+
+
+def _pool(jobs: int) -> ProcessPoolExecutor:
+    # A fresh interpreter for each: forking a process with threads, as decoders and OpenCV have, may hang.
+    return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_alone)
+
+
+def _alone() -> None:
+    """Leave the cores to the other processes."""
+    import cv2
+
+    cv2.setNumThreads(1)
+
+
+def _cluster(address: str):
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError("--scheduler needs Dask; install it with: pip install 'demotape[cluster]'") from None
+    try:
+        return Client(address, timeout=10, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"--scheduler {address}: no Dask scheduler answers there ({error})") from None
+
+
+def jobs_for(paths: Iterable[Path], chat: Path | None, speakers: dict[str, str], video: Path | None) -> list[Job]:
+    """One job a recording, with absolute paths of what goes along; raises InputError for a video of several."""
+    paths = list(paths)
+    if video is not None and len(paths) > 1:
+        raise InputError("--video goes with one recording: a video shows one session")
+    return [Job(path, chat and chat.resolve(), speakers, video and video.resolve()) for path in paths]

@@ -1,0 +1,66 @@
+"""Possible personal data and secrets in what was said, typed, addressed and shown. The reason never repeats them."""
+
+from collections.abc import Iterator
+
+from pipeline import personal
+from schemas import REDACTED
+
+from .material import Finding, Material
+
+_TEXTS = ("text", "value", "label", "message")
+
+
+def in_chat(material: Material) -> Iterator[Finding]:
+    """Utterances."""
+    for turn in material.turns:
+        if turn["type"] == "chat" and (kinds := _kinds(turn["utterance"])):
+            yield Finding(turn["id"], "personal-data", f"Said: {kinds}.",
+                          {"op": "set_utterance", "turn": turn["id"], "utterance": _masked(turn["utterance"])})
+
+
+def in_arguments(material: Material) -> Iterator[Finding]:
+    """What was typed, pasted, chosen, or asked by a dialog."""
+    for turn in material.actions:
+        arguments = turn["arguments"]
+        texts = [arguments[name] for name in _TEXTS if arguments.get(name)] + list(arguments.get("files", ()))
+        if kinds := _kinds("\n".join(texts)):
+            masked = arguments | {name: _masked(arguments[name]) for name in _TEXTS if arguments.get(name)}
+            if "files" in arguments:
+                masked["files"] = [_masked(name) for name in arguments["files"]]
+            yield Finding(turn["id"], "personal-data", f"Entered: {kinds}.",
+                          {"op": "set_arguments", "turn": turn["id"], "arguments": masked})
+
+
+def in_address(material: Material) -> Iterator[Finding]:
+    """Addresses, each told once."""
+    told: set[str] = set()
+    for turn in material.actions:
+        address = (turn["state"] or {}).get("url", "")
+        if turn["intent"] == "load":
+            address = f"{address}\n{turn['arguments']['url']}"
+        if address not in told and (kinds := _kinds(address)):
+            told.add(address)
+            yield Finding(turn["id"], "personal-data", f"In the address: {kinds}.")
+
+
+def in_page(material: Material) -> Iterator[Finding]:
+    """Pages: told at the first turn that shows each datum."""
+    seen: set[str] = set()
+    for turn in material.actions:
+        name = turn["state"] and turn["state"]["dom"]
+        if not name or name in seen:
+            continue
+        seen.add(name)
+        new = material.texts(name) - seen
+        seen |= new
+        if kinds := _kinds("\n".join(sorted(new))):
+            yield Finding(turn["id"], "personal-data", f"On the page: {kinds}.")
+
+
+def _kinds(text: str) -> str:
+    found = dict.fromkeys(span.kind for span in personal.find(text))
+    return ", ".join(personal.KINDS[kind] for kind in personal.KINDS if kind in found)
+
+
+def _masked(text: str) -> str:
+    return personal.replace(text, lambda span: REDACTED)
