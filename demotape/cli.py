@@ -75,8 +75,9 @@ def demo(out: Path, port: int) -> None:
                                                    "--remote-debugging-port; it is left running.")
 @click.option("--har", is_flag=True, help="Keep the network with bodies as network.har, without secrets.")
 @click.option("--mhtml", is_flag=True, help="Keep each page as one self-contained MHTML file.")
+@click.option("--axtree", is_flag=True, help="Have the accessibility tree of each state; process makes it.")
 def record(url: str | None, task: str, out: Path | None, headless: bool, connect: str | None, har: bool,
-           mhtml: bool) -> None:
+           mhtml: bool, axtree: bool) -> None:
     """Record a session in the browser, starting at URL; closing the window or Ctrl-C ends it."""
     from .live import record as record_live
 
@@ -84,7 +85,7 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
         raise click.UsageError("give the URL to start at, or --connect to a running browser")
     directory = out or Path("recordings") / datetime.now().strftime("%Y-%m-%d-%H%M%S")
     recorder = asyncio.run(record_live(url and _with_scheme(url), directory, task, headless=headless, connect=connect,
-                                       say=console.print, har=har, mhtml=mhtml))
+                                       say=console.print, har=har, mhtml=mhtml, axtree=axtree))
     summary.print_recording(console, directory, recorder.problems)
 
 

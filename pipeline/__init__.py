@@ -12,12 +12,13 @@ from schemas import DemonstrationSchema
 from schemas.demonstration import FORMAT, VERSION
 from schemas.files import check, dump_json, read_json, write_atomically
 
-from . import actions, align, chat, checks, derived, inputs
+from . import actions, align, axtree, chat, checks, derived, inputs
 
 STAGES = (
     actions.stage,  # events -> turns
     chat.stage,     # + utterances, from the recording and from a chat log
     align.stage,    # + where each turn is in the video, and which picture is good
+    axtree.stage,   # + the accessibility tree of each state, where it is asked for
     checks.stage,   # + what a reviewer should look at
 )
 

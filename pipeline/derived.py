@@ -18,7 +18,8 @@ def keep(layout: RecordingLayout, content: bytes) -> str:
 
 def clear(layout: RecordingLayout, demonstration: dict) -> None:
     """Remove derived blobs that the demonstration does not name: an earlier one did."""
-    named = {(turn.get("state") or {}).get("screenshot") for turn in demonstration["turns"]}
+    states = [turn.get("state") or {} for turn in demonstration["turns"]]
+    named = {state.get(kind) for state in states for kind in ("screenshot", "axtree")}
     for folder in layout.derived.glob("[0-9a-f][0-9a-f]"):
         for path in folder.iterdir():
             if path.name not in named:

@@ -14,7 +14,7 @@ from schemas.demonstration import FORMAT as DEMONSTRATION_FORMAT
 from schemas.files import read_json
 
 _CHUNK = 1 << 20  # bytes
-_STATE_BLOBS = ("dom", "elements", "screenshot")
+_STATE_BLOBS = ("dom", "elements", "screenshot", "axtree")
 
 
 def verify(path: Path | str) -> list[str]:

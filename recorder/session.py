@@ -26,7 +26,7 @@ class Recorder(Keeper):
     `context`: any BrowserContext; its pages, present and future, are recorded. `directory`: the new recording's
     folder. Raises InputError for another browser or a folder that holds a recording; DemotapeError at the end when
     the disk failed on the way (what was written stays readable). Options: `har` keeps the network with bodies, `mhtml`
-    each page as one file.
+    each page as one file, `axtree` lets processing make the accessibility tree of each state.
     """
 
     def __init__(self, context: BrowserContext, directory: Path | str, task: str = "", **options):

@@ -23,6 +23,7 @@ class TurnStateSchema(StateSchema):
     screenshot_source = string("where the screenshot is from when the one that was taken was late or broken: "
                                "`captured` (another of the recording's) or `video`", required=False,
                                validate=validate.OneOf(("captured", "video")))
+    axtree = digest("with `record --axtree`: blob, the state's accessibility tree, a JSON list", required=False)
     screenshot_taken = digest("blob: the screenshot that was taken and is replaced", required=False, allow_none=True)
     similarity = number("external video: SSIM of the screenshot that was taken and the frame at `video_time`, at half "
                         "size in grey", required=False, allow_none=True)
