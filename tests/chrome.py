@@ -1,0 +1,103 @@
+"""A Chromium with the unpacked extension, driven as its panel drives it."""
+
+import asyncio
+import base64
+import hashlib
+import os
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from playwright.async_api import BrowserContext, Page, Playwright, Worker
+
+from recorder.browser import find_chromium
+
+EXTENSION = Path(__file__).resolve().parent.parent / "extension"
+_ARGUMENTS = (
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run", "--disable-quic",
+    f"--disable-extensions-except={EXTENSION}", f"--load-extension={EXTENSION}",
+)
+# The panel's own line to the desk, from any of the extension's pages.
+_CONNECT = """() => { if (globalThis.line) return; globalThis.news = []; globalThis.answers = new Map();
+  globalThis.line = chrome.runtime.connect({name: 'panel'});
+  line.onDisconnect.addListener(() => { delete globalThis.line });
+  line.onMessage.addListener(said => {
+    if (said.answer === undefined) return news.push(said);
+    const [done, failed] = answers.get(said.answer);
+    if (said.error) failed(new Error(said.error)); else done(said.value);
+  }); }"""
+_ASK = """([task, fields]) => new Promise((done, failed) => { const ask = Math.random();
+  answers.set(ask, [done, failed]); line.postMessage({ask, do: task, ...fields}) })"""
+_FETCH = """async url => { const bytes = new Uint8Array(await (await fetch(url)).arrayBuffer()); let text = '';
+  for (let at = 0; at < bytes.length; at += 32768) text += String.fromCharCode(...bytes.subarray(at, at + 32768));
+  return btoa(text) }"""
+
+
+def extension_id(folder: Path = EXTENSION) -> str:
+    """The id that Chrome gives an unpacked extension: its path's SHA-256 in letters from a to p."""
+    digest = hashlib.sha256(str(folder).encode()).hexdigest()[:32]
+    return "".join(chr(ord("a") + int(letter, 16)) for letter in digest)
+
+
+async def launch(playwright: Playwright, profile: Path, *, viewport=(800, 600), streams: bool = True,
+                 arguments: Sequence[str] = ()) -> BrowserContext:
+    """A Chromium with the extension; `streams`: Chrome gives it every tab's stream without a click on the toolbar."""
+    root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    given = [f"--allowlisted-extension-id={extension_id()}"] if streams else []
+    return await playwright.chromium.launch_persistent_context(
+        profile, executable_path=find_chromium(playwright.chromium.executable_path), headless=True,
+        args=[*_ARGUMENTS, *root, *given, *arguments], ignore_default_args=["--disable-extensions"],
+        viewport={"width": viewport[0], "height": viewport[1]})
+
+
+async def service_worker(context: BrowserContext) -> Worker:
+    """The extension's service worker."""
+    return context.service_workers[0] if context.service_workers else await context.wait_for_event("serviceworker")
+
+
+class Panel:
+    """Asks the desk for things, from an extension page of its own in a window of its own."""
+
+    def __init__(self, context: BrowserContext):
+        self._context = context
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> "Panel":
+        worker = await service_worker(self._context)
+        async with self._context.expect_page() as opened:
+            await worker.evaluate("chrome.windows.create({url: 'panel/panel.html?driven', focused: false})")
+        self.page: Page = await opened.value
+        await self.page.wait_for_load_state()
+        await self.page.evaluate("chrome.runtime.sendMessage({to: 'background', task: 'desk'})")
+        await self.page.evaluate(_CONNECT)
+        return self
+
+    async def __aexit__(self, *_) -> None:
+        await self.page.close()
+
+    async def ask(self, do: str, **fields):
+        """What the desk answers; raises its error."""
+        return await self.page.evaluate(_ASK, [do, fields])
+
+    async def window_of(self, page: Page) -> int:
+        """Chrome's number of the window of a page."""
+        return await self.page.evaluate(
+            "async url => (await chrome.tabs.query({})).find(tab => tab.url === url).windowId", page.url)
+
+    async def news(self) -> list[dict]:
+        """All that the desk has told so far."""
+        return await self.page.evaluate("news")
+
+    async def package(self, recording: str, path: Path) -> Path:
+        """Save the package of a recording."""
+        packed = await self.ask("pack", id=recording)
+        path.write_bytes(base64.b64decode(await self.page.evaluate(_FETCH, packed["url"])))
+        return path
+
+
+async def wait_until(question, *, seconds: float = 10.0, what: str = "it"):
+    """Ask until the answer is true; returns it."""
+    async with asyncio.timeout(seconds):
+        while not (answer := await question()):
+            await asyncio.sleep(0.02)
+    return answer
