@@ -107,11 +107,11 @@ def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str
 @click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
 @click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
 def import_(paths: tuple[Path, ...], db: str | None, data: Path) -> None:
-    """Take processed recordings into the review app."""
-    from curator_web.library import import_recording
+    """Take processed recordings, and packages (zip files) of the extension, into the review app."""
+    from .packages import import_path
 
     database, store = _open(db, data)
-    _each(paths, "Importing", lambda path: import_recording(database, store, path),
+    _each(paths, "Importing", lambda path: import_path(database, store, path),
           lambda path, imported: console.print(summary.imported_line(path, imported)))
 
 

@@ -4,18 +4,24 @@ import asyncio
 import base64
 import hashlib
 import os
-from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.async_api import BrowserContext, Page, Playwright, Worker
 
+from pipeline.actions import fold
+from recorder import Recording
 from recorder.browser import find_chromium
+from recorder.receive import receive
+
+from .hands import Session, painted
 
 EXTENSION = Path(__file__).resolve().parent.parent / "extension"
 _ARGUMENTS = (
-    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run", "--disable-quic",
-    f"--disable-extensions-except={EXTENSION}", f"--load-extension={EXTENSION}",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
+    "--disable-quic", f"--disable-extensions-except={EXTENSION}",
+    f"--load-extension={EXTENSION}",
 )
 # The panel's own line to the desk, from any of the extension's pages.
 _CONNECT = """() => { if (globalThis.line) return; globalThis.news = []; globalThis.answers = new Map();
@@ -60,7 +66,6 @@ class Panel:
 
     def __init__(self, context: BrowserContext):
         self._context = context
-        self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> "Panel":
         worker = await service_worker(self._context)
@@ -81,8 +86,10 @@ class Panel:
 
     async def window_of(self, page: Page) -> int:
         """Chrome's number of the window of a page."""
-        return await self.page.evaluate(
-            "async url => (await chrome.tabs.query({})).find(tab => tab.url === url).windowId", page.url)
+        session = await self._context.new_cdp_session(page)
+        window = await session.send("Browser.getWindowForTarget")
+        await session.detach()
+        return window["windowId"]
 
     async def news(self) -> list[dict]:
         """All that the desk has told so far."""
@@ -93,6 +100,47 @@ class Panel:
         packed = await self.ask("pack", id=recording)
         path.write_bytes(base64.b64decode(await self.page.evaluate(_FETCH, packed["url"])))
         return path
+
+
+@dataclass
+class Chrome:
+    """A running Chromium with the extension, in which hands are recorded one after the other."""
+
+    runner: asyncio.Runner
+    context: BrowserContext
+    panel: Panel
+    folder: Path
+    count: int = 0
+
+    def record(self, hand: Callable[[Page], Awaitable], *, url: str | None = None, task: str = "test") -> Session:
+        """Record what `hand` does in a new tab, from `url` on; returns the recording and its folded turns."""
+        self.count += 1
+        package, directory = self.folder / f"{self.count}.zip", self.folder / f"recording-{self.count}"
+
+        async def work():
+            page = await self.context.new_page()
+            console: list[str] = []
+            page.on("console", lambda message: console.append(message.text))
+            try:
+                started = await self.panel.ask("start", task=task, window=await self.panel.window_of(page))
+                try:
+                    if url:
+                        await page.goto(url)
+                        await painted(page)
+                    answer = await hand(page)
+                finally:
+                    await self.panel.ask("stop")
+                await self.panel.package(started["state"]["id"], package)
+                return console, answer
+            finally:
+                for other in self.context.pages:
+                    if other is not self.panel.page:
+                        await other.close()
+
+        console, answer = self.runner.run(work())
+        problems = receive(package, directory)
+        recording = Recording(directory)
+        return Session(recording, fold(recording.events), problems, console, answer)
 
 
 async def wait_until(question, *, seconds: float = 10.0, what: str = "it"):
