@@ -19,6 +19,11 @@ var demotapeBridge = (function () {
     post({ number: ++numbered, sent: wall(), text });
   }
 
+  /** What a secret field holds: the desk keeps it in memory only, to find it wherever else it turns up. */
+  function tellSecret(field, value) {
+    post({ number: ++numbered, secret: { field, value } });
+  }
+
   function post(message) {
     unacknowledged.push(message);
     try {
@@ -53,7 +58,7 @@ var demotapeBridge = (function () {
   function begin() {
     if (running) return;
     running = true;
-    demotape.events.start(send);
+    demotape.events.start(send, tellSecret);
     resources.observe({ type: "resource", buffered: true });
   }
 

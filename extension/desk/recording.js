@@ -4,11 +4,19 @@ import { Journal, clock } from "./journal.js";
 import { LiveList } from "./live.js";
 import { Navigations } from "./navigations.js";
 import { Pictures } from "./pictures.js";
+import { Secrets } from "./secrecy.js";
 import { Tabs } from "./tabs.js";
 
 const RESOURCES_APART = 1500; // ms between two looks at what a tab has loaded
 const BEGINNINGS = new Set(["pointerdown", "keydown", "wheel"]);
+const CLOCK_SET = 1000; // ms between a page's clock and this one that mean that one was set
 const RESTING = 500; // ms that frames have to fall silent at the end
+
+/** Time of a page, in ms, as this clock would tell it: the page's may have been set since. */
+function truly(time, sent) {
+  const skew = clock() * 1000 - sent;
+  return Math.abs(skew) > CLOCK_SET ? time + skew : time;
+}
 
 export class Recording {
   /**
@@ -24,6 +32,7 @@ export class Recording {
     this.tabs = new Tabs(window);
     this.live = new LiveList();
     this.navigations = new Navigations();
+    this.secrets = new Secrets();
     this.pictures = new Pictures(this);
     this.journal = new Journal(store, facts.id, (line) => this.#written(line));
     this.ports = new Map(); // port -> { number, frame, session, owed: [[line, message]…] }
@@ -49,7 +58,7 @@ export class Recording {
     const opener = this.tabs.number(tab.opener) ?? null, before = this.tabs.current;
     const number = this.tabs.add(tab);
     this.islands.set(number, new Islands());
-    const line = this.journal.add("tab", { tab: number, opener, url: this.paused ? "" : tab.url });
+    const line = this.journal.add("tab", { tab: number, opener, url: this.paused ? "" : this.secrets.inAddress(tab.url) });
     if (number === 1) this.tabs.current = 1;
     else if (!this.paused) {
       this.pictures.want(opener ?? before, line, clock());
@@ -101,25 +110,29 @@ export class Recording {
     if (message.resources) this.#lookSoon(frame.number);
     if (!message.number || message.number <= (this.seen.get(frame.session) ?? 0)) return;
     this.seen.set(frame.session, message.number);
-    const line = this.#take(frame, message, documentId);
-    if (line) frame.owed.push([line, message.number]);
+    if (message.secret) this.secrets.tell(message.secret.field, message.secret.value);
+    const line = message.text ? this.#take(frame, message, documentId) : 0;
+    const waitsFor = line || frame.owed.at(-1)?.[0]; // what came before it is not acknowledged with it
+    if (waitsFor) frame.owed.push([waitsFor, message.number]);
     else port.postMessage({ acknowledged: message.number });
   }
 
   /** Take in what a capture script tells; returns the number of its line, 0 when it is not kept. */
   #take({ number, frame }, { sent, text }, documentId) {
-    const told = JSON.parse(text);
     if (this.ended || this.paused) return 0;
+    const told = this.secrets.any ? this.secrets.inMessage(JSON.parse(text)) : JSON.parse(text);
     if (told.type === "error") return this.problem(`tab ${number}: the capture script failed: ${told.message.slice(0, 500)}`);
     const { snapshot } = told;
     if (snapshot) this.#tellSecrets(number, told.path, snapshot);
-    if (snapshot && BEGINNINGS.has(told.type) && told.time / 1000 > this.pictures.shownAt) {
+    if (snapshot && BEGINNINGS.has(told.type) && truly(told.time, sent) / 1000 > this.pictures.shownAt) {
       this.showTab(this.tabs.chromeTab(number)); // who acts in a tab sees it
     }
-    const line = this.journal.add("page", { tab: number, frame, document: documentId }, text);
+    const line = this.journal.add("page", { tab: number, frame, document: documentId },
+      this.secrets.any ? JSON.stringify(told) : text);
     if (told.type === "snapshot") return line;
-    if (snapshot) this.pictures.want(number, line, told.time / 1000);
-    this.#list(line, { ...told, time: told.time / 1000 - this.facts.started_at, tab: number });
+    const time = truly(told.time, sent) / 1000;
+    if (snapshot) this.pictures.want(number, line, time);
+    this.#list(line, { ...told, time: time - this.facts.started_at, tab: number });
     return line;
   }
 
@@ -149,7 +162,7 @@ export class Recording {
       if (this.resources.has(name) || this.ended || this.paused) continue;
       this.resources.add(name);
       const blob = await this.journal.keep(Uint8Array.from(atob(content), (c) => c.charCodeAt(0)).buffer);
-      this.journal.add("resource", { url, content_type: type, blob });
+      this.journal.add("resource", { url: this.secrets.inText(url), content_type: type, blob });
     }
   }
 
@@ -201,7 +214,7 @@ export class Recording {
       this.pictures.follow(number, news);
     }
     if (this.paused || news.url === "about:blank") return;
-    const { url, document, sameDocument } = news;
+    const { document, sameDocument } = news, url = this.secrets.inAddress(news.url);
     const line = this.journal.add("navigate", { tab: number, url, transition, started, document, same_document: sameDocument });
     this.pictures.want(number, line, started);
     const time = started - this.facts.started_at;
@@ -230,8 +243,9 @@ export class Recording {
 
   say(speaker, utterance) {
     if (this.paused || this.ended) throw new Error("The recording is paused; go on first.");
-    this.journal.add("chat", { speaker, utterance });
-    this.tell({ chat: { time: this.elapsed, speaker, utterance } });
+    const chat = { speaker, utterance: this.secrets.inText(utterance) };
+    this.journal.add("chat", chat);
+    this.tell({ chat: { time: this.elapsed, ...chat } });
   }
 
   undo() {
