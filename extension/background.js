@@ -53,6 +53,9 @@ chrome.action.onClicked.addListener((tab) => {
   tell("invoked", factsOf(tab));
 });
 
+/** What was being sent when the browser was closed is sent on. */
+chrome.runtime.onStartup.addListener(() => HANDS.desk());
+
 // Hands: what the desk and the panel cannot do themselves. Each may be done twice.
 
 const HANDS = {

@@ -130,7 +130,7 @@ class Chrome:
                     answer = await hand(page)
                 finally:
                     await self.panel.ask("stop")
-                await self.panel.package(started["state"]["id"], package)
+                await self.panel.package(started["id"], package)
                 return console, answer
             finally:
                 for other in self.context.pages:

@@ -6,12 +6,14 @@ import { Store, openStore } from "./store.js";
 import { Uploads } from "./uploads.js";
 import { clock } from "./journal.js";
 
+const IDLE = 30_000; // ms without a panel, a recording or an upload, after which the desk is closed
 const TRIES = 5; // how often the service worker is asked again when it was stopped meanwhile
 
 const store = openStore().then((database) => new Store(database));
 const panels = new Set();
+let leaving = 0;
 let recording = null;
-const uploads = new Uploads(store, (news) => tell(news));
+const uploads = new Uploads(store, () => tellKept());
 
 function tell(news) {
   for (const panel of panels) panel.postMessage(news);
@@ -63,12 +65,14 @@ const TASKS = {
       if (tab.zoom !== 1) recording.journal.add("zoom", { tab: 1, zoom: tab.zoom });
       await hands("register");
       await hands("inject", tab);
+      await recording.pictures.ready();
     } catch (error) {
       await TASKS.stop();
       throw error;
     }
     await showSign();
-    return state();
+    tell(state());
+    return { id };
   },
 
   async pause() {
@@ -97,7 +101,8 @@ const TASKS = {
     const ending = recording;
     await ending.stop();
     recording = null;
-    await (await store).saveRecording({ ...ending.facts, ended: true, status: "kept", ended_at: clock() });
+    const { facts, journal } = ending;
+    await (await store).saveRecording({ ...facts, ended: true, status: "kept", ended_at: clock(), bytes: journal.bytes });
     await hands("unregister");
     await showSign();
     tell(state());
@@ -117,13 +122,14 @@ const TASKS = {
   },
 
   signIn: (account) => uploads.signIn(account),
+  signOut: () => uploads.signOut(),
   upload: ({ id }) => uploads.begin(id),
 };
 
 const state = () => ({
   state: recording
     ? { id: recording.facts.id, task: recording.facts.task, paused: recording.paused, elapsed: recording.elapsed,
-      streaming: recording.pictures.streaming }
+      withheld: recording.pictures.withheld }
     : null,
 });
 
@@ -150,7 +156,10 @@ chrome.runtime.onConnect.addListener((port) => {
 
 function onPanel(panel) {
   panels.add(panel);
-  panel.onDisconnect.addListener(() => panels.delete(panel));
+  panel.onDisconnect.addListener(() => {
+    panels.delete(panel);
+    leaveSoon();
+  });
   panel.onMessage.addListener(async ({ ask, do: task, ...fields }) => {
     try {
       panel.postMessage({ answer: ask, value: (await TASKS[task](fields)) ?? null });
@@ -159,7 +168,7 @@ function onPanel(panel) {
     }
   });
   panel.postMessage(state());
-  for (const line of recording?.live.all() ?? []) panel.postMessage({ line });
+  for (const news of recording?.history() ?? []) panel.postMessage(news);
   tellKept();
 }
 
@@ -167,4 +176,14 @@ chrome.runtime.onMessage.addListener((message, sender) => {
   if (message.to === "desk" && isOurs(sender)) recording?.onNews(message.news);
 });
 
+/** Close the desk when nobody needs it for a while. */
+function leaveSoon() {
+  clearTimeout(leaving);
+  leaving = setTimeout(() => {
+    if (!recording && !uploads.busy && !panels.size) hands("closeDesk");
+    else if (!panels.size) leaveSoon();
+  }, IDLE);
+}
+
 uploads.resume();
+leaveSoon();

@@ -124,6 +124,7 @@ async function follow(tab, readable) {
     const copy = await copyOf(frame);
     frame.close();
     tab.add({ copy, ticks });
+    if (tab.delays.length === 1) postMessage({ begun: tab.number });
   }
   tab.readers.delete(reader);
   postMessage({ ended: tab.number });

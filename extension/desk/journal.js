@@ -18,13 +18,16 @@ export class Journal {
     this.#id = id;
     this.onWritten = onWritten;
     this.failed = null;
+    this.bytes = 0; // written so far
   }
 
   /** Add a line; returns its number. `raw` is JSON text that becomes the field `message` as it is. */
   add(kind, fields = {}, raw = null) {
     const number = this.#next++;
     const text = JSON.stringify({ n: number, at: clock(), kind, ...fields });
-    this.#lines.push([number, raw === null ? text : `${text.slice(0, -1)},"message":${raw}}`]);
+    const line = raw === null ? text : `${text.slice(0, -1)},"message":${raw}}`;
+    this.#lines.push([number, line]);
+    this.bytes += line.length;
     this.#flushing ??= this.#flush();
     return number;
   }
@@ -35,6 +38,7 @@ export class Journal {
     if (!this.#known.has(name)) {
       this.#known.add(name);
       this.#blobs.set(name, bytes);
+      this.bytes += bytes.byteLength;
     }
     return name;
   }

@@ -26,6 +26,7 @@ const NAME_LIMIT = 80;
 export class LiveList {
   #lines = [];
   #byGesture = new Map();
+  #begun = new Map(); // id of a gesture's first event -> its number
 
   /**
    * The line that an event adds or changes, null when it changes none. An event is a page's message with `n`, the number
@@ -33,13 +34,13 @@ export class LiveList {
    * `time`, `word` (an intent), `name` of the target, `undone`.
    */
   take(event) {
-    const word = wordOf(event);
+    const word = wordOf(event), gesture = event.gesture ?? event.id ?? event.n;
+    if (!this.#begun.has(gesture)) this.#begun.set(gesture, event.n);
     if (!word) return null;
-    const gesture = event.gesture ?? event.id ?? event.n;
     let line = this.#byGesture.get(gesture);
     if (!line) line = this.#sameAsLast(event, word) ?? this.#add(event, word);
     else if (!JOINED.has(line.word) && !better(line, event, word)) return null;
-    if (event.gesture === null || event.gesture === undefined) line.event = event.n;
+    line.event = this.#begun.get(gesture);
     this.#byGesture.set(gesture, line);
     return told(line);
   }

@@ -4,6 +4,7 @@ import { clock } from "./journal.js";
 const STILL_EVERY = 600; // ms; Chrome refuses more than two in a second
 const ANY_SIZE = { maxWidth: 3840, maxHeight: 2160, minWidth: 16, minHeight: 16 }; // then frames have the page's own size
 const FRAMES = 30; // a second
+const FIRST = 1000; // ms that a first picture may take
 const TRIES = 10, AGAIN = 50; // ms
 
 export class Pictures {
@@ -12,6 +13,7 @@ export class Pictures {
   #windows = new Map(); // tab -> window
   #stills;
   #finished = null;
+  #begun = Promise.withResolvers();
   #pending = new Set();
 
   /** @param {import("./recording.js").Recording} recording */
@@ -35,6 +37,7 @@ export class Pictures {
     if (!stream || !this.#windows.has(tab)) {
       stream?.getTracks().forEach((track) => track.stop());
       this.#streams.delete(tab);
+      if (this.shown === tab) this.#takeStill();
     } else {
       this.#streams.set(tab, stream);
       const { readable } = new MediaStreamTrackProcessor({ track: stream.getVideoTracks()[0] });
@@ -42,6 +45,9 @@ export class Pictures {
     }
     this.#tellStream();
   }
+
+  /** Kept when there is a first picture, or none can be had soon. */
+  ready = () => Promise.race([this.#begun.promise, new Promise((done) => setTimeout(done, FIRST))]);
 
   /** The stream of a tab; null without a click on the toolbar. A tab that changes its renderer is asked again. */
   async #streamOf(chromeTab) {
@@ -68,13 +74,13 @@ export class Pictures {
     this.#tellStream();
   }
 
-  /** Whether the tab that is shown has a stream. */
-  get streaming() {
-    return Boolean(this.#streams.get(this.shown));
+  /** Whether Chrome withholds the stream of the tab that is shown; while it is asked for, that is not known yet. */
+  get withheld() {
+    return !this.#streams.has(this.shown);
   }
 
   #tellStream() {
-    this.recording.tell({ streaming: this.streaming });
+    this.recording.tell({ withheld: this.withheld });
   }
 
   onDocument = (tab, tells) => this.#order("document", { tab, tells });
@@ -110,10 +116,11 @@ export class Pictures {
 
   async #takeStill() {
     const { recording, shown } = this, window = this.#windows.get(shown);
-    if (this.streaming || this.#streams.get(shown) === null || recording.paused || !window) return;
+    if (!this.withheld || recording.paused || !window) return;
     try {
       const blob = await (await fetch(await recording.hands("still", { window }))).blob();
       if (this.shown === shown) this.#order("still", { tab: shown, blob, time: clock() });
+      this.#begun.resolve();
     } catch {
       // A page of Chrome's own, or the limit: the next one will do.
     }
@@ -121,6 +128,7 @@ export class Pictures {
 
   #hear(said) {
     if (said.finished) return this.#finished?.();
+    if (said.begun) return this.#begun.resolve();
     if (said.ended) {
       this.#streams.delete(said.ended);
       return this.#tellStream();
@@ -136,6 +144,7 @@ export class Pictures {
     if (!picture) return undefined;
     const blob = await journal.keep(picture.bytes);
     journal.add("picture", { tab, event, time: picture.time, still: picture.still, blob });
+    this.recording.small.set(event, picture.small);
     tell({ picture: { event, small: picture.small } });
     return undefined;
   }

@@ -38,6 +38,8 @@ export class Recording {
     this.ports = new Map(); // port -> { number, frame, session, owed: [[line, message]…] }
     this.islands = new Map(); // tab -> Islands
     this.documents = new Map(); // tab -> the top document's id, as Chrome names it
+    this.said = []; // chat, as it was told
+    this.small = new Map(); // line -> small picture
     this.seen = new Map(); // session of a frame -> number of its last message
     this.resources = new Set(); // address and content of those that are kept
     this.looks = new Map(); // tab -> timer of the next look at what it has loaded
@@ -47,6 +49,13 @@ export class Recording {
   /** Seconds since the beginning. */
   get elapsed() {
     return clock() - this.facts.started_at;
+  }
+
+  /** What a panel is told that is opened only now. */
+  history() {
+    const told = [...this.live.all().map((line) => ({ line })), ...this.said.map((chat) => ({ chat }))];
+    told.sort((one, other) => (one.line ?? one.chat).time - (other.line ?? other.chat).time);
+    return [...[...this.small].map(([event, small]) => ({ picture: { event, small } })), ...told];
   }
 
   // Tabs.
@@ -245,7 +254,8 @@ export class Recording {
     if (this.paused || this.ended) throw new Error("The recording is paused; go on first.");
     const chat = { speaker, utterance: this.secrets.inText(utterance) };
     this.journal.add("chat", chat);
-    this.tell({ chat: { time: this.elapsed, ...chat } });
+    this.said.push({ time: this.elapsed, ...chat });
+    this.tell({ chat: this.said.at(-1) });
   }
 
   undo() {
