@@ -49,6 +49,10 @@ class Inbox:
         for upload_id in cut_off:
             self._worker.submit(self._import, upload_id)
 
+    def close(self) -> None:
+        """Let what is being imported end."""
+        self._worker.shutdown(wait=True)
+
     def plan(self, who: str, upload_id: str, size: int, chunk_size: int, digests: list[str]) -> Arrival:
         """Begin an upload, or go on with it. Another plan for the same package begins it anew, unless it is in already.
 

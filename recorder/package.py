@@ -16,7 +16,7 @@ MAX_BLOB = 1 << 29
 MAX_LINE = 1 << 28
 MAX_MANIFEST = 1 << 26
 MAX_RATIO = 400  # content to packed: pages repeat themselves, but not more than that
-_CHUNK = 1 << 20
+_SHORT = 4096  # bytes; a line that names a picture is shorter
 _LINE_SCHEMAS = {kind: schema() for kind, schema in LINES.items()}
 
 
@@ -47,32 +47,31 @@ class Package:
     def lines(self) -> Iterator[dict]:
         """The journal's lines, checked one by one; their numbers have no gap."""
         for number, raw in enumerate(self._raw_lines(), 1):
-            where = f"{self.path}: {_JOURNAL}, line {number}"
-            try:
-                content = json.loads(raw)
-            except (ValueError, RecursionError) as error:
-                raise InputError(f"{where}: not JSON ({error})") from None
-            kind = content.get("kind") if isinstance(content, dict) else None
-            if not isinstance(kind, str) or kind not in _LINE_SCHEMAS:
-                raise InputError(f"{where}: field kind: {str(kind)[:40]!r} is none")
-            line = check(content, _LINE_SCHEMAS[kind], where)
-            if line["n"] != number:
-                raise InputError(f"{where}: field n: {line['n']} instead of {number}; "
-                                 "lines are missing or out of order")
-            yield line
+            yield self._line(number, raw)
 
     def pictures(self) -> dict[int, dict]:
         """The `picture` lines by the number of the line that they belong to."""
         found = {}
-        for raw in self._raw_lines():
-            if b'"kind":"picture"' in raw[:200]:
-                where = f"{self.path}: {_JOURNAL}"
-                try:
-                    line = check(json.loads(raw), _LINE_SCHEMAS["picture"], where)
-                except ValueError as error:
-                    raise InputError(f"{where}: not JSON ({error})") from None
-                found[line["event"]] = line
+        for number, raw in enumerate(self._raw_lines(), 1):
+            if len(raw) < _SHORT and b'"picture"' in raw:
+                line = self._line(number, raw)
+                if line["kind"] == "picture":
+                    found[line["event"]] = line
         return found
+
+    def _line(self, number: int, raw: bytes) -> dict:
+        where = f"{self.path}: {_JOURNAL}, line {number}"
+        try:
+            content = json.loads(raw)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{where}: not JSON ({error})") from None
+        kind = content.get("kind") if isinstance(content, dict) else None
+        if not isinstance(kind, str) or kind not in _LINE_SCHEMAS:
+            raise InputError(f"{where}: field kind: {str(kind)[:40]!r} is none")
+        line = check(content, _LINE_SCHEMAS[kind], where)
+        if line["n"] != number:
+            raise InputError(f"{where}: field n: {line['n']} instead of {number}; lines are missing or out of order")
+        return line
 
     def blob(self, sha256: str) -> bytes:
         """Content of a blob; raises InputError when it is missing or damaged."""

@@ -32,6 +32,8 @@ def receive(package: Path | str, directory: Path | str) -> list[str]:
             receiver.replay()
         except (KeyError, IndexError, RecursionError, OverflowError) as error:  # what no schema could see
             raise InputError(f"{source.path}: cannot be made into a recording ({error!r})") from None
+        finally:
+            receiver.let_go()
     if receiver.failed:
         raise receiver.failed
     return receiver.problems
@@ -71,6 +73,14 @@ class _Receiver(Keeper):
                 self.drain()
         self.settle()
         self.finish(self._now, cut_off=not self._ended)
+
+    def let_go(self) -> None:
+        """Close what is open, also when the package turned out to be bad half-way."""
+        self._pen.shutdown(wait=True)
+        if self._running:
+            self._running = False
+            self._video.close()
+            self._writer.abandon()
 
     def on_act(self, tab: TabState, at: float) -> None:
         """The journal tells itself which tab was shown."""

@@ -19,6 +19,11 @@ TRANSITIONS = ("typed", "link", "form", "script", "redirect", "reload", "back", 
 MAX_FRAME_DEPTH = 32
 
 
+def wall(description: str, **options) -> fields.Float:
+    """A wall clock: seconds since 1970, of our time."""
+    return number(description, validate=validate.Range(min=0, max=1e11), **options)
+
+
 class PackageFileSchema(Strict):
     """One file of a package."""
 
@@ -34,7 +39,7 @@ class PackageSchema(Strict):
     version = integer("version of the format", validate=validate.Equal(VERSION))
     id = string("name of the recording", validate=RecordingSchema().fields["id"].validate)
     task = string("what the navigator was asked to do; may be empty")
-    started_at = number("wall clock at the beginning, seconds since 1970", validate=validate.Range(min=0, max=1e11))
+    started_at = wall("wall clock at the beginning, seconds since 1970")
     ended = flag("false when the recording was cut off")
     lines = integer("lines of the journal", validate=validate.Range(min=1))
     files = listing(fields.Nested(PackageFileSchema), "every file but the manifest itself")
@@ -105,7 +110,7 @@ class MessageSchema(Strict):
 
     id = string("unique in the package")
     type = string("kind of event", validate=validate.OneOf((*PAGE_EVENTS, "snapshot")))
-    time = number("wall clock of the page, milliseconds since 1970")
+    time = number("wall clock of the page, milliseconds since 1970", validate=validate.Range(min=0, max=1e14))
     gesture = string("id of the message that began the gesture", allow_none=True)
     path = listing(fields.Integer(strict=True), "where its island hangs in the page: indices of frames",
                    validate=validate.Length(max=MAX_FRAME_DEPTH))
@@ -116,7 +121,7 @@ class MessageSchema(Strict):
 
 class _Line(Strict):
     n = integer("number of the line, from 1 without gaps", validate=validate.Range(min=1))
-    at = number("wall clock when it was written, seconds since 1970; never runs backwards")
+    at = wall("wall clock when it was written, seconds since 1970; never runs backwards")
     kind = string("kind of line")
 
 
@@ -125,7 +130,7 @@ class BeginLineSchema(_Line):
 
     id = string("name of the recording")
     task = string("what the navigator was asked to do; may be empty")
-    started_at = number("wall clock at time 0, seconds since 1970")
+    started_at = wall("wall clock at time 0, seconds since 1970")
     user_agent = string("the browser's User-Agent header")
     browser = string("name and version of the browser")
     version = string("version of the extension")
@@ -160,7 +165,7 @@ class NavigateLineSchema(_Line):
     tab = integer("number of the tab")
     url = string("address")
     transition = string("cause", validate=validate.OneOf(TRANSITIONS))
-    started = number("when it began, wall clock, seconds since 1970")
+    started = wall("when it began, wall clock, seconds since 1970")
     document = string("name that the browser gives the document")
     same_document = flag("only the address changed")
 
@@ -170,15 +175,19 @@ class PictureLineSchema(_Line):
 
     tab = integer("number of the tab")
     event = integer("number of the line that it belongs to", validate=validate.Range(min=1))
-    time = number("when it was on the screen, wall clock, seconds since 1970")
+    time = wall("when it was on the screen, wall clock, seconds since 1970")
     still = flag("it is no frame of a stream but was taken now and then")
     blob = digest("its content, PNG")
+
+
+_PACKET = (fields.Float(allow_nan=False, validate=validate.Range(min=0, max=1e11)),
+           fields.Integer(strict=True, validate=validate.Range(min=0)), fields.Boolean())
 
 
 class VideoLineSchema(_Line):
     """`video`: some seconds of the video; secrets are blackened in it."""
 
-    packets = listing(fields.Tuple((fields.Float(allow_nan=False), fields.Integer(strict=True), fields.Boolean())),
+    packets = listing(fields.Tuple(_PACKET),
                       "VP8 packets: wall clock, bytes, whether it is a key frame")
     width = integer("pixels", validate=validate.Range(min=2, max=16384))
     height = integer("pixels", validate=validate.Range(min=2, max=16384))
