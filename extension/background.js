@@ -5,6 +5,7 @@ import { readMhtml } from "./mhtml.js";
 const CAPTURE = ["island", "secrets", "elements", "mirror", "table", "closed", "snapshot", "events"];
 const FILES = [...CAPTURE.map((name) => `capture/${name}.js`), "content.js"];
 const SCRIPT = "capture";
+const TRIES = 5;
 const RED = "#b3261e";
 
 const wall = () => (performance.timeOrigin + performance.now()) / 1000;
@@ -60,13 +61,7 @@ chrome.runtime.onStartup.addListener(() => HANDS.desk());
 
 const HANDS = {
   /** Have the desk ready. */
-  async desk() {
-    if (await chrome.offscreen.hasDocument()) return;
-    await chrome.offscreen.createDocument({
-      url: "desk/desk.html", reasons: ["USER_MEDIA", "BLOBS"],
-      justification: "Keeps what is recorded, with the tab's pictures, while the service worker comes and goes.",
-    });
-  },
+  desk: () => (makingDesk ??= makeDesk().finally(() => (makingDesk = null))),
 
   async closeDesk() {
     await chrome.offscreen.closeDocument();
@@ -109,7 +104,14 @@ const HANDS = {
 
   /** Style sheets, images and fonts that a tab has loaded, without loading anything again. */
   async resources({ chromeTab }) {
-    return readMhtml(await (await chrome.pageCapture.saveAsMHTML({ tabId: chromeTab })).text());
+    for (let attempt = 1; ; attempt++) {
+      const page = await chrome.pageCapture.saveAsMHTML({ tabId: chromeTab });
+      try {
+        return readMhtml(await page.text());
+      } catch (error) {
+        if (attempt === TRIES) throw error; // Chrome may take its temporary file away before it is read
+      }
+    }
   },
 
   /** The sign on the toolbar. */
@@ -120,6 +122,15 @@ const HANDS = {
     await chrome.action.setTitle({ title });
   },
 };
+
+let makingDesk = null; // there can be only one, also when two ask for it at once
+async function makeDesk() {
+  if (await chrome.offscreen.hasDocument()) return;
+  await chrome.offscreen.createDocument({
+    url: "desk/desk.html", reasons: ["USER_MEDIA", "BLOBS"],
+    justification: "Keeps what is recorded, with the tab's pictures, while the service worker comes and goes.",
+  });
+}
 
 /** Frame numbers by how deep they lie, the top document's first. */
 function byDepth(frames) {
@@ -145,6 +156,6 @@ async function injectInto(target) {
 
 chrome.runtime.onMessage.addListener((message, sender, answer) => {
   if (message.to !== "background" || (sender.tab && sender.origin !== location.origin)) return undefined;
-  HANDS[message.task](message).then((value) => answer({ value }), (error) => answer({ error: error.message }));
+  Promise.resolve(HANDS[message.task](message)).then((value) => answer({ value }), (error) => answer({ error: error.message }));
   return true;
 });

@@ -7,7 +7,7 @@
 
 var demotapeBridge = (function () {
   const RESOURCES = new Set(["css", "img", "image", "input", "link"]);
-  const RESOURCES_REST = 300; // ms without a new style sheet, picture or font before the desk is told
+  const RESOURCES_REST = 100; // ms without a new style sheet, picture or font before the desk is told
   const session = Array.from(crypto.getRandomValues(new Uint32Array(2)), (part) => part.toString(36)).join("");
   const wall = () => performance.timeOrigin + performance.now();
   let port = null, numbered = 0, running = false, resourceTimer = 0;

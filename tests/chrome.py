@@ -23,17 +23,7 @@ _ARGUMENTS = (
     "--disable-quic", f"--disable-extensions-except={EXTENSION}",
     f"--load-extension={EXTENSION}",
 )
-# The panel's own line to the desk, from any of the extension's pages.
-_CONNECT = """() => { if (globalThis.line) return; globalThis.news = []; globalThis.answers = new Map();
-  globalThis.line = chrome.runtime.connect({name: 'panel'});
-  line.onDisconnect.addListener(() => { delete globalThis.line });
-  line.onMessage.addListener(said => {
-    if (said.answer === undefined) return news.push(said);
-    const [done, failed] = answers.get(said.answer);
-    if (said.error) failed(new Error(said.error)); else done(said.value);
-  }); }"""
-_ASK = """([task, fields]) => new Promise((done, failed) => { const ask = Math.random();
-  answers.set(ask, [done, failed]); line.postMessage({ask, do: task, ...fields}) })"""
+_ASK = "([task, fields]) => import('/panel/panel.js').then(({ask}) => ask(task, fields))"
 _FETCH = """async url => { const bytes = new Uint8Array(await (await fetch(url)).arrayBuffer()); let text = '';
   for (let at = 0; at < bytes.length; at += 32768) text += String.fromCharCode(...bytes.subarray(at, at + 32768));
   return btoa(text) }"""
@@ -70,11 +60,9 @@ class Panel:
     async def __aenter__(self) -> "Panel":
         worker = await service_worker(self._context)
         async with self._context.expect_page() as opened:
-            await worker.evaluate("chrome.windows.create({url: 'panel/panel.html?driven', focused: false})")
+            await worker.evaluate("chrome.windows.create({url: 'panel/panel.html', focused: false})")
         self.page: Page = await opened.value
         await self.page.wait_for_load_state()
-        await self.page.evaluate("chrome.runtime.sendMessage({to: 'background', task: 'desk'})")
-        await self.page.evaluate(_CONNECT)
         return self
 
     async def __aexit__(self, *_) -> None:
@@ -90,10 +78,6 @@ class Panel:
         window = await session.send("Browser.getWindowForTarget")
         await session.detach()
         return window["windowId"]
-
-    async def news(self) -> list[dict]:
-        """All that the desk has told so far."""
-        return await self.page.evaluate("news")
 
     async def package(self, recording: str, path: Path) -> Path:
         """Save the package of a recording."""
@@ -138,9 +122,13 @@ class Chrome:
                         await other.close()
 
         console, answer = self.runner.run(work())
+        return self.read(package, directory, console, answer)
+
+    def read(self, package: Path, directory: Path, console: Sequence[str] = (), answer=None) -> Session:
+        """The recording that a package becomes."""
         problems = receive(package, directory)
         recording = Recording(directory)
-        return Session(recording, fold(recording.events), problems, console, answer)
+        return Session(recording, fold(recording.events), problems, list(console), answer)
 
 
 async def wait_until(question, *, seconds: float = 10.0, what: str = "it"):

@@ -2,33 +2,39 @@
 import { showKept } from "./kept.js";
 
 const { clock, fill } = globalThis.demotapeLines;
-const PATIENCE = 2000; // ms after which a desk that does not answer is called again
+const AGAIN = 200; // ms after which a desk that is gone is called again
 const part = Object.fromEntries([...document.querySelectorAll("[id]")].map((element) => [element.id, element]));
 const given = Number(new URLSearchParams(location.search).get("window")); // in a test the panel is a window of its own
 const questions = new Map(); // number -> [done, failed]
 const items = new Map(); // number of a line -> its item in the list
 const pictures = new Map(); // number of an event -> small picture
-let desk = null, asked = 0, zero = 0, current = null;
+let asked = 0, zero = 0, current = null;
+let desk = Promise.withResolvers(); // of a port
 
 // Talking to the desk.
 
 async function connect() {
   await chrome.runtime.sendMessage({ to: "background", task: "desk" });
   clear();
-  desk = chrome.runtime.connect({ name: "panel" });
-  desk.onMessage.addListener(take);
-  desk.onDisconnect.addListener(() => {
+  const port = chrome.runtime.connect({ name: "panel" });
+  port.onMessage.addListener((said) => {
+    desk.resolve(port); // its first word: somebody is there
+    take(said);
+  });
+  port.onDisconnect.addListener(() => {
     void chrome.runtime.lastError;
     for (const [, failed] of questions.values()) failed(new Error("demotape was interrupted; try again."));
     questions.clear();
-    setTimeout(connect, PATIENCE / 10);
+    desk = Promise.withResolvers();
+    setTimeout(connect, AGAIN);
   });
 }
 
 /** Ask the desk for something; what goes wrong is shown. */
 export async function ask(task, fields = {}) {
+  const port = await desk.promise;
   const answer = new Promise((done, failed) => questions.set(++asked, [done, failed]));
-  desk.postMessage({ ask: asked, do: task, ...fields });
+  port.postMessage({ ask: asked, do: task, ...fields });
   try {
     show(null);
     return await answer;
