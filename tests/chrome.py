@@ -18,7 +18,7 @@ from recorder.receive import receive
 from .hands import Session, painted
 
 EXTENSION = Path(__file__).resolve().parent.parent / "extension"
-_ARGUMENTS = (
+ARGUMENTS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
     "--disable-quic", f"--disable-extensions-except={EXTENSION}",
     f"--load-extension={EXTENSION}",
@@ -42,7 +42,7 @@ async def launch(playwright: Playwright, profile: Path, *, viewport=(800, 600), 
     given = [f"--allowlisted-extension-id={extension_id()}"] if streams else []
     return await playwright.chromium.launch_persistent_context(
         profile, executable_path=find_chromium(playwright.chromium.executable_path), headless=True,
-        args=[*_ARGUMENTS, *root, *given, *arguments], ignore_default_args=["--disable-extensions"],
+        args=[*ARGUMENTS, *root, *given, *arguments], ignore_default_args=["--disable-extensions"],
         viewport={"width": viewport[0], "height": viewport[1]})
 
 

@@ -109,6 +109,14 @@ const TASKS = {
     await tellKept();
   },
 
+  /** How much is on disk: number of the journal's last line, and bytes. */
+  async acknowledged() {
+    return { line: recording?.acknowledged ?? 0, bytes: recording?.journal.bytes ?? 0 };
+  },
+
+  /** The recordings that wait on this computer. */
+  kept: () => keptRecordings(),
+
   /** The package of a recording, as an address that can be downloaded from. */
   async pack({ id }) {
     const packing = await Packing.of(await store, id);
@@ -133,9 +141,11 @@ const state = () => ({
     : null,
 });
 
+const keptRecordings = async () =>
+  (await (await store).recordings()).filter(({ id }) => id !== recording?.facts.id);
+
 async function tellKept() {
-  const all = await (await store).recordings();
-  tell({ kept: all.filter(({ id }) => id !== recording?.facts.id), account: await uploads.account() });
+  tell({ kept: await keptRecordings(), account: await uploads.account() });
 }
 
 async function showSign() {

@@ -50,7 +50,7 @@ export class Uploads {
   async begin(id) {
     if (!(await this.account())) throw new Error("Sign in to the review app first.");
     if (this.#queue.includes(id)) return;
-    await this.#note(id, { state: "waiting", done: 0, chunks: 1, error: null });
+    await this.#note(id, { state: "queued", done: 0, chunks: 1, error: null });
     this.#queue.push(id);
     this.#work();
   }
@@ -58,7 +58,7 @@ export class Uploads {
   /** Go on with what was not finished when the browser was closed. */
   async resume() {
     const all = await (await this.#store).recordings();
-    for (const { id, sent } of all) if (["sending", "waiting"].includes(sent?.state)) this.#queue.push(id);
+    for (const { id, sent } of all) if (["queued", "sending", "waiting"].includes(sent?.state)) this.#queue.push(id);
     this.#work();
   }
 

@@ -36,7 +36,7 @@ function item(facts, account, ask) {
     it.addEventListener("click", () => action(it));
     row.append(it);
   };
-  if (account && !["imported", "sending"].includes(sent?.state)) button("Send", () => ask("upload", { id }), "primary");
+  if (account && !["imported", "queued", "sending", "waiting"].includes(sent?.state)) button("Send", () => ask("upload", { id }), "primary");
   button("Save as file", (it) => save(it, id, ask));
   if (sent?.state !== "sending") button("Discard", (it) => discard(it, id, ask), "danger");
   const entry = made("li", {}, made("p", { className: "name" }, task || "No task given"), line);
@@ -49,7 +49,7 @@ function item(facts, account, ask) {
 function tag(status, sent) {
   const [word, style] = {
     imported: ["sent", "good"], sending: [`sending ${Math.floor((100 * sent?.done) / sent?.chunks)} %`, "warn"],
-    waiting: ["waits for the network", "warn"], failed: ["refused", "bad"],
+    queued: ["will be sent", "warn"], waiting: ["waits for the network", "warn"], failed: ["refused", "bad"],
   }[sent?.state] ?? (status === "recording" ? ["cut off", "warn"] : []);
   return word ? [made("span", { className: `tag ${style}` }, word)] : [];
 }
