@@ -35,7 +35,7 @@ from .offline import compare
 _PACE = 0.1  # seconds between two actions
 _VIEWPORT = {"width": 500, "height": 400}
 _DOCS = ("library/functions.html", "library/stdtypes.html", "tutorial/index.html", "genindex-P.html")
-_FLIP = """<!DOCTYPE html><body style="margin:0;background:rgb(255,0,0)"><p id=n>0</p><script>
+FLIP = """<!DOCTYPE html><body style="margin:0;background:rgb(255,0,0)"><p id=n>0</p><script>
 addEventListener('mousedown', () => { n.textContent++;
   document.body.style.background = n.textContent % 2 ? 'rgb(0,0,255)' : 'rgb(255,0,0)'; });</script>"""
 
@@ -90,7 +90,7 @@ async def play(browser, url: str, directory: Path, seed: int, actions: int, *, m
 
 async def flip(browser, folder: Path, flips: int) -> tuple[int, int]:
     """Press on the flipping page at 10 a second; returns how many states are from before, by DOM and by picture."""
-    (folder / "flip.html").write_text(_FLIP)
+    (folder / "flip.html").write_text(FLIP)
     context = await browser.new_context(viewport=_VIEWPORT)
     page = await context.new_page()
     with serve(folder) as origin:

@@ -4,11 +4,15 @@
 functions. The app itself is imported on first use, so that `python -m curator_web.vendor` starts fast.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flask import Flask
+
+    from .database import Database
+    from .storage import RecordingStore
 
 DEFAULT_DATA_DIR = Path("demotape-data")
 
@@ -18,11 +22,13 @@ def default_db_url(data_dir: Path) -> str:
     return f"sqlite:///{Path(data_dir) / 'demotape.db'}"
 
 
-def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, who: str = "local") -> "Flask":
+def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, who: str = "local",
+               take: "Callable[[Database, RecordingStore, Path], str] | None" = None) -> "Flask":
     """The review app over a database and a data folder; both are made when they do not exist.
 
-    `who` is the name under which edits are noted, until there are accounts.
+    `who` is the name under which edits are noted, until there are accounts. `take` makes a package of the extension a
+    demonstration and returns its id; without it no uploads are taken.
     Raises InputError when the database or the folder cannot be opened.
     """
     from .app import build_app
-    return build_app(db_url or default_db_url(data_dir), Path(data_dir), who)
+    return build_app(db_url or default_db_url(data_dir), Path(data_dir), who, take)

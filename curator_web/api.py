@@ -156,8 +156,10 @@ def status(new: dict, demonstration_id: str) -> dict:
                                           services().who, new["reason"])}
 
 
-def register(app: Flask) -> None:
-    """Serve the API and its description."""
+def register(app: Flask) -> Api:
+    """Serve the API and its description; returns what further parts of it are registered with."""
     app.config.update(API_TITLE="demotape", API_VERSION="v1", OPENAPI_VERSION="3.0.3", OPENAPI_URL_PREFIX="/api",
                       OPENAPI_JSON_PATH="openapi.json")
-    Api(app).register_blueprint(blueprint)
+    api = Api(app)
+    api.register_blueprint(blueprint)
+    return api

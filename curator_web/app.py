@@ -1,28 +1,32 @@
 """The app factory: configuration, one blueprint a concern, and the answers to failures."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from flask import Flask
 
-from . import api, blobs, failures, pages, security
+from . import api, blobs, failures, pages, security, uploads
 from .context import Services
-from .database import open_database
+from .database import Database, open_database
+from .inbox import Inbox
 from .presentation import time_of_day, when
 from .storage import RecordingStore
 
 
-def build_app(db_url: str, data_dir: Path, who: str) -> Flask:
+def build_app(db_url: str, data_dir: Path, who: str,
+              take: Callable[[Database, RecordingStore, Path], str] | None) -> Flask:
     """The review app; see `curator_web.create_app`."""
     app = Flask("curator_web")
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
-    store = RecordingStore(data_dir)
-    app.extensions["demotape"] = Services(open_database(db_url), store, who)
+    store, db = RecordingStore(data_dir), open_database(db_url)
+    inbox = Inbox(db, store.data_dir, lambda path: take(db, store, path)) if take else None
+    app.extensions["demotape"] = Services(db, store, who, inbox)
     security.protect(app, store.secret())
     app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day)
     app.register_blueprint(pages.blueprint)
     app.register_blueprint(blobs.blueprint)
-    api.register(app)
+    uploads.register(app, api.register(app))
     failures.register(app)
     return app
 

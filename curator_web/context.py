@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from flask import current_app
 
 from .database import Database
+from .inbox import Inbox
 from .storage import RecordingStore
 
 
@@ -15,6 +16,7 @@ class Services:
     db: Database
     store: RecordingStore
     who: str
+    inbox: Inbox | None = None
 
 
 def services() -> Services:

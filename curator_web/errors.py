@@ -7,8 +7,12 @@ class NotFound(InputError):
     """There is no such demonstration or recording."""
 
 
+class NotSignedIn(InputError):
+    """Nobody is known by what was sent to sign in."""
+
+
 class Conflict(DemotapeError):
     """Somebody else changed the demonstration meanwhile, or its status does not allow the change."""
 
 
-__all__ = ["Conflict", "DemotapeError", "InputError", "NotFound"]
+__all__ = ["Conflict", "DemotapeError", "InputError", "NotFound", "NotSignedIn"]

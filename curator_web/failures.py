@@ -3,10 +3,11 @@
 from flask import Flask, Response, jsonify, make_response, render_template, request
 from werkzeug.exceptions import HTTPException
 
-from .errors import Conflict, DemotapeError, InputError, NotFound
+from .errors import Conflict, DemotapeError, InputError, NotFound, NotSignedIn
 
 WORDS = {
     400: ("That did not work", "The request was not understood."),
+    401: ("Not signed in", "This needs to be signed in."),
     403: ("Not allowed", "The request was refused."),
     404: ("Not found", "There is no page at this address."),
     405: ("Not allowed", "This address cannot be used in that way."),
@@ -15,7 +16,7 @@ WORDS = {
     500: ("Something went wrong", "The fault is in demotape, and it is noted in the server's log. Nothing was saved."),
 }
 EXPIRED = "This page is too old to save from. Reload it and try again."
-CODES = ((NotFound, 404), (InputError, 400), (Conflict, 409))
+CODES = ((NotFound, 404), (NotSignedIn, 401), (InputError, 400), (Conflict, 409))
 
 
 def register(app: Flask) -> None:

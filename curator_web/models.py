@@ -3,10 +3,12 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import JSON, DateTime, ForeignKey, Index, MetaData, String, Text, TypeDecorator
+from sqlalchemy import JSON, BigInteger, DateTime, ForeignKey, Index, MetaData, String, Text, TypeDecorator
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 DRAFT, SUBMITTED, APPROVED, INVALID = STATUSES = ("draft", "submitted", "approved", "invalid")
+ROLES = ("annotator", "validator", "lead")
+RECEIVING, PROCESSING, IMPORTED, FAILED = UPLOAD_STATES = ("receiving", "processing", "imported", "failed")
 ID_LENGTH = 100
 
 
@@ -32,8 +34,9 @@ class Base(DeclarativeBase):
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
         "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
         "pk": "pk_%(table_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_name)s",
     })
-    type_annotation_map = {datetime: UtcTime, dict[str, Any]: JSON}
+    type_annotation_map = {datetime: UtcTime, dict[str, Any]: JSON, list[Any]: JSON}
 
 
 class Demonstration(Base):
@@ -89,3 +92,39 @@ class StatusChange(Base):
     reason: Mapped[str] = mapped_column(Text)
     who: Mapped[str] = mapped_column(String(ID_LENGTH))
     made_at: Mapped[datetime]
+
+
+class User(Base):
+    """Somebody who may sign in with a token. The token itself is not kept, only its SHA-256."""
+
+    __tablename__ = "users"
+
+    name: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)
+    role: Mapped[str] = mapped_column(String(20))
+    token_sha256: Mapped[str] = mapped_column(String(64), unique=True)
+    made_at: Mapped[datetime]
+
+
+class Upload(Base):
+    """A package on its way in. Its bytes lie in the data folder; `digests` are its chunks' SHA-256 in order."""
+
+    __tablename__ = "uploads"
+
+    id: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)
+    who: Mapped[str] = mapped_column(ForeignKey("users.name"), index=True)
+    size: Mapped[int] = mapped_column(BigInteger)
+    chunk_size: Mapped[int]
+    digests: Mapped[list[Any]]
+    state: Mapped[str] = mapped_column(String(20))
+    error: Mapped[str | None] = mapped_column(Text)
+    demonstration: Mapped[str | None] = mapped_column(String(ID_LENGTH))
+    begun_at: Mapped[datetime]
+
+
+class UploadedChunk(Base):
+    """A chunk of an upload that is on disk and was verified, numbered from 0."""
+
+    __tablename__ = "uploaded_chunks"
+
+    upload_id: Mapped[str] = mapped_column(ForeignKey("uploads.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)

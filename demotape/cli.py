@@ -122,11 +122,11 @@ def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str
 @click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
 @click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
 def import_(paths: tuple[Path, ...], db: str | None, data: Path) -> None:
-    """Take processed recordings into the review app."""
-    from curator_web.library import import_recording
+    """Take processed recordings, and packages (zip files) of the extension, into the review app."""
+    from .packages import import_path
 
     database, store = _open(db, data)
-    _each(paths, "Importing", lambda path: import_recording(database, store, path),
+    _each(paths, "Importing", lambda path: import_path(database, store, path),
           lambda path, imported: console.print(summary.imported_line(path, imported)))
 
 
@@ -177,6 +177,25 @@ def check(paths: tuple[Path, ...]) -> None:
         raise DemotapeError(f"{broken} of {len(paths)} not whole")
 
 
+@main.group()
+def user() -> None:
+    """Who may send recordings to the review app."""
+
+
+@user.command("add")
+@click.argument("name")
+@click.option("--role", required=True, help="annotator, validator or lead.")
+@click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
+@click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
+def user_add(name: str, role: str, db: str | None, data: Path) -> None:
+    """Make the user NAME and print the token to sign in with; it is shown only once."""
+    from curator_web.users import add_user
+
+    token = add_user(_open(db, data)[0], name, role)
+    errors.print(f"{name} is {'an' if role == 'annotator' else 'a'} {role} now. The token, shown only this once:")
+    console.print(token)
+
+
 def _each(paths: Iterable[Path], title: str, work: Callable, report: Callable) -> None:
     """Do one piece of work after the other; a bad one does not stop the rest, and the last error decides the end."""
     paths, failed = list(paths), []
@@ -219,7 +238,9 @@ def _serve(db: str | None, data: Path, host: str, port: int) -> None:
     from curator_web import create_app
     from curator_web.server import serve
 
-    serve(create_app(db, data), host, port)
+    from .packages import import_package
+
+    serve(create_app(db, data, take=lambda *given: import_package(*given).id), host, port)
 
 
 def _roles(speakers: tuple[str, ...]) -> dict[str, str]:

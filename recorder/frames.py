@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -13,10 +13,14 @@ _FAST = [cv2.IMWRITE_PNG_COMPRESSION, 1]
 
 @dataclass(frozen=True)
 class Frame:
-    """One painted frame: PNG bytes, and when it was painted, in seconds of the recording."""
+    """One painted frame: PNG bytes, and when it was painted, in seconds of the recording.
+
+    `still`: it was no frame of a stream but a picture taken now and then, so the page may have changed since.
+    """
 
     image: bytes
     time: float
+    still: bool = False
 
 
 class FrameRing:
@@ -48,7 +52,7 @@ def black_out(frame: Frame, boxes: Iterable[dict], viewport_width: float) -> Fra
         right = max(0, round((box["x"] + box["width"] + _MARGIN) * scale))
         bottom = max(0, round((box["y"] + box["height"] + _MARGIN) * scale))
         image[top:bottom, left:right] = 0
-    return Frame(cv2.imencode(".png", image, _FAST)[1].tobytes(), frame.time)
+    return replace(frame, image=cv2.imencode(".png", image, _FAST)[1].tobytes())
 
 
 def bitmap(frame: Frame) -> bytes:

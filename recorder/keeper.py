@@ -7,7 +7,7 @@ navigations and resources with their wall-clock times.
 import re
 import secrets
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
@@ -28,7 +28,7 @@ from .mhtml import without_secrets
 from .priority import step_back
 from .secrecy import Secrets
 from .tab_state import TabState
-from .video import VideoWriter
+from .video import Video, VideoWriter
 from .writer import RecordingWriter
 
 _STILL = 0.25  # seconds without a new frame after which a page does not paint
@@ -49,11 +49,12 @@ class _Awaiting:
 class Keeper:
     """One recording being written. `directory`: its new folder; `clock`: makes the recording's clock at its start.
 
+    `still`: seconds without a new frame after which a page does not paint; 0 where all frames are known beforehand.
     Raises InputError when the folder holds something.
     """
 
     def __init__(self, directory: Path | str, task: str = "", options: dict | None = None,
-                 clock: Callable[[], Clock] = Clock):
+                 clock: Callable[[], Clock] = Clock, still: float = _STILL):
         self.directory = Path(directory)
         self.tabs: list[TabState] = []
         self.problems: list[str] = []
@@ -62,6 +63,7 @@ class Keeper:
         self._task = task
         self._options = options or {}
         self._make_clock = clock
+        self._still = still
         self._seq = 0
         self._seqs: dict[str, int] = {}
         self._awaiting: list[_Awaiting] = []
@@ -76,14 +78,18 @@ class Keeper:
         self._exchanges = HeldExchanges(self._secrets, self._write_exchange)
         self._har: HarFile | None = None
 
-    def begin(self, browser: str) -> None:
-        """Start the recording's clock and create its folder; `browser`: its name and version."""
+    def begin(self, browser: str, *, name: str | None = None, video: Callable[[Path], Video] = VideoWriter) -> None:
+        """Start the recording's clock and create its folder.
+
+        `browser`: its name and version; `name`: the recording's id, made up from the folder's otherwise; `video`: what
+        writes the video.
+        """
         self._clock = self._make_clock()
         self._writer = RecordingWriter(self.directory, {
-            "format": FORMAT, "version": VERSION, "id": _id_from(self.directory), "task": self._task,
+            "format": FORMAT, "version": VERSION, "id": name or _id_from(self.directory), "task": self._task,
             "started_at": datetime.fromtimestamp(self._clock.start).astimezone(), "user_agent": "", "browser": browser,
             "viewport": None, "options": self._options})
-        self._video = VideoWriter(self._writer.layout.video)
+        self._video = video(self._writer.layout.video)
         if self._options.get("har"):
             self._har = HarFile(self._writer.layout.har, browser, version("demotape"))
         self._running = True
@@ -152,9 +158,13 @@ class Keeper:
         line = self._lines.undo() if self._running else None
         if line is None:
             return None
-        self._note("undo", {"event": line["event"]})
+        self.undo(line["event"])
         self._tell({"type": "line", **line})
         return line["event"]
+
+    def undo(self, event: int) -> None:
+        """Mark the action of an event as a mistake."""
+        self._note("undo", {"event": event})
 
     def _note(self, kind: str, data: dict) -> float:
         """Write an event of the recorder's own; returns its time."""
@@ -182,14 +192,18 @@ class Keeper:
             return  # no event: what one of several islands shows now that it has come to rest
         if self._gaps.leave_out(message, at):
             return
-        if self._current is not tab:
-            self._switch_to(tab, at)
+        self.on_act(tab, at)
         seq = self._write({
             "time": at, "type": message["type"], "tab": tab.number, "gesture": self._seqs.get(message["gesture"]),
             "target": place_target(message["target"], path, tab.islands),
             "data": place_point(message["data"], path, tab.islands),
         }, tab if snapshot else None, with_dom=() in tab.islands)
         self._seqs[message["id"]] = seq
+
+    def on_act(self, tab: TabState, at: float) -> None:
+        """Something was done in a tab: whoever acts in it sees it."""
+        if self._current is not tab:
+            self._switch_to(tab, at)
 
     def on_browser_event(self, tab: TabState, kind: str, epoch: float, data: dict, url: str | None = None) -> None:
         """Something that the browser reports: a navigation, a tab, a dialog, a download; `url` is where it happened."""
@@ -282,6 +296,13 @@ class Keeper:
         """A tab was closed."""
         self.on_browser_event(tab, "tabremove", self.now, {"tab": tab.number})
 
+    def show(self, tab: TabState) -> None:
+        """The person turns to a tab now."""
+        if self.paused or self._current is None:
+            self._current = tab
+        elif self._current is not tab:
+            self._switch_to(tab, self.elapsed)
+
     def _switch_to(self, tab: TabState, at: float) -> None:
         origin, self._current = self._current, tab
         if origin:
@@ -297,7 +318,7 @@ class Keeper:
         frame = of.ring.newest_until(event["time"]) if of else None
         frame = frame and self._gaps.seen(frame)
         # While the page paints, a better frame may be on its way: then the screenshot follows in a line of its own.
-        written = frame if frame and frame.time < event["time"] - _STILL else None
+        written = frame if frame and frame.time <= event["time"] - self._still else None
         islands = dict(of.islands) if of and with_dom else None
         state = _state(of, url) if of else None
         self._submit(lambda: self._write_now(event, state, islands, written))
@@ -315,7 +336,7 @@ class Keeper:
                 state["elements"] = self._writer.blob(dump_line(self._secrets.in_event(rows)), like="elements")
             if frame:
                 state |= {"screenshot": self._writer.blob(bitmap(frame), like="screenshot"),
-                          "screenshot_time": frame.time}
+                          "screenshot_time": frame.time} | ({"still": True} if frame.still else {})
         for name in ("target", "data"):
             event[name] = self._secrets.in_event(event[name])
         if state:
@@ -360,6 +381,11 @@ class Keeper:
     def _on_failure(self) -> None:
         """Called once, by the writer's thread, when nothing more can be written."""
 
+    def drain(self) -> None:
+        """Wait until all that was handed over is written."""
+        if not self.failed:
+            wait([self._pen.submit(lambda: None)])
+
     @property
     def settled(self) -> bool:
         """Whether no event waits for a better screenshot."""
@@ -370,8 +396,11 @@ class Keeper:
         for waiting in list(self._awaiting):
             self._close(waiting)
 
-    def finish(self, ended_at: float) -> None:
-        """Write what waits and close the files; `ended_at`: wall clock in seconds."""
+    def finish(self, ended_at: float, *, cut_off: bool = False) -> None:
+        """Write what waits and close the files; `ended_at`: wall clock in seconds.
+
+        `cut_off`: what was recorded has no end; the recording opens as recovered.
+        """
         self._running = False
         self._exchanges.release(all_=True)
         self._pen.shutdown(wait=True)
@@ -386,6 +415,8 @@ class Keeper:
             self._writer.abandon()
             if not isinstance(self.failed, DemotapeError):
                 self.failed = DemotapeError(f"{self.directory}: recording stopped: {self.failed}")
+        elif cut_off:
+            self._writer.abandon()
         else:
             self._writer.close(datetime.fromtimestamp(ended_at).astimezone())
 

@@ -4,6 +4,7 @@ import queue
 import threading
 from fractions import Fraction
 from pathlib import Path
+from typing import Protocol
 
 import av
 import cv2
@@ -13,6 +14,17 @@ from .frames import Frame
 from .priority import step_back
 
 _BACKLOG = 90  # frames that may wait; a page that paints faster than we encode loses frames of the video only
+_SHORT_CLUSTERS = {"cluster_time_limit": "1000", "live": "1"}  # a cut-off file plays to its last cluster
+
+
+class Video(Protocol):
+    """What writes a recording's video; `dropped` and `error` say what is missing."""
+
+    dropped: int
+    error: Exception | None
+
+    def add(self, frame: Frame) -> None: ...
+    def close(self) -> None: ...
 
 
 class VideoWriter:
@@ -56,8 +68,7 @@ class VideoWriter:
             return
         height, width = _decode(first).shape[:2]
         width, height = width - width % 2, height - height % 2
-        options = {"cluster_time_limit": "1000", "live": "1"}  # short clusters: a cut-off file plays to its last one
-        with av.open(str(self._path), "w", format="webm", options=options) as container:
+        with av.open(str(self._path), "w", format="webm", options=_SHORT_CLUSTERS) as container:
             stream = container.add_stream("libvpx", rate=30, options={
                 "deadline": "realtime", "cpu-used": "8", "lag-in-frames": "0", "crf": "12", "b": "4M"})
             stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
@@ -70,6 +81,46 @@ class VideoWriter:
                 container.mux(stream.encode(picture))
                 frame = self._queue.get()
             container.mux(stream.encode())
+
+
+class PacketVideo:
+    """Writes a video that somebody else has encoded as VP8, each packet at its own time; frames are not needed."""
+
+    def __init__(self, path: Path):
+        self._path = path
+        self._container = None
+        self._last = -1
+        self.dropped = 0
+        self.error: Exception | None = None
+
+    def add(self, frame: Frame) -> None:
+        """Frames are in the packets already."""
+
+    def packet(self, content: bytes, time: float, key: bool, size: tuple[int, int]) -> None:
+        """Append a packet; `time` in seconds of the recording, `size` of the picture as (width, height)."""
+        if self.error or (self._container is None and not key):
+            self.dropped += 1
+            return
+        try:
+            if self._container is None:
+                self._open(size)
+            packet = av.Packet(content)
+            self._last = max(self._last + 1, round(time * 1000))
+            packet.pts = packet.dts = self._last
+            packet.time_base, packet.stream, packet.is_keyframe = Fraction(1, 1000), self._stream, key
+            self._container.mux(packet)
+        except (av.FFmpegError, ValueError) as error:
+            self.error = error
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._container is not None:
+            self._container.close()
+
+    def _open(self, size: tuple[int, int]) -> None:
+        self._container = av.open(str(self._path), "w", format="webm", options=_SHORT_CLUSTERS)
+        self._stream = self._container.add_mux_stream("vp8", width=size[0], height=size[1], pix_fmt="yuv420p")
+        self._stream.time_base = Fraction(1, 1000)
 
 
 def _decode(frame: Frame) -> np.ndarray:

@@ -12,18 +12,11 @@ from pipeline.actions import fold
 from recorder import Recorder, Recording
 from recorder.browser import launch
 
+from . import chrome as browser_with_extension
+from .hands import Session, painted
 from .site import Site
 
-
-@dataclass
-class Session:
-    """What one recorded hand left behind."""
-
-    recording: Recording
-    turns: list[dict]
-    problems: list[str]
-    console: list[str]
-    answer: object = None
+__all__ = ["Session", "Studio", "painted"]
 
 
 @dataclass
@@ -72,12 +65,6 @@ class Studio:
         return Session(recording, fold(recording.events), recorder.problems, console, answer)
 
 
-async def painted(page: Page) -> None:
-    """Wait until what the page shows now is on the screen, as a person would."""
-    await page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    await page.wait_for_timeout(60)
-
-
 @pytest.fixture(scope="session")
 def studio(tmp_path_factory) -> Iterator[Studio]:
     with asyncio.Runner() as runner:
@@ -89,6 +76,22 @@ def studio(tmp_path_factory) -> Iterator[Studio]:
         yield Studio(runner, browser, tmp_path_factory.mktemp("studio"))
         runner.run(browser.close())
         runner.run(playwright.stop())
+
+
+@pytest.fixture(scope="session")
+def chrome(studio, tmp_path_factory) -> Iterator[browser_with_extension.Chrome]:
+    """One Chromium with the extension for the whole run."""
+    folder = tmp_path_factory.mktemp("chrome")
+
+    async def start():
+        playwright = await async_playwright().start()
+        context = await browser_with_extension.launch(playwright, folder / "profile")
+        return playwright, context, await browser_with_extension.Panel(context).__aenter__()
+
+    playwright, context, panel = studio.run(start())
+    yield browser_with_extension.Chrome(studio.runner, context, panel, folder)
+    studio.run(context.close())
+    studio.run(playwright.stop())
 
 
 @pytest.fixture

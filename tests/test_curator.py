@@ -306,7 +306,9 @@ def test_openapi_describes_every_path(client):
     assert {f"{method} {path}" for path, methods in paths.items() for method in methods if method != "parameters"} == {
         "get /api/token", "get /api/demonstrations", "get /api/demonstrations/{demonstration_id}",
         "get /api/demonstrations/{demonstration_id}/turns", "get /api/demonstrations/{demonstration_id}/edits",
-        "post /api/demonstrations/{demonstration_id}/edits", "put /api/demonstrations/{demonstration_id}/status"}
+        "post /api/demonstrations/{demonstration_id}/edits", "put /api/demonstrations/{demonstration_id}/status",
+        "get /api/account", "get /api/uploads/{upload_id}", "put /api/uploads/{upload_id}",
+        "put /api/uploads/{upload_id}/chunks/{number}", "post /api/uploads/{upload_id}/finish"}
 
 
 def test_headers_hosts_and_cookies(client):

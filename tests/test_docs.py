@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import click
 import pytest
 
 from demotape.cli import main
@@ -45,7 +46,11 @@ def test_every_command_is_in_the_readme():
 
 def test_every_option_is_in_the_commands_document():
     text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-    for name, command in main.commands.items():
+    commands = {name: command for name, command in main.commands.items() if not isinstance(command, click.Group)}
+    for name, group in main.commands.items():
+        if isinstance(group, click.Group):
+            commands |= {f"{name} {inner}": command for inner, command in group.commands.items()}
+    for name, command in commands.items():
         body = re.search(rf"^## demotape {name}$(.*?)(?=^## |\Z)", text, flags=re.M | re.S)
         assert body, name
         for parameter in command.params:

@@ -15,15 +15,20 @@ class Trap:
     page: str
     hand: Hand
     turns: list[str]
+    extension: list[str]
+    why: str
 
 
 TRAPS: list[Trap] = []
 
 
-def trap(number: int, does: str, page: str, turns: list[str]):
-    """Register a row of the table; the decorated function is the hand."""
+def trap(number: int, does: str, page: str, turns: list[str], *, extension: list[str] | None = None, why: str = ""):
+    """Register a row of the table; the decorated function is the hand.
+
+    `extension`: the turns when the extension records, where Chrome does not tell it enough; `why`: what it is not told.
+    """
     def register(hand: Hand) -> Hand:
-        TRAPS.append(Trap(number, does, page, hand, turns))
+        TRAPS.append(Trap(number, does, page, hand, turns, turns if extension is None else extension, why))
         return hand
     return register
 

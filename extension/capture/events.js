@@ -275,17 +275,18 @@ demotape.events = (function () {
     demotape.mirror.warmSoon();
   }
 
+  let ending = new AbortController(); // takes all listeners away
+  const quietly = () => ({ capture: true, passive: true, signal: ending.signal });
+
   function listen() {
-    for (const type of Object.keys(HANDLERS)) {
-      window.addEventListener(type, onEvent, { capture: true, passive: true });
-    }
-    for (const type of STIRRING) window.addEventListener(type, stir, { capture: true, passive: true });
+    for (const type of Object.keys(HANDLERS)) window.addEventListener(type, onEvent, quietly());
+    for (const type of STIRRING) window.addEventListener(type, stir, quietly());
   }
 
   /** Some events do not leave a shadow root: they are heard at the root itself. */
   function listenInside(root) {
     for (const type of ["change", "submit", "scroll", "scrollend"]) {
-      root.addEventListener(type, onEvent, { capture: true, passive: true });
+      root.addEventListener(type, onEvent, quietly());
     }
     listenForLoads(root);
   }
@@ -296,7 +297,7 @@ demotape.events = (function () {
       if (target.nodeType !== Node.ELEMENT_NODE) return;
       demotape.mirror.forget(target);
       stir();
-    }, { capture: true, passive: true });
+    }, quietly());
   }
 
   /**
@@ -304,14 +305,34 @@ demotape.events = (function () {
    * is told what secret fields hold, before the event that tells of it.
    */
   function start(sender, tellSecret = null) {
+    if (stopped) demotape.mirror.renew();
+    stopped = false;
     demotape.send = sender;
     demotape.tellSecret = tellSecret;
     listen();
     listenForLoads(document);
-    new MutationObserver(listen).observe(document, { childList: true });
+    reopened.observe(document, { childList: true });
     if (document.readyState === "loading") addEventListener("DOMContentLoaded", demotape.mirror.warmSoon, { once: true });
     else demotape.mirror.warmSoon();
   }
 
-  return { start, listenInside, rested };
+  const reopened = new MutationObserver(listen);
+  let stopped = false;
+
+  /** Hear nothing more; `start` begins anew, and sends again what it had sent before. */
+  function stop() {
+    stopped = true;
+    demotape.send = () => {};
+    ending.abort();
+    ending = new AbortController();
+    reopened.disconnect();
+    demotape.mirror.renew();
+    clearTimeout(hover.timer);
+    clearTimeout(hover.refresh);
+    clearTimeout(reportTimer);
+    Object.assign(rest, { snapshot: null, version: -1, taken: -Infinity });
+    told = secrets = false;
+  }
+
+  return { start, stop, listenInside, rested };
 })();

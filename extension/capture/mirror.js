@@ -378,5 +378,12 @@ demotape.mirror = (function () {
     demotape.events.rested();
   }
 
-  return { take, unsent, warmSoon, recordOf, forget, update };
+  /** Forget all: the next snapshot is sent whole. Elements keep their uids, chunks go on being numbered. */
+  function renew() {
+    observer.disconnect();
+    Object.assign(shared, { records: new WeakMap(), rootChunk: null, gesture: null, masks: true, maskSeen: false });
+    for (const known of [shared.controls, shared.frames, shared.scopes]) known.clear();
+  }
+
+  return { take, unsent, warmSoon, recordOf, forget, update, renew };
 })();

@@ -1,7 +1,8 @@
 """The control page of `demotape record`: a window of the recorder's own, for the person who records.
 
-It lives in a browser context of its own, so that the recorded one never sees it; its files come from this folder by
-way of a route, so that nothing listens on the network; and it talks to the recorder through one binding, `demotape`.
+It lives in a browser context of its own, so that the recorded one never sees it; its files come from this folder and
+the extension's by way of a route, so that nothing listens on the network; and it talks to the recorder through one
+binding, `demotape`.
 """
 
 import asyncio
@@ -20,7 +21,9 @@ from ..session import Recorder
 ORIGIN = "http://demotape.invalid"  # a name that by its standard never resolves
 PAGE = f"{ORIGIN}/control.html"
 SIZE = {"width": 380, "height": 760}
-_FILES = {f"/{name}": Path(__file__).with_name(name) for name in ("control.html", "control.css", "control.js")}
+_LOOK = Path(__file__).resolve().parents[2] / "extension" / "panel"  # what it shares with the extension's panel
+_FILES = {f"/{name}": Path(__file__).with_name(name) for name in ("control.html", "control.js")} | {
+    f"/{name}": _LOOK / name for name in ("look.css", "lines.js")}
 _REST = 0.05  # seconds in which news are gathered, so that fast typing is not one call a key
 _WATCH = 1.0  # seconds between looks whether the recording still runs
 

@@ -1,0 +1,161 @@
+// The service worker: the desk's hands and ears. Chrome may stop it at any moment, so it remembers nothing: what the
+// browser reports goes to the desk as it comes, and what the desk asks for can be asked for twice.
+import { readMhtml } from "./mhtml.js";
+
+const CAPTURE = ["island", "secrets", "elements", "mirror", "table", "closed", "snapshot", "events"];
+const FILES = [...CAPTURE.map((name) => `capture/${name}.js`), "content.js"];
+const SCRIPT = "capture";
+const TRIES = 5;
+const RED = "#b3261e";
+
+const wall = () => (performance.timeOrigin + performance.now()) / 1000;
+
+// Ears.
+
+/** Tell the desk what the browser reports; nobody listens while nothing is recorded. */
+function tell(kind, news) {
+  chrome.runtime.sendMessage({ to: "desk", news: { kind, at: wall(), ...news } }).catch(() => {});
+}
+
+const factsOf = ({ id, windowId, openerTabId = null, active, url = "", pendingUrl = "" }) =>
+  ({ chromeTab: id, window: windowId, opener: openerTabId, active, url: url || pendingUrl });
+
+chrome.tabs.onCreated.addListener((tab) => tell("created", factsOf(tab)));
+chrome.tabs.onRemoved.addListener((chromeTab) => tell("removed", { chromeTab }));
+chrome.tabs.onReplaced.addListener((added, removed) => tell("replaced", { chromeTab: added, removed }));
+chrome.tabs.onActivated.addListener(({ tabId, windowId }) => tell("shown", { chromeTab: tabId, window: windowId }));
+chrome.tabs.onZoomChange.addListener(({ tabId, newZoomFactor }) => tell("zoom", { chromeTab: tabId, zoom: newZoomFactor }));
+chrome.windows.onFocusChanged.addListener(async (window) => {
+  if (window === chrome.windows.WINDOW_ID_NONE) return;
+  const [tab] = await chrome.tabs.query({ windowId: window, active: true });
+  if (tab) tell("shown", { chromeTab: tab.id, window });
+});
+
+const isTop = ({ frameId, documentLifecycle }) => frameId === 0 && documentLifecycle !== "prerender";
+const seconds = (milliseconds) => milliseconds / 1000;
+
+chrome.webNavigation.onBeforeNavigate.addListener((details) => {
+  if (isTop(details)) tell("navigating", { chromeTab: details.tabId, url: details.url, started: seconds(details.timeStamp) });
+});
+function tellNavigated(details, sameDocument) {
+  if (!isTop(details)) return;
+  tell("navigated", {
+    chromeTab: details.tabId, url: details.url, committed: seconds(details.timeStamp), document: details.documentId,
+    transition: details.transitionType, qualifiers: details.transitionQualifiers, sameDocument,
+  });
+}
+chrome.webNavigation.onCommitted.addListener((details) => tellNavigated(details, false));
+chrome.webNavigation.onHistoryStateUpdated.addListener((details) => tellNavigated(details, true));
+chrome.webNavigation.onReferenceFragmentUpdated.addListener((details) => tellNavigated(details, true));
+
+/** The click on the toolbar: opens the panel, and lets Chrome give us the stream of this tab. */
+chrome.action.onClicked.addListener((tab) => {
+  chrome.sidePanel.open({ windowId: tab.windowId });
+  tell("invoked", factsOf(tab));
+});
+
+/** What was being sent when the browser was closed is sent on. */
+chrome.runtime.onStartup.addListener(() => HANDS.desk());
+
+// Hands: what the desk and the panel cannot do themselves. Each may be done twice.
+
+const HANDS = {
+  /** Have the desk ready. */
+  desk: () => (makingDesk ??= makeDesk().finally(() => (makingDesk = null))),
+
+  async closeDesk() {
+    await chrome.offscreen.closeDocument();
+  },
+
+  version: async () => chrome.runtime.getManifest().version,
+
+  /** Be loaded into every page from now on. */
+  async register() {
+    await HANDS.unregister();
+    await chrome.scripting.registerContentScripts([{
+      id: SCRIPT, js: FILES, matches: ["<all_urls>"], allFrames: true, matchOriginAsFallback: true,
+      runAt: "document_start", persistAcrossSessions: false,
+    }]);
+  },
+
+  async unregister() {
+    if ((await chrome.scripting.getRegisteredContentScripts({ ids: [SCRIPT] })).length) {
+      await chrome.scripting.unregisterContentScripts({ ids: [SCRIPT] });
+    }
+  },
+
+  /** Be loaded into the documents that a tab shows already, the outer frames first: inner ones look for them. */
+  async inject({ chromeTab }) {
+    for (const frames of byDepth(await chrome.webNavigation.getAllFrames({ tabId: chromeTab }))) {
+      await Promise.all(frames.map((frame) => injectInto({ tabId: chromeTab, frameIds: [frame] })));
+    }
+  },
+
+  /** The tab that the person sees in a window. */
+  async shown({ window }) {
+    const [tab] = await chrome.tabs.query({ windowId: window, active: true });
+    return { ...factsOf(tab), zoom: await chrome.tabs.getZoom(tab.id) };
+  },
+
+  stream: ({ chromeTab }) => chrome.tabCapture.getMediaStreamId({ targetTabId: chromeTab }),
+
+  /** A picture of what a window shows, as a data URL. */
+  still: ({ window }) => chrome.tabs.captureVisibleTab(window, { format: "png" }),
+
+  /** Style sheets, images and fonts that a tab has loaded, without loading anything again. */
+  async resources({ chromeTab }) {
+    for (let attempt = 1; ; attempt++) {
+      const page = await chrome.pageCapture.saveAsMHTML({ tabId: chromeTab });
+      try {
+        return readMhtml(await page.text());
+      } catch (error) {
+        if (attempt === TRIES) throw error; // Chrome may take its temporary file away before it is read
+      }
+    }
+  },
+
+  /** The sign on the toolbar. */
+  async sign({ text, title }) {
+    await chrome.action.setBadgeBackgroundColor({ color: RED });
+    await chrome.action.setBadgeTextColor({ color: "#ffffff" });
+    await chrome.action.setBadgeText({ text });
+    await chrome.action.setTitle({ title });
+  },
+};
+
+let makingDesk = null; // there can be only one, also when two ask for it at once
+async function makeDesk() {
+  if (await chrome.offscreen.hasDocument()) return;
+  await chrome.offscreen.createDocument({
+    url: "desk/desk.html", reasons: ["USER_MEDIA", "BLOBS"],
+    justification: "Keeps what is recorded, with the tab's pictures, while the service worker comes and goes.",
+  });
+}
+
+/** Frame numbers by how deep they lie, the top document's first. */
+function byDepth(frames) {
+  const parents = new Map(frames.map(({ frameId, parentFrameId }) => [frameId, parentFrameId]));
+  const levels = [];
+  for (const { frameId } of frames) {
+    let depth = 0;
+    for (let at = parents.get(frameId); at >= 0; at = parents.get(at) ?? -1) depth++;
+    (levels[depth] ??= []).push(frameId);
+  }
+  return levels.filter(Boolean);
+}
+
+/** Wake the script in a frame, or load it there; frames of pages that belong to Chrome itself refuse. */
+async function injectInto(target) {
+  try {
+    const [woken] = await chrome.scripting.executeScript({ target, func: () => globalThis.demotapeBridge?.wake() ?? false });
+    if (!woken?.result) await chrome.scripting.executeScript({ target, files: FILES, injectImmediately: true });
+  } catch {
+    // Nothing of such a frame can be recorded; what is seen of it is in the picture.
+  }
+}
+
+chrome.runtime.onMessage.addListener((message, sender, answer) => {
+  if (message.to !== "background" || (sender.tab && sender.origin !== location.origin)) return undefined;
+  Promise.resolve(HANDS[message.task](message)).then((value) => answer({ value }), (error) => answer({ error: error.message }));
+  return true;
+});

@@ -1,0 +1,111 @@
+// The bridge from a frame to the desk: hands on what the capture script tells, numbered, until the desk has put it away.
+//
+// Runs after the files of capture/ in the same isolated world, only while something is recorded. It hears first and
+// asks afterwards, so that nothing done in a new page's first moments is missed; the desk tells frames that are not
+// part of the recording to be still.
+"use strict";
+
+var demotapeBridge = (function () {
+  const RESOURCES = new Set(["css", "img", "image", "input", "link"]);
+  const RESOURCES_REST = 100; // ms without a new style sheet, picture or font before the desk is told
+  const session = Array.from(crypto.getRandomValues(new Uint32Array(2)), (part) => part.toString(36)).join("");
+  const wall = () => performance.timeOrigin + performance.now();
+  let port = null, numbered = 0, running = false, resourceTimer = 0;
+  let unacknowledged = [];
+
+  /** Take what the capture script tells. */
+  function send(text) {
+    if (text.startsWith('{"type":"suspects"')) return lookIntoClosedRoots();
+    post({ number: ++numbered, sent: wall(), text });
+  }
+
+  /** What a secret field holds: the desk keeps it in memory only, to find it wherever else it turns up. */
+  function tellSecret(field, value) {
+    post({ number: ++numbered, secret: { field, value } });
+  }
+
+  function post(message) {
+    unacknowledged.push(message);
+    try {
+      if (port) port.postMessage(message);
+      else connect();
+    } catch {
+      end(); // the extension was taken away or renewed: this copy of it has nobody to tell
+    }
+  }
+
+  function connect() {
+    const opened = (port = chrome.runtime.connect({ name: `capture:${session}` }));
+    opened.onMessage.addListener(obey);
+    opened.onDisconnect.addListener(() => {
+      void chrome.runtime.lastError; // nobody listens: said by `opened` having had no word from the desk
+      if (port !== opened) return;
+      port = null;
+      if (!opened.heard) end();
+    });
+    for (const message of unacknowledged) opened.postMessage(message);
+  }
+
+  /** What the desk says: how far it has put things away, or whether this frame is recorded. */
+  function obey(order) {
+    port.heard = true;
+    if (order.acknowledged) unacknowledged = unacknowledged.filter(({ number }) => number > order.acknowledged);
+    if (order.record === "on") begin();
+    if (order.record === "wait") rest();
+    if (order.record === "off") end();
+  }
+
+  function begin() {
+    if (running) return;
+    running = true;
+    demotape.events.start(send, tellSecret);
+    resources.observe({ type: "resource", buffered: true });
+  }
+
+  /** Hear nothing, but stay within reach of the desk. */
+  function rest() {
+    if (!running) return;
+    running = false;
+    demotape.events.stop();
+    resources.disconnect();
+    clearTimeout(resourceTimer);
+    port?.postMessage({ resting: true });
+  }
+
+  function end() {
+    rest();
+    unacknowledged = [];
+    const open = port;
+    port = null;
+    open?.disconnect();
+  }
+
+  const resources = new PerformanceObserver((list) => {
+    if (!list.getEntries().some(({ initiatorType }) => RESOURCES.has(initiatorType))) return;
+    clearTimeout(resourceTimer);
+    resourceTimer = setTimeout(() => port?.postMessage({ resources: true }), RESOURCES_REST);
+  });
+
+  function lookIntoClosedRoots() {
+    for (const element of demotape.closed.take()) {
+      const root = element instanceof HTMLElement && chrome.dom.openOrClosedShadowRoot(element);
+      if (root && root.mode === "closed") demotape.closed.adopt(root);
+    }
+  }
+
+  // A page that comes back from the cache of pages left behind has lost its port.
+  addEventListener("pageshow", (event) => {
+    if (event.persisted && running && !port) connect();
+  });
+
+  /** Begin, or begin again in a document of an earlier recording. */
+  function wake() {
+    if (!port) connect();
+    begin();
+    return true;
+  }
+
+  return { wake };
+})();
+
+demotapeBridge.wake();

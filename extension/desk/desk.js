@@ -1,0 +1,199 @@
+// The desk: the page where a recording lies while it is made, kept on disk, packed and sent. It is the offscreen document,
+// so it lives on when Chrome stops the service worker. Pages talk to it by ports, the service worker by messages.
+import { Packing } from "./packing.js";
+import { Recording } from "./recording.js";
+import { Store, openStore } from "./store.js";
+import { Uploads } from "./uploads.js";
+import { clock } from "./journal.js";
+
+const IDLE = 30_000; // ms without a panel, a recording or an upload, after which the desk is closed
+const TRIES = 5; // how often the service worker is asked again when it was stopped meanwhile
+
+const store = openStore().then((database) => new Store(database));
+const panels = new Set();
+let leaving = 0;
+let recording = null;
+const uploads = new Uploads(store, () => tellKept());
+
+function tell(news) {
+  for (const panel of panels) panel.postMessage(news);
+}
+
+/** Have the service worker do something; raises what it says. */
+async function hands(task, fields = {}) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const { value, error } = await chrome.runtime.sendMessage({ to: "background", task, ...fields });
+      if (error) throw Object.assign(new Error(error), { answered: true });
+      return value;
+    } catch (error) {
+      if (error.answered || attempt === TRIES) throw error;
+    }
+  }
+}
+
+/** An id that sorts by time and that no other recording has. */
+function newId() {
+  const now = new Date(), two = (number) => String(number).padStart(2, "0");
+  const date = `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
+  const random = Array.from(crypto.getRandomValues(new Uint8Array(4)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return `${date}-${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}-${random}`;
+}
+
+async function browserName() {
+  const { fullVersionList = [] } = (await navigator.userAgentData?.getHighEntropyValues(["fullVersionList"])) ?? {};
+  const found = fullVersionList.find(({ brand }) => /Chrom/.test(brand));
+  return found ? `${found.brand} ${found.version}` : "Chromium";
+}
+
+// What the panel asks for.
+
+const TASKS = {
+  async start({ task, window }) {
+    if (recording) throw new Error("A recording is going on already.");
+    const id = newId(), started_at = clock();
+    const facts = { id, task, started_at, ended: false, status: "recording", sent: null };
+    const kept = await store;
+    await kept.saveRecording(facts);
+    recording = new Recording(kept, facts, window, hands, tell);
+    recording.journal.add("begin", {
+      id, task, started_at, user_agent: navigator.userAgent, browser: await browserName(), version: await hands("version"),
+    });
+    try {
+      const tab = await hands("shown", { window });
+      recording.addTab(tab);
+      if (tab.zoom !== 1) recording.journal.add("zoom", { tab: 1, zoom: tab.zoom });
+      await hands("register");
+      await hands("inject", tab);
+      await recording.pictures.ready();
+    } catch (error) {
+      await TASKS.stop();
+      throw error;
+    }
+    await showSign();
+    tell(state());
+    return { id };
+  },
+
+  async pause() {
+    recording?.pause();
+    await showSign();
+    tell(state());
+  },
+
+  async resume() {
+    recording?.resume();
+    await showSign();
+    tell(state());
+  },
+
+  async say({ speaker, utterance }) {
+    if (!recording) throw new Error("Nothing is being recorded.");
+    recording.say(speaker, utterance);
+  },
+
+  async undo() {
+    recording?.undo();
+  },
+
+  async stop() {
+    if (!recording) return;
+    const ending = recording;
+    await ending.stop();
+    recording = null;
+    const { facts, journal } = ending;
+    await (await store).saveRecording({ ...facts, ended: true, status: "kept", ended_at: clock(), bytes: journal.bytes });
+    await hands("unregister");
+    await showSign();
+    tell(state());
+    await tellKept();
+  },
+
+  /** How much is on disk: number of the journal's last line, and bytes. */
+  async acknowledged() {
+    return { line: recording?.acknowledged ?? 0, bytes: recording?.journal.bytes ?? 0 };
+  },
+
+  /** The recordings that wait on this computer. */
+  kept: () => keptRecordings(),
+
+  /** The package of a recording, as an address that can be downloaded from. */
+  async pack({ id }) {
+    const packing = await Packing.of(await store, id);
+    return { url: URL.createObjectURL(await packing.blob()), name: `${id}.zip` };
+  },
+
+  async discard({ id }) {
+    if (recording?.facts.id === id) throw new Error("This recording is going on.");
+    await (await store).remove(id);
+    await tellKept();
+  },
+
+  signIn: (account) => uploads.signIn(account),
+  signOut: () => uploads.signOut(),
+  upload: ({ id }) => uploads.begin(id),
+};
+
+const state = () => ({
+  state: recording
+    ? { id: recording.facts.id, task: recording.facts.task, paused: recording.paused, elapsed: recording.elapsed,
+      withheld: recording.pictures.withheld }
+    : null,
+});
+
+const keptRecordings = async () =>
+  (await (await store).recordings()).filter(({ id }) => id !== recording?.facts.id);
+
+async function tellKept() {
+  tell({ kept: await keptRecordings(), account: await uploads.account() });
+}
+
+async function showSign() {
+  const text = recording ? (recording.paused ? "II" : "REC") : "";
+  const title = recording ? `demotape: ${recording.paused ? "paused" : "recording"}` : "demotape: open the panel";
+  await hands("sign", { text, title });
+}
+
+// Who talks to the desk.
+
+const isOurs = ({ tab, origin }) => !tab || origin === location.origin; // a frame has a tab and another origin
+
+chrome.runtime.onConnect.addListener((port) => {
+  if (port.name === "panel" && isOurs(port.sender)) return onPanel(port);
+  if (!port.name.startsWith("capture:") || isOurs(port.sender)) return undefined;
+  return recording ? recording.onPort(port) : port.postMessage({ record: "off" });
+});
+
+function onPanel(panel) {
+  panels.add(panel);
+  panel.onDisconnect.addListener(() => {
+    panels.delete(panel);
+    leaveSoon();
+  });
+  panel.onMessage.addListener(async ({ ask, do: task, ...fields }) => {
+    try {
+      panel.postMessage({ answer: ask, value: (await TASKS[task](fields)) ?? null });
+    } catch (error) {
+      panel.postMessage({ answer: ask, error: error.message });
+    }
+  });
+  panel.postMessage(state());
+  for (const news of recording?.history() ?? []) panel.postMessage(news);
+  tellKept();
+}
+
+chrome.runtime.onMessage.addListener((message, sender) => {
+  if (message.to === "desk" && isOurs(sender)) recording?.onNews(message.news);
+});
+
+/** Close the desk when nobody needs it for a while. */
+function leaveSoon() {
+  clearTimeout(leaving);
+  leaving = setTimeout(() => {
+    if (!recording && !uploads.busy && !panels.size) hands("closeDesk");
+    else if (!panels.size) leaveSoon();
+  }, IDLE);
+}
+
+uploads.resume();
+leaveSoon();

@@ -1,0 +1,201 @@
+// A worker: the painted frames of the recorded tabs. Gives for each event the newest frame not later than it, and the
+// shown tab's frames as a video. What is secret is blackened before anything leaves this worker.
+import { blackened, copyOf, decoded, png, shown, thumbnail } from "./pixels.js";
+import { Video } from "./video.js";
+
+const FRESH = 0.6; // seconds of which every frame is held
+const HELD = 2.5; // seconds of which some frames are held: a page that is busy tells late of what was done
+const APART = 0.15; // seconds between those
+const ON_ITS_WAY = 0.4; // seconds that a frame painted before an event may arrive after it
+const HOLD = 3; // seconds that a new document has to tell what in it is secret
+const TELLINGS = 200; // frames by which the clock of a stream is set
+const THUMBNAIL = 176; // pixels
+
+const now = () => (performance.timeOrigin + performance.now()) / 1000;
+const tabs = new Map();
+const video = new Video((segment, bytes) => postMessage({ segment, bytes }, [bytes]));
+let shownTab = 0, paused = false;
+
+/** The frames of one tab. */
+class Tab {
+  constructor(number) {
+    this.number = number;
+    this.ring = []; // { copy, ticks | time, boxes, wanted }
+    this.delays = []; // wall clock minus the stream's own clock, of the last frames, in seconds
+    this.told = [[], []]; // boxes of the last two tellings: a frame may show either
+    this.width = 0; // of the viewport, CSS pixels
+    this.known = true; // whether this document has told where its secrets are
+    this.unknownSince = 0;
+    this.waiting = []; // events whose picture is looked for
+    this.readers = new Set();
+  }
+
+  get offset() {
+    return Math.min(...this.delays);
+  }
+
+  /** Wall clock of a frame. The least delayed frame sets the clock, so a frame is never taken for older than it is. */
+  timeOf = (entry) => entry.time ?? entry.ticks + this.offset;
+
+  add(entry) {
+    entry.boxes = this.told.flat();
+    this.ring.push(entry);
+    this.thin();
+    this.serve();
+    toVideo(this);
+  }
+
+  /** Let go of frames that nobody will ask for. */
+  thin() {
+    const until = now();
+    let last = -Infinity;
+    this.ring = this.ring.filter((entry, index) => {
+      const time = this.timeOf(entry), age = until - time;
+      if (index === this.ring.length - 1 || age < FRESH) return true;
+      if (age > HELD && until - this.timeOf(this.ring[index + 1]) > HELD) return false;
+      if (time - last < APART) return false;
+      last = time;
+      return true;
+    });
+  }
+
+  newestUntil(time) {
+    return this.ring.findLast((entry) => this.timeOf(entry) <= time) ?? null;
+  }
+
+  /** Answer the events for which no better frame can come. */
+  serve() {
+    const newest = this.ring.length ? this.timeOf(this.ring.at(-1)) : -Infinity, at = now();
+    const isKnown = this.known || at - this.unknownSince > HOLD;
+    const ready = this.waiting.filter(({ time }) => isKnown && (newest > time || at - time > ON_ITS_WAY));
+    if (!ready.length) return;
+    this.waiting = this.waiting.filter((wanted) => !ready.includes(wanted));
+    for (const wanted of ready) answer(this, wanted);
+  }
+
+  scale = (entry) => (this.width ? entry.copy.width / this.width : 1);
+
+  /** A frame without its secrets. */
+  clean = (entry) => blackened(entry.copy, [...entry.boxes, ...this.told.flat()], this.scale(entry));
+}
+
+function tabOf(number) {
+  if (!tabs.has(number)) tabs.set(number, new Tab(number));
+  return tabs.get(number);
+}
+
+/** Hand out the picture of an event; the same frame is made into a picture once. */
+async function answer(tab, { event, time }) {
+  const entry = tab.newestUntil(time);
+  if (!entry) return postMessage({ event, tab: tab.number, picture: null });
+  entry.picture ??= pictureOf(tab.clean(entry));
+  const { bytes, small } = await entry.picture;
+  postMessage({ event, tab: tab.number, picture: { bytes, small, time: tab.timeOf(entry), still: entry.time !== undefined } });
+}
+
+async function pictureOf(copy) {
+  return { bytes: await png(copy), small: await thumbnail(copy, THUMBNAIL) };
+}
+
+/** Give the video the frames that are old enough for their secrets to be told. */
+function toVideo(tab, all = false) {
+  if (tab.number !== shownTab || paused) return;
+  const isKnown = tab.known || now() - tab.unknownSince > HOLD;
+  for (const [index, entry] of tab.ring.entries()) {
+    const time = tab.timeOf(entry);
+    if (!isKnown || (!all && now() - time < FRESH / 2)) break;
+    const next = tab.ring[index + 1];
+    if (entry.filmed || !video.wants(time, next ? tab.timeOf(next) : Infinity)) continue;
+    entry.filmed = true;
+    const frame = shown(tab.clean(entry), Math.round(time * 1e6));
+    video.add(frame);
+  }
+}
+
+async function follow(tab, readable) {
+  const reader = readable.getReader();
+  tab.readers.add(reader);
+  for (;;) {
+    const { value: frame, done } = await reader.read();
+    if (done) break;
+    const ticks = frame.timestamp / 1e6;
+    tab.delays.push(now() - ticks);
+    if (tab.delays.length > TELLINGS) tab.delays.shift();
+    const copy = await copyOf(frame);
+    frame.close();
+    tab.add({ copy, ticks });
+    if (tab.delays.length === 1) postMessage({ begun: tab.number });
+  }
+  tab.readers.delete(reader);
+  postMessage({ ended: tab.number });
+}
+
+const ORDERS = {
+  /** A stream of a tab. */
+  follow: ({ tab, readable }) => void follow(tabOf(tab), readable),
+  /** A picture that was no frame of a stream; `time` is when it was there. */
+  async still({ tab, blob, time }) {
+    tabOf(tab).add({ copy: await decoded(blob), time });
+  },
+  /** Another document takes the place of what a tab showed. */
+  document({ tab, tells }) {
+    Object.assign(tabOf(tab), { known: !tells, unknownSince: now() });
+  },
+  /** What in a tab is secret, by its own word. */
+  told({ tab, boxes, width }) {
+    const it = tabOf(tab);
+    Object.assign(it, { told: [it.told[1], boxes], width, known: true });
+    it.serve();
+  },
+  want({ tab, event, time }) {
+    const it = tabOf(tab);
+    it.waiting.push({ event, time });
+    it.serve();
+  },
+  show({ tab }) {
+    shownTab = tab;
+  },
+  pause() {
+    toVideo(tabOf(shownTab), true);
+    paused = true;
+    video.cut();
+  },
+  /** What stands on the screen now is where the video goes on from. */
+  resume({ time }) {
+    paused = false;
+    for (const tab of tabs.values()) {
+      for (const entry of tab.ring) entry.filmed = true;
+      const last = tab.ring.at(-1);
+      if (last && tab.number === shownTab) {
+        video.add(shown(tab.clean(last), Math.round(time * 1e6)));
+      }
+    }
+  },
+  /** A tab is gone. */
+  forget({ tab }) {
+    for (const wanted of tabOf(tab).waiting) answer(tabOf(tab), wanted);
+    tabs.delete(tab);
+  },
+  /** Nothing more will come: answer who waits, end the video. */
+  async finish() {
+    for (const tab of tabs.values()) {
+      const waiting = tab.waiting.splice(0);
+      await Promise.all(waiting.map((wanted) => answer(tab, wanted)));
+    }
+    toVideo(tabOf(shownTab), true);
+    await video.finish();
+    for (const tab of tabs.values()) for (const reader of tab.readers) reader.cancel();
+    tabs.clear();
+    postMessage({ finished: true });
+  },
+};
+
+onmessage = ({ data }) => ORDERS[data.order](data);
+
+// Where a page does not paint, nothing but time tells that no frame is on its way any more.
+setInterval(() => {
+  for (const tab of tabs.values()) {
+    tab.serve();
+    toVideo(tab);
+  }
+}, 100);

@@ -1,0 +1,124 @@
+// What the person who records is shown of it: one plain line an action, without anything they typed. The same rules as
+// recorder/live_list.py; the folding into turns is done later, from the whole recording.
+
+const SILENT_KEYS = new Set(["Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock", "NumLock", "ScrollLock", "Fn",
+  "Tab", "Dead", "Process", "Unidentified", "Compose", "Character"]);
+const NAVIGATIONS = { typed: "load", reload: "reload", back: "back", forward: "forward" };
+const WORDS = {
+  pointerdown: "click", click: "click", auxclick: "click", contextmenu: "click", dblclick: "dblclick",
+  dragstart: "drag", drop: "drag", hover: "hover", submit: "submit", copy: "copy", cut: "copy", paste: "paste",
+  tabcreate: "tabcreate", tabremove: "tabremove", tabswitch: "tabswitch",
+};
+const CONTROLS = new Set(["input", "textarea", "select"]);
+const NOT_TYPED_IN = new Set(["button", "submit", "reset", "image", "checkbox", "radio", "range", "color", "date", "time",
+  "month", "week", "datetime-local", "file", "hidden"]);
+const DELETIONS = new Set(["Backspace", "Delete"]);
+const JOINED = new Set(["textInput", "scroll"]); // many events in a row on one element are one line
+const QUICK = 0.5; // seconds between the presses of a double click
+// Words that may better the first of a gesture, the surest first.
+const RANKS = {
+  pointerdown: ["upload", "change", "drag", "dblclick", "click", "scroll"],
+  keydown: ["copy", "paste", "submit", "change", "textInput", "click", "scroll"],
+};
+const UNSURE = 99;
+const NAME_LIMIT = 80;
+
+export class LiveList {
+  #lines = [];
+  #byGesture = new Map();
+  #begun = new Map(); // id of a gesture's first event -> its number
+
+  /**
+   * The line that an event adds or changes, null when it changes none. An event is a page's message with `n`, the number
+   * of its line in the journal, and its time in seconds. A line: `line` its number, `event` (n) of the last gesture in it,
+   * `time`, `word` (an intent), `name` of the target, `undone`.
+   */
+  take(event) {
+    const word = wordOf(event), gesture = event.gesture ?? event.id ?? event.n;
+    if (!this.#begun.has(gesture)) this.#begun.set(gesture, event.n);
+    if (!word) return null;
+    let line = this.#byGesture.get(gesture);
+    if (!line) line = this.#sameAsLast(event, word) ?? this.#add(event, word);
+    else if (!JOINED.has(line.word) && !better(line, event, word)) return null;
+    line.event = this.#begun.get(gesture);
+    this.#byGesture.set(gesture, line);
+    return told(line);
+  }
+
+  /** Mark the last line that still stands; returns it, or null when there is none. */
+  undo() {
+    const line = this.#lines.findLast((each) => !each.undone);
+    if (!line) return null;
+    line.undone = true;
+    return told(line);
+  }
+
+  /** All lines so far. */
+  all = () => this.#lines.map(told);
+
+  #add(event, word) {
+    const line = {
+      line: this.#lines.length + 1, event: event.n, time: event.time, word, name: nameOf(event), undone: false,
+      of: `${event.tab} ${event.target?.uid ?? ""}`, beganBy: event.type, rank: UNSURE,
+    };
+    this.#lines.push(line);
+    return line;
+  }
+
+  #sameAsLast(event, word) {
+    const last = this.#lines.at(-1);
+    if (!last || last.undone || last.of !== `${event.tab} ${event.target?.uid ?? ""}` || last.word !== word) return null;
+    const quick = event.type === "pointerdown" && event.time - last.time < QUICK;
+    return JOINED.has(word) || quick ? last : null;
+  }
+}
+
+const told = ({ line, event, time, word, name, undone }) => ({ line, event, time, word, name, undone });
+
+/** Give a line the word of a later event of its gesture, if that is surer; returns whether it is. */
+function better(line, event, word) {
+  const rank = (RANKS[line.beganBy] ?? []).indexOf(word);
+  if (rank < 0 || rank >= line.rank) return false;
+  Object.assign(line, { word, name: nameOf(event), rank });
+  return true;
+}
+
+/** The intent that an event is likely to become; null when it shows nothing of its own. */
+function wordOf(event) {
+  const { type, data } = event;
+  if (type === "input" || type === "change") return valueWord(event);
+  if (type === "keydown") return keyWord(event);
+  if (type === "scroll") return event.gesture ? "scroll" : null; // a page that scrolls itself is nobody's action
+  if (type === "navigate") return NAVIGATIONS[data.transition] ?? null;
+  return WORDS[type] ?? null;
+}
+
+function valueWord({ type, data, target }) {
+  if (data.files?.length) return "upload";
+  if (isTypedIn(target)) return type === "input" ? "textInput" : null;
+  return "change";
+}
+
+function keyWord({ data: { key, modifiers = [] }, target }) {
+  if (SILENT_KEYS.has(key)) return null;
+  const held = modifiers.some((name) => name !== "Shift"), tag = target?.tag ?? "";
+  const brings = key.length === 1 || DELETIONS.has(key) || (key === "Enter" && tag !== "input");
+  if (!held && brings && (CONTROLS.has(tag) || isTypedIn(target))) return null; // told by its `input`
+  return "press";
+}
+
+/** Whether a person types into it. */
+function isTypedIn(element) {
+  if (!element) return false;
+  const { tag, attributes } = element;
+  if (tag === "input") return !NOT_TYPED_IN.has((attributes.type ?? "text").toLowerCase());
+  return tag === "textarea" || (attributes.contenteditable ?? "false").toLowerCase() !== "false";
+}
+
+/** What it was done to. Never a value or a key that could be part of one; of an address only the host. */
+function nameOf({ type, data, target }) {
+  if (type === "keydown" && data.key.length > 1) return data.key;
+  if (type === "navigate") return URL.canParse(data.url) ? new URL(data.url).hostname.slice(0, NAME_LIMIT) : "";
+  if (type.startsWith("tab")) return `Tab ${data.tab}`;
+  return target ? (target.name || target.role || target.tag).slice(0, NAME_LIMIT) : "";
+}

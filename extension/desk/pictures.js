@@ -1,0 +1,151 @@
+// Where the pictures come from: the stream of each tab that Chrome gives one of; of the others stills, twice a second.
+import { clock } from "./journal.js";
+
+const STILL_EVERY = 600; // ms; Chrome refuses more than two in a second
+const ANY_SIZE = { maxWidth: 3840, maxHeight: 2160, minWidth: 16, minHeight: 16 }; // then frames have the page's own size
+const FRAMES = 30; // a second
+const FIRST = 1000; // ms that a first picture may take
+const TRIES = 10, AGAIN = 50; // ms
+
+export class Pictures {
+  #worker = new Worker("frames.js", { type: "module" });
+  #streams = new Map(); // tab -> MediaStream
+  #windows = new Map(); // tab -> window
+  #stills;
+  #finished = null;
+  #begun = Promise.withResolvers();
+  #pending = new Set();
+
+  /** @param {import("./recording.js").Recording} recording */
+  constructor(recording) {
+    this.recording = recording;
+    this.shownAt = 0;
+    this.shown = 0;
+    this.#worker.onmessage = ({ data }) => this.#hear(data);
+    this.#stills = setInterval(() => this.#takeStill(), STILL_EVERY);
+  }
+
+  #order = (order, fields = {}, transfer = []) => this.#worker.postMessage({ order, ...fields }, transfer);
+
+  /** Get the stream of a tab, if Chrome gives it. */
+  async follow(tab, { chromeTab, window }) {
+    if (window) this.#windows.set(tab, window);
+    if (!this.shown) this.show(tab);
+    if (this.#streams.has(tab)) return;
+    this.#streams.set(tab, null);
+    const stream = await this.#streamOf(chromeTab);
+    if (!stream || !this.#windows.has(tab)) {
+      stream?.getTracks().forEach((track) => track.stop());
+      this.#streams.delete(tab);
+      if (this.shown === tab) this.#takeStill();
+    } else {
+      this.#streams.set(tab, stream);
+      const { readable } = new MediaStreamTrackProcessor({ track: stream.getVideoTracks()[0] });
+      this.#order("follow", { tab, readable }, [readable]);
+    }
+    this.#tellStream();
+  }
+
+  /** Kept when there is a first picture, or none can be had soon. */
+  ready = () => Promise.race([this.#begun.promise, new Promise((done) => setTimeout(done, FIRST))]);
+
+  /** The stream of a tab; null without a click on the toolbar. A tab that changes its renderer is asked again. */
+  async #streamOf(chromeTab) {
+    for (let attempt = 1; attempt <= TRIES && !this.#finished; attempt++) {
+      try {
+        const chromeMediaSourceId = await this.recording.hands("stream", { chromeTab });
+        return await navigator.mediaDevices.getUserMedia({
+          audio: false,
+          video: { mandatory: { chromeMediaSource: "tab", chromeMediaSourceId, maxFrameRate: FRAMES, ...ANY_SIZE } },
+        });
+      } catch (error) {
+        if (error.answered) return null;
+        await new Promise((done) => setTimeout(done, AGAIN));
+      }
+    }
+    return null;
+  }
+
+  /** The tab that the person sees. */
+  show(tab) {
+    this.shown = tab;
+    this.shownAt = clock();
+    this.#order("show", { tab });
+    this.#tellStream();
+  }
+
+  /** Whether Chrome withholds the stream of the tab that is shown; while it is asked for, that is not known yet. */
+  get withheld() {
+    return !this.#streams.has(this.shown);
+  }
+
+  #tellStream() {
+    this.recording.tell({ withheld: this.withheld });
+  }
+
+  onDocument = (tab, tells) => this.#order("document", { tab, tells });
+
+  onSecrets = (tab, boxes, width) => this.#order("told", { tab, boxes, width });
+
+  /** Look for the picture of a line: the newest of a tab that is not later than a time. */
+  want(tab, event, time) {
+    if (tab) this.#order("want", { tab, event, time });
+  }
+
+  pause = () => this.#order("pause");
+
+  resume = (time) => this.#order("resume", { time });
+
+  forget(tab) {
+    this.#streams.get(tab)?.getTracks().forEach((track) => track.stop());
+    this.#streams.delete(tab);
+    this.#windows.delete(tab);
+    this.#order("forget", { tab });
+  }
+
+  async finish() {
+    clearInterval(this.#stills);
+    await new Promise((done) => {
+      this.#finished = done;
+      this.#order("finish");
+    });
+    await Promise.all(this.#pending);
+    for (const tab of [...this.#streams.keys()]) this.forget(tab);
+    this.#worker.terminate();
+  }
+
+  async #takeStill() {
+    const { recording, shown } = this, window = this.#windows.get(shown);
+    if (!this.withheld || recording.paused || !window) return;
+    try {
+      const blob = await (await fetch(await recording.hands("still", { window }))).blob();
+      if (this.shown === shown) this.#order("still", { tab: shown, blob, time: clock() });
+      this.#begun.resolve();
+    } catch {
+      // A page of Chrome's own, or the limit: the next one will do.
+    }
+  }
+
+  #hear(said) {
+    if (said.finished) return this.#finished?.();
+    if (said.begun) return this.#begun.resolve();
+    if (said.ended) {
+      this.#streams.delete(said.ended);
+      return this.#tellStream();
+    }
+    const work = this.#keep(said).finally(() => this.#pending.delete(work));
+    this.#pending.add(work);
+    return undefined;
+  }
+
+  async #keep({ event, tab, picture, segment, bytes }) {
+    const { journal, tell } = this.recording;
+    if (segment) return void journal.add("video", { blob: await journal.keep(bytes), ...segment });
+    if (!picture) return undefined;
+    const blob = await journal.keep(picture.bytes);
+    journal.add("picture", { tab, event, time: picture.time, still: picture.still, blob });
+    this.recording.small.set(event, picture.small);
+    tell({ picture: { event, small: picture.small } });
+    return undefined;
+  }
+}

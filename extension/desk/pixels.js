@@ -1,0 +1,87 @@
+// Frames as bytes: copied out of the stream, blackened where something is secret, shown again. No state.
+
+const MARGIN = 3; // CSS pixels around a secret field that are blackened too
+
+/** A frame of the stream, in memory of its own: the stream has only a few frames to lend. */
+export async function copyOf(frame) {
+  const { width, height } = frame.visibleRect;
+  const bytes = new Uint8Array(frame.allocationSize());
+  const layout = await frame.copyTo(bytes);
+  return { bytes, layout, format: frame.format, width, height, colorSpace: frame.colorSpace };
+}
+
+/** A picture (of captureVisibleTab) as such a frame. */
+export async function decoded(blob) {
+  const picture = await createImageBitmap(blob);
+  const frame = new VideoFrame(picture, { timestamp: 0 });
+  picture.close();
+  try {
+    return await copyOf(frame);
+  } finally {
+    frame.close();
+  }
+}
+
+/** The copy with boxes (CSS pixels) blackened; `scale` is device pixels per CSS pixel. */
+export function blackened(copy, boxes, scale) {
+  if (!boxes.length) return copy;
+  const bytes = copy.bytes.slice();
+  for (const box of boxes) {
+    const left = even(Math.max(0, (box.x - MARGIN) * scale), copy.width);
+    const top = even(Math.max(0, (box.y - MARGIN) * scale), copy.height);
+    const right = even(Math.max(0, (box.x + box.width + MARGIN) * scale + 1), copy.width);
+    const bottom = even(Math.max(0, (box.y + box.height + MARGIN) * scale + 1), copy.height);
+    planesOf(copy.format).forEach(({ perPixel, share, black }, plane) => {
+      const { offset, stride } = copy.layout[plane];
+      for (let y = Math.floor(top / share); y < Math.ceil(bottom / share); y++) {
+        const row = offset + y * stride;
+        const from = row + Math.floor(left / share) * perPixel, to = row + Math.ceil(right / share) * perPixel;
+        if (black.length === 1) bytes.fill(black[0], from, to);
+        else for (let at = from; at < to; at++) bytes[at] = black[(at - row) % black.length];
+      }
+    });
+  }
+  return { ...copy, bytes };
+}
+
+const even = (value, limit) => Math.min(limit, Math.floor(value / 2) * 2);
+
+/** Planes of a pixel format (WebCodecs, section 9.8): bytes a sample, how many pixels it stands for each way, black. */
+function planesOf(format) {
+  if (format?.startsWith("I420")) {
+    const chroma = { perPixel: 1, share: 2, black: [128] };
+    return [{ perPixel: 1, share: 1, black: [16] }, chroma, chroma];
+  }
+  if (format === "NV12") return [{ perPixel: 1, share: 1, black: [16] }, { perPixel: 2, share: 2, black: [128, 128] }];
+  return [{ perPixel: 4, share: 1, black: [0, 0, 0, 255] }]; // RGBA, BGRA and those without alpha
+}
+
+/** The copy as a VideoFrame; to be closed. */
+export function shown(copy, timestamp = 0) {
+  return new VideoFrame(copy.bytes, {
+    format: copy.format, codedWidth: copy.width, codedHeight: copy.height, layout: copy.layout, timestamp,
+    colorSpace: copy.colorSpace,
+  });
+}
+
+/** The copy drawn on a canvas of a size: fitted, the rest black. */
+export function drawn(copy, width, height) {
+  const canvas = new OffscreenCanvas(width, height);
+  const context = canvas.getContext("2d", { alpha: false });
+  const scale = Math.min(width / copy.width, height / copy.height);
+  const frame = shown(copy);
+  context.drawImage(frame, 0, 0, copy.width * scale, copy.height * scale);
+  frame.close();
+  return canvas;
+}
+
+/** The copy as PNG bytes. */
+export const png = async (copy) =>
+  (await drawn(copy, copy.width, copy.height).convertToBlob({ type: "image/png" })).arrayBuffer();
+
+/** A small picture of it, for the panel. */
+export async function thumbnail(copy, width) {
+  const canvas = drawn(copy, width, Math.max(1, Math.round((copy.height * width) / copy.width)));
+  const bytes = new Uint8Array(await (await canvas.convertToBlob({ type: "image/webp", quality: 0.7 })).arrayBuffer());
+  return `data:image/webp;base64,${btoa(String.fromCharCode(...bytes))}`;
+}

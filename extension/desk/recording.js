@@ -1,0 +1,312 @@
+// The recording that goes on: takes what pages, browser and person report, and writes it to the journal.
+import { Islands } from "./places.js";
+import { Journal, clock } from "./journal.js";
+import { LiveList } from "./live.js";
+import { Navigations } from "./navigations.js";
+import { Pictures } from "./pictures.js";
+import { Secrets } from "./secrecy.js";
+import { Tabs } from "./tabs.js";
+
+const RESOURCES_APART = 1500; // ms between two looks at what a tab has loaded
+const BEGINNINGS = new Set(["pointerdown", "keydown", "wheel"]);
+const CLOCK_SET = 1000; // ms between a page's clock and this one that mean that one was set
+const RESTING = 500; // ms that frames have to fall silent at the end
+
+/** Time of a page, in ms, as this clock would tell it: the page's may have been set since. */
+function truly(time, sent) {
+  const skew = clock() * 1000 - sent;
+  return Math.abs(skew) > CLOCK_SET ? time + skew : time;
+}
+
+export class Recording {
+  /**
+   * `facts`: id, task, started_at …; `hands` asks the service worker for something; `tell` hands news to the panel.
+   */
+  constructor(store, facts, window, hands, tell) {
+    this.facts = facts;
+    this.hands = hands;
+    this.tell = tell;
+    this.paused = false;
+    this.ended = false;
+    this.acknowledged = 0;
+    this.tabs = new Tabs(window);
+    this.live = new LiveList();
+    this.navigations = new Navigations();
+    this.secrets = new Secrets();
+    this.pictures = new Pictures(this);
+    this.journal = new Journal(store, facts.id, (line) => this.#written(line));
+    this.ports = new Map(); // port -> { number, frame, session, owed: [[line, message]…] }
+    this.islands = new Map(); // tab -> Islands
+    this.documents = new Map(); // tab -> the top document's id, as Chrome names it
+    this.said = []; // chat, as it was told
+    this.small = new Map(); // line -> small picture
+    this.seen = new Map(); // session of a frame -> number of its last message
+    this.resources = new Set(); // address and content of those that are kept
+    this.looks = new Map(); // tab -> timer of the next look at what it has loaded
+    this.lookedAt = new Map(); // tab -> when the last was
+  }
+
+  /** Seconds since the beginning. */
+  get elapsed() {
+    return clock() - this.facts.started_at;
+  }
+
+  /** What a panel is told that is opened only now. */
+  history() {
+    const told = [...this.live.all().map((line) => ({ line })), ...this.said.map((chat) => ({ chat }))];
+    told.sort((one, other) => (one.line ?? one.chat).time - (other.line ?? other.chat).time);
+    return [...[...this.small].map(([event, small]) => ({ picture: { event, small } })), ...told];
+  }
+
+  // Tabs.
+
+  /** Take in a tab that appears, and have it heard and seen. */
+  addTab(tab) {
+    const known = this.tabs.number(tab.chromeTab);
+    if (known) return known;
+    const opener = this.tabs.number(tab.opener) ?? null, before = this.tabs.current;
+    const number = this.tabs.add(tab);
+    this.islands.set(number, new Islands());
+    const line = this.journal.add("tab", { tab: number, opener, url: this.paused ? "" : this.secrets.inAddress(tab.url) });
+    if (number === 1) this.tabs.current = 1;
+    else if (!this.paused) {
+      this.pictures.want(opener ?? before, line, clock());
+      this.#list(line, { time: this.elapsed, type: "tabcreate", tab: number, gesture: null, target: null, data: { tab: number } });
+    }
+    this.pictures.follow(number, tab);
+    return number;
+  }
+
+  showTab(chromeTab) {
+    const number = this.tabs.number(chromeTab);
+    if (!number || number === this.tabs.current) return;
+    const origin = this.tabs.current;
+    this.tabs.current = number;
+    this.pictures.show(number);
+    if (this.paused) return;
+    const line = this.journal.add("show", { tab: number });
+    this.pictures.want(origin, line, clock());
+    this.#list(line, { time: this.elapsed, type: "tabswitch", tab: number, gesture: null, target: null, data: { tab: number } });
+  }
+
+  // What frames tell.
+
+  /** A frame has opened its line to the desk. */
+  onPort(port) {
+    const { tab, frameId, documentId } = port.sender;
+    const facts = { chromeTab: tab.id, window: tab.windowId, opener: tab.openerTabId ?? null, active: tab.active,
+      url: tab.url ?? tab.pendingUrl ?? "" };
+    if (this.ended || (!this.tabs.number(tab.id) && !this.tabs.belongs(facts))) return port.postMessage({ record: "off" });
+    const number = this.addTab(facts);
+    const frame = { number, frame: frameId, session: port.name, owed: [], resting: false };
+    this.ports.set(port, frame);
+    if (frameId === 0) this.#onDocument(number, documentId, port.sender.url);
+    port.onMessage.addListener((message) => this.#onMessage(port, frame, message, documentId));
+    port.onDisconnect.addListener(() => this.ports.delete(port));
+    port.postMessage({ record: this.paused ? "wait" : "on" });
+  }
+
+  #onDocument(number, documentId, url) {
+    if (this.documents.get(number) === documentId) return;
+    this.documents.set(number, documentId);
+    this.islands.get(number).clear();
+    this.lookedAt.delete(number);
+    this.pictures.onDocument(number, /^(https?|file):/.test(url ?? ""));
+  }
+
+  #onMessage(port, frame, message, documentId) {
+    if (message.resting) frame.resting = true;
+    if (message.resources) this.#lookSoon(frame.number);
+    if (!message.number || message.number <= (this.seen.get(frame.session) ?? 0)) return;
+    this.seen.set(frame.session, message.number);
+    if (message.secret) this.secrets.tell(message.secret.field, message.secret.value);
+    const line = message.text ? this.#take(frame, message, documentId) : 0;
+    const waitsFor = line || frame.owed.at(-1)?.[0]; // what came before it is not acknowledged with it
+    if (waitsFor) frame.owed.push([waitsFor, message.number]);
+    else port.postMessage({ acknowledged: message.number });
+  }
+
+  /** Take in what a capture script tells; returns the number of its line, 0 when it is not kept. */
+  #take({ number, frame }, { sent, text }, documentId) {
+    if (this.ended || this.paused) return 0;
+    const told = this.secrets.any ? this.secrets.inMessage(JSON.parse(text)) : JSON.parse(text);
+    if (told.type === "error") return this.problem(`tab ${number}: the capture script failed: ${told.message.slice(0, 500)}`);
+    const { snapshot } = told;
+    if (snapshot) this.#tellSecrets(number, told.path, snapshot);
+    if (snapshot && BEGINNINGS.has(told.type) && truly(told.time, sent) / 1000 > this.pictures.shownAt) {
+      this.showTab(this.tabs.chromeTab(number)); // who acts in a tab sees it
+    }
+    const line = this.journal.add("page", { tab: number, frame, document: documentId },
+      this.secrets.any ? JSON.stringify(told) : text);
+    if (told.type === "snapshot") return line;
+    const time = truly(told.time, sent) / 1000;
+    if (snapshot) this.pictures.want(number, line, time);
+    this.#list(line, { ...told, time: time - this.facts.started_at, tab: number });
+    return line;
+  }
+
+  #tellSecrets(number, path, snapshot) {
+    const islands = this.islands.get(number);
+    islands.take(path, snapshot);
+    if (islands.told) this.pictures.onSecrets(number, islands.secrets(), path.length ? 0 : snapshot.viewport.width);
+  }
+
+  /** Look soon at what a tab has loaded: a new document at once, one that goes on loading now and then. */
+  #lookSoon(number) {
+    if (this.looks.has(number)) return;
+    const wait = Math.max(0, (this.lookedAt.get(number) ?? -Infinity) + RESOURCES_APART - performance.now());
+    this.looks.set(number, setTimeout(() => this.#look(number), wait));
+  }
+
+  /** Keep what a tab has loaded and is not kept yet. */
+  async #look(number) {
+    clearTimeout(this.looks.get(number));
+    this.looks.delete(number);
+    this.lookedAt.set(number, performance.now());
+    const chromeTab = this.tabs.chromeTab(number);
+    if (this.ended || this.paused || !chromeTab) return;
+    const found = await this.hands("resources", { chromeTab }).catch(() => []);
+    for (const { url, type, content } of found) {
+      const name = `${url} ${content.length} ${content.slice(0, 200)} ${content.slice(-200)}`;
+      if (this.resources.has(name) || this.ended || this.paused) continue;
+      this.resources.add(name);
+      const blob = await this.journal.keep(Uint8Array.from(atob(content), (c) => c.charCodeAt(0)).buffer);
+      this.journal.add("resource", { url: this.secrets.inText(url), content_type: type, blob });
+    }
+  }
+
+  // What the browser tells.
+
+  onNews(news) {
+    const { kind, chromeTab } = news;
+    if (this.ended) return;
+    if (kind === "created") return void (this.tabs.belongs(news) && this.addTab(news));
+    if (kind === "invoked") return this.#onInvoked(news);
+    if (kind === "shown" && this.tabs.inScope(news)) return void this.#onShown(news);
+    if (kind === "replaced") return this.tabs.replace(news.removed, chromeTab);
+    const number = this.tabs.number(chromeTab);
+    if (!number) return;
+    if (kind === "removed") this.#onRemoved(number, chromeTab);
+    if (kind === "zoom" && !this.paused) this.journal.add("zoom", { tab: number, zoom: news.zoom });
+    if (kind === "navigating") this.navigations.begin(number, news);
+    if (kind === "navigated") this.#onNavigated(number, news);
+  }
+
+  /** The person clicked on the toolbar: now Chrome gives the stream of this tab. */
+  #onInvoked(tab) {
+    const number = this.tabs.number(tab.chromeTab);
+    if (number) this.pictures.follow(number, tab);
+  }
+
+  async #onShown(news) {
+    if (!this.tabs.number(news.chromeTab)) {
+      this.addTab({ ...(await this.hands("shown", { window: news.window })), chromeTab: news.chromeTab });
+      await this.hands("inject", { chromeTab: news.chromeTab });
+    }
+    this.showTab(news.chromeTab);
+  }
+
+  #onRemoved(number, chromeTab) {
+    const line = this.journal.add("gone", { tab: number });
+    if (!this.paused) {
+      this.pictures.want(number, line, clock());
+      this.#list(line, { time: this.elapsed, type: "tabremove", tab: number, gesture: null, target: null, data: { tab: number } });
+    }
+    this.tabs.remove(chromeTab);
+    this.pictures.forget(number);
+  }
+
+  #onNavigated(number, news) {
+    const { transition, started } = this.navigations.finish(number, news);
+    if (!news.sameDocument) {
+      this.#onDocument(number, news.document, news.url);
+      this.pictures.follow(number, news);
+    }
+    if (this.paused || news.url === "about:blank") return;
+    const { document, sameDocument } = news, url = this.secrets.inAddress(news.url);
+    const line = this.journal.add("navigate", { tab: number, url, transition, started, document, same_document: sameDocument });
+    this.pictures.want(number, line, started);
+    const time = started - this.facts.started_at;
+    this.#list(line, { time, type: "navigate", tab: number, gesture: null, target: null, data: { url, transition } });
+  }
+
+  // What the person asks for.
+
+  pause() {
+    if (this.paused || this.ended) return;
+    this.journal.add("pause");
+    this.paused = true;
+    this.pictures.pause();
+    this.#order("wait");
+  }
+
+  resume() {
+    if (!this.paused || this.ended) return;
+    this.paused = false;
+    this.journal.add("resume");
+    this.pictures.resume(clock());
+    this.journal.add("show", { tab: this.tabs.current });
+    this.#order("on");
+    for (const number of new Set([...this.ports.values()].map((frame) => frame.number))) this.#lookSoon(number);
+  }
+
+  say(speaker, utterance) {
+    if (this.paused || this.ended) throw new Error("The recording is paused; go on first.");
+    const chat = { speaker, utterance: this.secrets.inText(utterance) };
+    this.journal.add("chat", chat);
+    this.said.push({ time: this.elapsed, ...chat });
+    this.tell({ chat: this.said.at(-1) });
+  }
+
+  undo() {
+    const line = this.live.undo();
+    if (!line) return;
+    this.journal.add("undo", { event: line.event });
+    this.tell({ line });
+  }
+
+  /** Something went wrong that does not end the recording. */
+  problem(message) {
+    this.tell({ problem: message });
+    return this.journal.add("problem", { message });
+  }
+
+  /** End it: everything is on disk when the promise is kept. */
+  async stop() {
+    if (this.ended) return;
+    await this.hands("version").catch(() => {}); // what the browser has told the service worker arrives before the answer
+    await Promise.all([...this.looks.keys()].map((number) => this.#look(number)));
+    this.#order("off");
+    const until = performance.now() + RESTING;
+    while ([...this.ports.values()].some((frame) => !frame.resting) && performance.now() < until) {
+      await new Promise((done) => setTimeout(done, 10));
+    }
+    await this.pictures.finish();
+    this.ended = true;
+    this.journal.add("end");
+    await this.journal.settle();
+  }
+
+  #order(record) {
+    for (const [port, frame] of this.ports) {
+      frame.resting = false;
+      port.postMessage({ record });
+    }
+  }
+
+  #list(line, event) {
+    const changed = this.live.take({ ...event, n: line });
+    if (changed) this.tell({ line: changed });
+  }
+
+  /** Tell frames how far their messages are on disk. */
+  #written(line) {
+    if (this.journal.failed) return this.tell({ failed: "Nothing more could be written. What was recorded is kept." });
+    this.acknowledged = line;
+    for (const [port, frame] of this.ports) {
+      let last = 0;
+      while (frame.owed.length && frame.owed[0][0] <= line) last = frame.owed.shift()[1];
+      if (last) port.postMessage({ acknowledged: last });
+    }
+  }
+}

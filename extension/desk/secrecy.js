@@ -1,0 +1,118 @@
+// Secrets that the pages' fields held: known in memory only, so that they are found wherever else they turn up before
+// anything is written. The same rules as recorder/secrecy.py.
+
+const REDACTED = "[REDACTED]";
+const FEWEST = 3; // characters of a value that is looked for at all
+const DISTINCT = 6; // characters from which on a value is looked for inside other text
+const KEYS = new RegExp(
+  "(^|[^a-z])(pass(word|wd|phrase|code)?|pwd|secret|otp|totp|mfa|2fa|pin(code)?|cvv2?|cvc2?|csc|card-?(number|no|num)|" +
+  "(access|refresh|id|auth|session|api|csrf|xsrf)-?(token|key)|(verification|security|auth)-?code|token|authorization|" +
+  "jwt|session-?id|sid)([^a-z]|$)");
+
+/** Whether a parameter of that name is likely to hold a secret. */
+const isSecretName = (name) => KEYS.test(name.replace(/([a-z0-9])([A-Z])/g, "$1-$2").replace(/_/g, "-").toLowerCase());
+
+export class Secrets {
+  #byField = new Map();
+  #values = new Set();
+  #inside = null;
+  #whole = null;
+  #placed = null;
+
+  /** A secret field holds a value now; what it held before stays secret, unless it was a beginning of it. */
+  tell(field, value) {
+    const before = this.#byField.get(field) ?? "";
+    if (value === before) return;
+    if (before && !value.startsWith(before) && !before.startsWith(value)) this.#values.add(before);
+    if (value || !before) this.#byField.set(field, value);
+    else {
+      this.#values.add(before);
+      this.#byField.delete(field);
+    }
+    this.#compile();
+  }
+
+  /** Whether there is anything to look for. */
+  get any() {
+    return this.#whole !== null;
+  }
+
+  /** A text with every secret in it replaced. Short or plain words are left: they would be found everywhere. */
+  inText = (text) => (this.#inside ? text.replace(this.#inside, REDACTED) : text);
+
+  /** HTML with every secret in it replaced, short and plain ones where they are all of a text or of a value. */
+  inMarkup(text) {
+    const found = this.inText(text);
+    return this.#placed ? found.replace(this.#placed, REDACTED) : found;
+  }
+
+  /** An address without secrets, in its parameters (also by their name), its path and its user part. */
+  inAddress(url) {
+    if (!/^https?:/.test(url) || !URL.canParse(url)) return this.inText(url);
+    const { protocol, host, pathname, search, hash } = new URL(url);
+    const parameters = (part) => (part ? part[0] + this.#inParameters(part.slice(1)) : "");
+    return `${protocol}//${host}${this.#inRequest(pathname)}${parameters(search)}${parameters(hash)}`;
+  }
+
+  /** Any JSON value with every secret in its texts replaced, and addresses without any. */
+  inEvent(value) {
+    if (typeof value === "string") return /^https?:/.test(value) ? this.inAddress(value) : this.inText(value);
+    if (Array.isArray(value)) return value.map((item) => this.inEvent(item));
+    if (value === null || typeof value !== "object") return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.inEvent(item)]));
+  }
+
+  /** A capture script's message with every secret in it replaced. */
+  inMessage(message) {
+    const { snapshot } = message;
+    const clean = { ...message, target: this.inEvent(message.target), data: this.inEvent(message.data) };
+    if (!snapshot) return clean;
+    const { title, url, rows, chunks } = snapshot;
+    return { ...clean, snapshot: {
+      ...snapshot, title: this.inText(title), url: this.inAddress(url), rows: this.inEvent(rows),
+      chunks: chunks.map(([number, text]) => [number, this.inMarkup(text)]),
+    } };
+  }
+
+  #inRequest(text) {
+    const found = this.inText(text);
+    return this.#whole ? found.replace(this.#whole, REDACTED) : found;
+  }
+
+  /** `a=b&c=d` with what is secret in it replaced, else letter by letter as it was. */
+  #inParameters(query) {
+    if (!query.includes("=")) return this.#inRequest(query);
+    return query.split("&").map((part) => {
+      const [[name, value] = ["", ""]] = [...new URLSearchParams(part)];
+      const known = this.#inRequest(value);
+      if (!value || (!isSecretName(name) && known === value)) return part;
+      return new URLSearchParams([[name, known === value ? REDACTED : known]]).toString();
+    }).join("&");
+  }
+
+  #compile() {
+    const values = [...this.#values, ...this.#byField.values()].filter((value) => value.trim().length >= FEWEST);
+    this.#inside = anyOf(values.filter((value) => value.length >= DISTINCT && !isPlain(value)));
+    this.#whole = anyOf(values, "(?<![A-Za-z0-9])", "(?![A-Za-z0-9])");
+    this.#placed = anyOf(values, "(?:(?<=>)|(?<=value=[\"']))\\s*", "\\s*(?=[<\"'])");
+  }
+}
+
+/** A word such as `password`, which a page's markup holds as well. */
+const isPlain = (value) => /^[A-Za-z]?[a-z]*$/.test(value);
+
+function anyOf(values, before = "", after = "") {
+  const forms = [...new Set(values.flatMap(formsOf))].sort((one, other) => other.length - one.length);
+  const escaped = forms.map((form) => form.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&"));
+  return forms.length ? new RegExp(`${before}(?:${escaped.join("|")})${after}`, "g") : null;
+}
+
+/** How a value may be written: as it is, in HTML, in JSON, in an address, in base64. */
+function formsOf(value) {
+  const text = value.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  const forms = [value, text, text.replace(/"/g, "&quot;"), text.replace(/"/g, "&quot;").replace(/'/g, "&#x27;"),
+    JSON.stringify(value).slice(1, -1), encodeURI(value.toWellFormed()), encodeURIComponent(value.toWellFormed()),
+    new URLSearchParams([["", value]]).toString().slice(1)];
+  if (value.length >= DISTINCT) forms.push(btoa(String.fromCharCode(...new TextEncoder().encode(value))).replace(/=+$/, ""));
+  return forms;
+}

@@ -1,0 +1,100 @@
+// What is recorded, on disk: IndexedDB. Only the desk writes here.
+//
+// A recording is its facts (`recordings`), its journal (`lines`: numbered from 1 without gaps, each the text of one line)
+// and what the lines name by SHA-256 (`blobs`). A line is written together with its blobs or not at all.
+
+const NAME = "demotape", VERSION = 1;
+const STORES = { recordings: "id", settings: null, lines: null, blobs: null };
+const ALL = Number.MAX_SAFE_INTEGER;
+
+/** @returns {Promise<IDBDatabase>} */
+export function openStore() {
+  const opening = indexedDB.open(NAME, VERSION);
+  opening.onupgradeneeded = () => {
+    for (const [name, keyPath] of Object.entries(STORES)) opening.result.createObjectStore(name, keyPath ? { keyPath } : {});
+  };
+  return answerOf(opening);
+}
+
+/** Result of a request. */
+export const answerOf = (request) => new Promise((done, failed) => {
+  request.onsuccess = () => done(request.result);
+  request.onerror = () => failed(request.error);
+});
+
+/** A transaction that is on disk when the promise is kept. */
+function written(transaction) {
+  return new Promise((done, failed) => {
+    transaction.oncomplete = () => done();
+    transaction.onabort = transaction.onerror = () => failed(transaction.error);
+  });
+}
+
+const everything = (id) => IDBKeyRange.bound([id], [id, []]);
+
+export class Store {
+  /** @param {IDBDatabase} database */
+  constructor(database) {
+    this.database = database;
+  }
+
+  reading = (name) => this.database.transaction(name).objectStore(name);
+
+  recordings = () => answerOf(this.reading("recordings").getAll());
+
+  recording = (id) => answerOf(this.reading("recordings").get(id));
+
+  async saveRecording(facts) {
+    const transaction = this.database.transaction("recordings", "readwrite");
+    transaction.objectStore("recordings").put(facts);
+    await written(transaction);
+  }
+
+  setting = (name) => answerOf(this.reading("settings").get(name));
+
+  async saveSetting(name, value) {
+    const transaction = this.database.transaction("settings", "readwrite");
+    transaction.objectStore("settings").put(value, name);
+    await written(transaction);
+  }
+
+  /** Write lines ([number, text]) and blobs ([SHA-256, bytes]) of a recording at once. */
+  async append(id, lines, blobs) {
+    const transaction = this.database.transaction(["lines", "blobs"], "readwrite", { durability: "strict" });
+    for (const [sha256, bytes] of blobs) transaction.objectStore("blobs").put(bytes, [id, sha256]);
+    for (const [number, text] of lines) transaction.objectStore("lines").put(text, [id, number]);
+    await written(transaction);
+  }
+
+  /** Number of a recording's last line; 0 when it has none. */
+  async lastLine(id) {
+    const range = IDBKeyRange.bound([id, 0], [id, ALL]);
+    const cursor = await answerOf(this.reading("lines").openKeyCursor(range, "prev"));
+    return cursor ? cursor.key[1] : 0;
+  }
+
+  /** Lines from one number on, at most so many. */
+  lines = (id, from, count) => answerOf(this.reading("lines").getAll(IDBKeyRange.bound([id, from], [id, ALL]), count));
+
+  blob = (id, sha256) => answerOf(this.reading("blobs").get([id, sha256]));
+
+  /** SHA-256 of all blobs of a recording, in order. */
+  async blobNames(id) {
+    return (await answerOf(this.reading("blobs").getAllKeys(everything(id)))).map(([, sha256]) => sha256);
+  }
+
+  /** Forget a recording. */
+  async remove(id) {
+    const transaction = this.database.transaction(["recordings", "lines", "blobs"], "readwrite");
+    transaction.objectStore("recordings").delete(id);
+    transaction.objectStore("lines").delete(everything(id));
+    transaction.objectStore("blobs").delete(everything(id));
+    await written(transaction);
+  }
+}
+
+/** SHA-256 in lower-case hexadecimal. */
+export async function sha256(bytes) {
+  const digest = await crypto.subtle.digest("SHA-256", bytes);
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,154 @@
+// Sends recordings to the review app, one after the other, chunk by chunk. What has arrived is not sent again; where the
+// network goes away, it goes on when it is back, also after the browser was closed.
+import { Packing } from "./packing.js";
+import { sha256 } from "./store.js";
+
+const CHUNK = 2 * 1024 * 1024; // bytes
+const PAUSES = [1, 2, 4, 8, 15, 30]; // seconds before it is tried again
+const ASK_EVERY = 500; // ms, whether the review app has taken it in
+
+/** The review app, or the way to it, is not there: to be tried again. */
+class Unreachable extends Error {}
+
+export class Uploads {
+  #store;
+  #onChange;
+  #queue = [];
+  #working = false;
+
+  /** `store` is a promise; `onChange` is called when something is to be shown. */
+  constructor(store, onChange) {
+    this.#store = store;
+    this.#onChange = onChange;
+  }
+
+  get busy() {
+    return this.#working;
+  }
+
+  /** Who is signed in where, without the token; null for nobody. */
+  async account() {
+    const account = await (await this.#store).setting("account");
+    return account ? { server: account.server, name: account.name } : null;
+  }
+
+  async signIn({ server, token }) {
+    const account = { server: addressOf(server), token };
+    const { name } = await ask(account, "GET", "account").catch((error) => {
+      throw error instanceof Unreachable ? new Error(`Nothing answers at ${account.server}.`) : error;
+    });
+    await (await this.#store).saveSetting("account", { ...account, name });
+    this.#onChange();
+  }
+
+  async signOut() {
+    await (await this.#store).saveSetting("account", null);
+    this.#onChange();
+  }
+
+  /** Send a recording. */
+  async begin(id) {
+    if (!(await this.account())) throw new Error("Sign in to the review app first.");
+    if (this.#queue.includes(id)) return;
+    await this.#note(id, { state: "queued", done: 0, chunks: 1, error: null });
+    this.#queue.push(id);
+    this.#work();
+  }
+
+  /** Go on with what was not finished when the browser was closed. */
+  async resume() {
+    const all = await (await this.#store).recordings();
+    for (const { id, sent } of all) if (["queued", "sending", "waiting"].includes(sent?.state)) this.#queue.push(id);
+    this.#work();
+  }
+
+  async #work() {
+    if (this.#working) return;
+    this.#working = true;
+    for (let tries = 0; this.#queue.length; ) {
+      const [id] = this.#queue;
+      try {
+        await this.#send(id);
+        tries = 0;
+      } catch (error) {
+        if (error instanceof Unreachable) {
+          await this.#note(id, { state: "waiting" });
+          await pause(PAUSES[Math.min(tries++, PAUSES.length - 1)]);
+          continue;
+        }
+        await this.#note(id, { state: "failed", error: error.message });
+      }
+      this.#queue.shift();
+    }
+    this.#working = false;
+    this.#onChange();
+  }
+
+  async #send(id) {
+    const store = await this.#store, account = await store.setting("account");
+    if (!account) throw new Error("Sign in to the review app first.");
+    const packing = await Packing.of(store, id), digests = [];
+    const piece = (number) => packing.slice(number * CHUNK, (number + 1) * CHUNK);
+    for (let number = 0; number * CHUNK < packing.size; number++) digests.push(await sha256(await piece(number)));
+    let upload = await ask(account, "PUT", `uploads/${id}`, { size: packing.size, chunk_size: CHUNK, chunks: digests });
+    const received = new Set(upload.received);
+    for (const number of digests.keys()) {
+      if (upload.state !== "receiving") break;
+      await this.#note(id, { state: "sending", done: received.size, chunks: digests.length });
+      if (received.has(number)) continue;
+      await ask(account, "PUT", `uploads/${id}/chunks/${number}`, await piece(number));
+      received.add(number);
+    }
+    if (upload.state === "receiving") upload = await ask(account, "POST", `uploads/${id}/finish`);
+    while (upload.state === "processing") {
+      await pause(ASK_EVERY / 1000);
+      upload = await ask(account, "GET", `uploads/${id}`);
+    }
+    if (upload.state !== "imported") throw new Error(upload.error ?? "The review app did not take it.");
+    await this.#note(id, { state: "imported", done: digests.length, chunks: digests.length, error: null });
+  }
+
+  /** Remember how far a recording is sent. */
+  async #note(id, news) {
+    const store = await this.#store, facts = await store.recording(id);
+    if (!facts) return;
+    await store.saveRecording({ ...facts, sent: { ...facts.sent, ...news } });
+    this.#onChange();
+  }
+}
+
+/** The address of a review app as it is used: without a path, and not open to all who listen. */
+function addressOf(text) {
+  const whole = /^[a-z]+:\/\//i.test(text) ? text : `https://${text}`;
+  if (!URL.canParse(whole)) throw new Error("This is not an address.");
+  const { protocol, hostname, origin } = new URL(whole);
+  const near = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+  if (protocol !== "https:" && !(protocol === "http:" && near)) throw new Error("The address must begin with https://.");
+  return origin;
+}
+
+/** Ask the review app; a body that is not bytes is sent as JSON. */
+async function ask({ server, token }, method, path, body) {
+  const binary = body instanceof Uint8Array;
+  const headers = { Authorization: `Bearer ${token}` };
+  if (body) headers["Content-Type"] = binary ? "application/octet-stream" : "application/json";
+  let response;
+  try {
+    response = await fetch(`${server}/api/${path}`, {
+      method, headers, body: binary || !body ? body : JSON.stringify(body), credentials: "omit", cache: "no-store", redirect: "error",
+    });
+    if (response.status === 204) return null;
+    const answer = await response.json();
+    if (response.ok) return answer;
+    if (response.status < 500 && answer.message) throw Object.assign(new Error(answer.message), { told: true });
+  } catch (error) {
+    if (error.told) throw error;
+  }
+  throw new Unreachable();
+}
+
+/** Wait for so long, or until the network is back. */
+const pause = (seconds) => new Promise((done) => {
+  setTimeout(done, seconds * 1000);
+  addEventListener("online", () => done(), { once: true });
+});

@@ -1,0 +1,91 @@
+// The frames of what is shown as VP8 packets with their true times; segments of a few seconds leave as they are full.
+
+const EVERY = 0.07; // seconds between frames of a page that paints all the time
+const SEGMENT = 2; // seconds
+const KEY_EVERY = 5; // seconds
+const BITS = 3_000_000; // a second
+
+export class Video {
+  #encoder = null;
+  #packets = [];
+  #parts = [];
+  #last = -Infinity;
+  #lastKey = -Infinity;
+  #size = null;
+
+  /** `onSegment` takes { packets: [[time, bytes, key]…], width, height } and the packets' bytes one after the other. */
+  constructor(onSegment) {
+    this.onSegment = onSegment;
+  }
+
+  /** Whether a frame is to be in the video: it was seen for a while, or the last one is long ago. */
+  wants = (time, next) => time > this.#last && next - this.#last >= EVERY;
+
+  /** Take a frame and close it. Its timestamp is wall clock in microseconds. The first one fixes the size. */
+  add(frame) {
+    const time = frame.timestamp / 1e6;
+    if (!this.#encoder) this.#open(frame);
+    const fitted = this.#fitted(frame);
+    const keyFrame = time - this.#lastKey >= KEY_EVERY;
+    if (keyFrame) this.#lastKey = time;
+    this.#last = time;
+    this.#encoder.encode(fitted, { keyFrame });
+    fitted.close();
+  }
+
+  /** What comes next does not follow from what was before. */
+  cut() {
+    this.#lastKey = -Infinity;
+  }
+
+  async finish() {
+    if (!this.#encoder) return;
+    await this.#encoder.flush();
+    this.#encoder.close();
+    this.#encoder = null;
+    this.#send();
+    this.cut();
+    this.#last = -Infinity;
+  }
+
+  #open({ codedWidth, codedHeight }) {
+    const width = codedWidth - (codedWidth % 2), height = codedHeight - (codedHeight % 2);
+    this.#size = { width, height };
+    this.#encoder = new VideoEncoder({ output: (packet) => this.#take(packet), error: () => (this.#encoder = null) });
+    this.#encoder.configure({ codec: "vp8", width, height, bitrate: BITS, latencyMode: "realtime" });
+    this.cut();
+  }
+
+  #fitted(frame) {
+    const { width, height } = this.#size;
+    if (frame.codedWidth === width && frame.codedHeight === height) return frame;
+    const canvas = new OffscreenCanvas(width, height);
+    const scale = Math.min(width / frame.codedWidth, height / frame.codedHeight);
+    const context = canvas.getContext("2d", { alpha: false });
+    context.drawImage(frame, 0, 0, frame.codedWidth * scale, frame.codedHeight * scale);
+    const fitted = new VideoFrame(canvas, { timestamp: frame.timestamp });
+    frame.close();
+    return fitted;
+  }
+
+  #take(packet) {
+    const bytes = new Uint8Array(packet.byteLength);
+    packet.copyTo(bytes);
+    this.#packets.push([packet.timestamp / 1e6, bytes.length, packet.type === "key"]);
+    this.#parts.push(bytes);
+    if (packet.timestamp / 1e6 - this.#packets[0][0] >= SEGMENT) this.#send();
+  }
+
+  #send() {
+    if (!this.#packets.length) return;
+    const bytes = new Uint8Array(this.#parts.reduce((sum, part) => sum + part.length, 0));
+    let at = 0;
+    for (const part of this.#parts) {
+      bytes.set(part, at);
+      at += part.length;
+    }
+    this.onSegment({ packets: this.#packets, ...this.#size }, bytes.buffer);
+    this.#packets = [];
+    this.#parts = [];
+  }
+}

@@ -1,0 +1,195 @@
+// The side panel: shows what the desk tells and hands on what the person asks for. It may be closed at any time.
+import { showKept } from "./kept.js";
+
+const { clock, fill } = globalThis.demotapeLines;
+const AGAIN = 200; // ms after which a desk that is gone is called again
+const part = Object.fromEntries([...document.querySelectorAll("[id]")].map((element) => [element.id, element]));
+const given = Number(new URLSearchParams(location.search).get("window")); // in a test the panel is a window of its own
+const questions = new Map(); // number -> [done, failed]
+const items = new Map(); // number of a line -> its item in the list
+const pictures = new Map(); // number of an event -> small picture
+let asked = 0, zero = 0, current = null;
+let desk = Promise.withResolvers(); // of a port
+
+// Talking to the desk.
+
+async function connect() {
+  await chrome.runtime.sendMessage({ to: "background", task: "desk" });
+  clear();
+  const port = chrome.runtime.connect({ name: "panel" });
+  port.onMessage.addListener((said) => {
+    desk.resolve(port); // its first word: somebody is there
+    take(said);
+  });
+  port.onDisconnect.addListener(() => {
+    void chrome.runtime.lastError;
+    for (const [, failed] of questions.values()) failed(new Error("demotape was interrupted; try again."));
+    questions.clear();
+    desk = Promise.withResolvers();
+    setTimeout(connect, AGAIN);
+  });
+}
+
+/** Ask the desk for something; what goes wrong is shown. */
+export async function ask(task, fields = {}) {
+  const port = await desk.promise;
+  const answer = new Promise((done, failed) => questions.set(++asked, [done, failed]));
+  port.postMessage({ ask: asked, do: task, ...fields });
+  try {
+    show(null);
+    return await answer;
+  } catch (error) {
+    show(error.message);
+    throw error;
+  }
+}
+
+const quietly = (task, fields) => ask(task, fields).catch(() => {}); // the notice says it
+
+function show(message) {
+  for (const notice of [part.notice, part["idle-notice"]]) {
+    notice.textContent = message ?? "";
+    notice.hidden = !message;
+  }
+}
+
+// What the desk tells.
+
+const NEWS = {
+  state: showState,
+  line: (line) => showLine(line),
+  picture: ({ event, small }) => {
+    pictures.set(event, small);
+    for (const item of items.values()) if (item.events.has(event)) picture(item, small);
+  },
+  chat: ({ time, speaker, utterance }) => fill(add(), speaker, utterance, time),
+  withheld: (withheld) => (part["click-me"].hidden = !withheld || !current || current.paused),
+  problem: show,
+  failed: (message) => {
+    part.state.textContent = "Recording stopped";
+    part.sign.className = "sign failed";
+    show(message);
+  },
+  kept: (kept, { account }) => showKept(part, kept, account, { ask: quietly }),
+};
+
+function take(said) {
+  if (said.answer !== undefined) {
+    const [done, failed] = questions.get(said.answer) ?? [];
+    questions.delete(said.answer);
+    return said.error ? failed?.(new Error(said.error)) : done?.(said.value);
+  }
+  const { list } = part, atEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 8;
+  for (const kind of Object.keys(NEWS)) if (kind in said) NEWS[kind](said[kind], said);
+  allowUndo();
+  if (atEnd) list.scrollTop = list.scrollHeight;
+  return undefined;
+}
+
+function clear() {
+  items.clear();
+  pictures.clear();
+  part.lines.replaceChildren();
+  part.count.textContent = "0";
+  part.none.hidden = false;
+}
+
+function showState(now) {
+  if (now?.id !== current?.id && current) clear();
+  current = now;
+  for (const name of ["recording", "chat", "clock"]) part[name].hidden = !now;
+  part.idle.hidden = Boolean(now);
+  if (!now) {
+    part.state.textContent = "Not recording";
+    part.sign.className = "sign";
+    return;
+  }
+  const { paused, elapsed, task, withheld } = now;
+  zero = performance.now() - elapsed * 1000;
+  part.heading.textContent = task || "No task given";
+  part.state.textContent = paused ? "Paused: nothing is kept" : "Recording";
+  part.sign.className = paused ? "sign paused" : "sign recording";
+  part.pause.firstChild.data = paused ? "Resume " : "Pause ";
+  part.pause.classList.toggle("primary", paused);
+  part.utterance.placeholder = paused ? "Paused" : "Say something; Enter sends";
+  part.utterance.readOnly = part.send.disabled = paused; // not disabled: whoever is writing keeps the focus
+  part.clock.textContent = clock(elapsed);
+  part.stop.disabled = false;
+  NEWS.withheld(withheld);
+}
+
+function add() {
+  const item = document.createElement("li");
+  item.events = new Set();
+  part.lines.append(item);
+  part.none.hidden = true;
+  part.count.textContent = String(part.lines.children.length);
+  return item;
+}
+
+function showLine({ line, event, word, name, time, undone }) {
+  if (!items.has(line)) items.set(line, add());
+  const item = items.get(line);
+  item.events.add(event);
+  const small = item.querySelector(".small");
+  fill(item, word, name, time, undone);
+  item.prepend(small ?? Object.assign(document.createElement("img"), { className: "small", alt: "" }));
+  if (!small && pictures.has(event)) picture(item, pictures.get(event));
+}
+
+/** The first picture of a line is the one from before it. */
+function picture(item, small) {
+  const image = item.querySelector(".small");
+  if (image && !image.getAttribute("src")) image.src = small;
+}
+
+function allowUndo() {
+  part.undo.disabled = !current || ![...items.values()].some((item) => !item.classList.contains("undone"));
+}
+
+// What the person asks for.
+
+part.begin.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  part.start.disabled = true;
+  const window = given || (await chrome.windows.getCurrent()).id;
+  await quietly("start", { task: part.task.value.trim(), window });
+  part.start.disabled = false;
+});
+part.pause.addEventListener("click", () => quietly(current?.paused ? "resume" : "pause"));
+part.undo.addEventListener("click", () => quietly("undo"));
+part.stop.addEventListener("click", async () => {
+  part.stop.disabled = true;
+  part.state.textContent = "Stopping";
+  part.sign.className = "sign";
+  await quietly("stop");
+  part.task.value = "";
+});
+part.chat.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const utterance = part.utterance.value.trim(), speaker = new FormData(part.chat).get("speaker");
+  if (!utterance) return;
+  part.utterance.value = "";
+  await ask("say", { speaker, utterance }).catch(() => (part.utterance.value ||= utterance));
+});
+part["sign-in"].addEventListener("submit", async (event) => {
+  event.preventDefault();
+  await quietly("signIn", { server: part.server.value.trim(), token: part.token.value.trim() });
+  part.token.value = "";
+});
+part["sign-out"].addEventListener("click", () => quietly("signOut"));
+part.task.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) part.begin.requestSubmit();
+});
+addEventListener("keydown", (event) => {
+  const keys = current ? { KeyP: part.pause, KeyZ: part.undo } : { KeyR: part.start };
+  const button = event.altKey && !event.ctrlKey && !event.metaKey && keys[event.code];
+  if (!button) return;
+  event.preventDefault();
+  if (!event.repeat) button.click();
+});
+setInterval(() => {
+  if (current && !current.paused) part.clock.textContent = clock((performance.now() - zero) / 1000);
+}, 250);
+
+connect();
