@@ -13,7 +13,7 @@ import numpy as np
 from .frames import Frame
 from .priority import step_back
 
-_BACKLOG = 90  # frames that may wait; a page that paints faster than we encode loses frames of the video only
+_BACKLOG = 500  # frames that may wait; a page that paints faster than we encode loses frames of the video only
 _SHORT_CLUSTERS = {"cluster_time_limit": "1000", "live": "1"}  # a cut-off file plays to its last cluster
 
 
@@ -56,7 +56,7 @@ class VideoWriter:
         self._thread.join()
 
     def _encode(self) -> None:
-        step_back(19)
+        step_back(10)
         try:
             self._encode_all()
         except Exception as error:  # a failed video must not end the recording; the recorder reports it
