@@ -396,15 +396,20 @@ def _confidence(clock: Clock, look: _Look, usual: float) -> float:
     """From 0 to 1: how many brackets agree and how few on something else; how alike the pictures are; and little
     where a pause began or ended at a moment that no bracket tells."""
     piece, verdict = look.piece, look.verdict
-    margin = min(1.0, (piece.votes - piece.others) / max(piece.votes, 1) / 0.6)
-    sure = min(1.0, max(0.0, (piece.votes - 1) / 3)) * margin
+    lead = (piece.votes - piece.others) / max(piece.votes, 1)
+    sure = _ramp(piece.votes, 1, 4) * _ramp(lead, 0.25, 0.75) * _ramp(usual, 0.6, 0.8)
     number = clock.pieces.index(piece)
     time = look.turn["timestamp"]
     if (number and time < piece.low) or (number + 1 < len(clock.pieces) and time > piece.high) or piece.is_bare(time):
         sure = min(sure, 0.4)
     if verdict.late or verdict.similarity is None:
         return sure * 0.8
-    return sure * min(1.0, max(0.0, 1 - (usual - 0.1 - verdict.similarity) / 0.3))
+    return sure * _ramp(verdict.similarity, usual - 0.4, usual - 0.1)
+
+
+def _ramp(value: float, low: float, high: float) -> float:
+    """0 up to `low`, 1 from `high` on, straight between."""
+    return min(1.0, max(0.0, (value - low) / (high - low)))
 
 
 def _spread(items: Sequence, count: int) -> list:
