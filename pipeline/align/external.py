@@ -370,8 +370,22 @@ def _cut_pages(scene: Scene, looks: Sequence[_Look], encode: Encode, pages: dict
             due.setdefault(float(scene.video.times[verdict.number]), []).append(look)
     for shot in scene.video.shots(np.array(sorted(due))):
         for look in due[min(due, key=lambda time: abs(time - shot.time))]:
-            pages[f"{look.turn['id']} {look.piece.begin}"] = encode(
-                scene.rectangle.page(shot.colour(), look.viewport))
+            pages[f"{look.turn['id']} {look.piece.begin}"] = encode(_page(scene, look, shot))
+
+
+def _page(scene: Scene, look: _Look, shot: Shot) -> np.ndarray:
+    """The page as the frame shows it; where the frame's edge cuts it off or something covers it, as the screenshot that
+    was taken shows it: BGR at the viewport's size."""
+    page = scene.rectangle.page(shot.colour(), look.viewport)
+    if look.picture is None or look.picture.blank:
+        return page
+    taken = cv2.imdecode(np.frombuffer(scene.recording.blob(look.picture.name), np.uint8), cv2.IMREAD_COLOR)
+    taken = cv2.resize(taken, look.viewport, interpolation=cv2.INTER_AREA)
+    open_part = np.zeros(look.shape, np.uint8)
+    open_part[scene.rectangle.seen(look.viewport, scene.video.size, look.shape)] = 1
+    open_part[scene.hidden(look.viewport)] = 0
+    mask = cv2.resize(open_part, look.viewport, interpolation=cv2.INTER_NEAREST)
+    return np.where(mask[..., None] > 0, page, taken)
 
 
 def _conclude(scene: Scene, clock: Clock, turns: Sequence[dict], looks: Sequence[_Look], pages: Mapping[str, bytes],
