@@ -33,7 +33,7 @@ from .faults import Fault, copy, idle
 from .meeting import Meeting, film, open_to_view, plan, shown_at
 from .sessions import record_sessions
 
-_LEAST = 30  # pixels that a late screenshot must differ in to be a wrong one
+_LEAST = 60  # pixels, more than a caret has, in which a late screenshot must differ to be a wrong one
 _ALIKE = 0.9  # SSIM with the right screenshot of a page cut out of the video
 _RUN = """import json, resource, sys
 from pathlib import Path
@@ -90,14 +90,14 @@ def check_pictures(turns: list[dict], faults: dict[str, Fault], recording: Recor
         if truth is None or truth > times[-1] or not state["screenshot"]:
             continue
         fault = faults.get(turn["id"])
-        right = _is_right(recording, state, fault)
+        right, right_where_seen = _is_right(recording, state, fault, view)
         wrong_before = fault is not None and fault.changed.sum() >= _LEAST
         seen = not wrong_before or (fault.changed & view).sum() >= _LEAST
         found["pictures"] += 1
         found["pictures_late"] += wrong_before
         found["pictures_late_seen"] += wrong_before and seen
         found["pictures_right"] += right
-        found["pictures_right_or_unseen"] += right or not seen
+        found["pictures_right_or_unseen"] += right or right_where_seen or not seen
         found["late_put_right"] += wrong_before and right
         found["good_spoiled"] += not wrong_before and not right
         if verbose and not right:
@@ -107,22 +107,23 @@ def check_pictures(turns: list[dict], faults: dict[str, Fault], recording: Recor
                      if fault else ""))
 
 
-def _is_right(recording: Recording, state: dict, fault: Fault | None) -> bool:
-    """A late one's: nearer to what was right than to what came later, where the two differ; a good one's: unchanged, or
-    the same to the eye."""
+def _is_right(recording: Recording, state: dict, fault: Fault | None, view: np.ndarray) -> tuple[bool, bool]:
+    """A late one's: nearer to what was right than to what came later, where the two differ; the same where the video
+    shows the difference. A good one's: unchanged, or the same to the eye."""
     def grey(name: str, shape: tuple | None = None) -> np.ndarray:
         picture = decode(recording.blob(name))
         return picture if shape in (None, picture.shape) else cv2.resize(picture, shape[::-1])
 
     name = state["screenshot"]
     if fault and fault.changed.sum() >= _LEAST:
-        if name == fault.right:
-            return True
-        shape = fault.changed.shape
-        final, right, late = (grey(one, shape)[fault.changed].astype(int) for one in (name, fault.right, fault.late))
-        return bool(np.abs(final - right).mean() < np.abs(final - late).mean())
+        final, right, late = (grey(one, fault.changed.shape).astype(int) for one in (name, fault.right, fault.late))
+        nearer = [name == fault.right or (part.any() and np.abs(final - right)[part].mean()
+                                          < np.abs(final - late)[part].mean())
+                  for part in (fault.changed, fault.changed & view)]
+        return bool(nearer[0]), bool(nearer[1])
     taken = state.get("screenshot_taken") or name
-    return name == taken or ssim(grey(taken), grey(name, grey(taken).shape)) >= _ALIKE
+    same = name == taken or ssim(grey(taken), grey(name, grey(taken).shape)) >= _ALIKE
+    return same, same
 
 
 def acting(demonstration: dict) -> list[dict]:

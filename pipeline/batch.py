@@ -13,6 +13,8 @@ from schemas import DemotapeError, InputError
 
 from . import refresh
 
+CONNECT_TIMEOUT = 10  # seconds in which a scheduler must answer
+
 
 @dataclass(frozen=True)
 class Job:
@@ -132,7 +134,7 @@ def _cluster(address: str):
     except ImportError:
         raise InputError("--scheduler needs Dask; install it with: pip install 'demotape[cluster]'") from None
     try:
-        return Client(address, timeout=10, set_as_default=False)
+        return Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InputError(f"--scheduler {address}: no Dask scheduler answers there ({error})") from None
 

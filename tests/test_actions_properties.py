@@ -45,6 +45,7 @@ def data(kind: str, chance: random.Random) -> dict:
         "tabcreate": {"tab": 2, "origin": 1}, "tabremove": {"tab": 2}, "tabswitch": {"tab": 2, "origin": 1},
         "dialog": {"kind": "alert", "message": "", "accepted": True}, "download": {"url": "", "files": ["a.zip"]},
         "undo": {"event": chance.randint(1, 60)}, "pause": {}, "resume": {},
+        "mhtml": {"blob": "0" * 64, "url": "https://a.example/"}, "sleep": {"seconds": 60.0},
     }[kind]
 
 

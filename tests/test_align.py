@@ -1,4 +1,4 @@
-"""Alignment with a real session in a real Chromium, filmed as a meeting tool would; and with its own video."""
+"""Alignment with a real session in a real Chromium, filmed as a meeting tool would, and with the own video."""
 
 import json
 import shutil

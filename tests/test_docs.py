@@ -7,6 +7,7 @@ import click
 import pytest
 
 from demotape.cli import main
+from pipeline.checks import KINDS
 from schemas import INTENTS, demonstration, parts, recording
 
 ROOT = Path(__file__).parent.parent
@@ -62,3 +63,8 @@ def test_links_between_documents_lead_somewhere():
     for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
             assert (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+def test_every_check_is_documented():
+    text = (ROOT / "docs" / "checks.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `([a-z-]+)` \|", text, flags=re.M) == list(KINDS)

@@ -370,8 +370,22 @@ def _cut_pages(scene: Scene, looks: Sequence[_Look], encode: Encode, pages: dict
             due.setdefault(float(scene.video.times[verdict.number]), []).append(look)
     for shot in scene.video.shots(np.array(sorted(due))):
         for look in due[min(due, key=lambda time: abs(time - shot.time))]:
-            pages[f"{look.turn['id']} {look.piece.begin}"] = encode(
-                scene.rectangle.page(shot.colour(), look.viewport))
+            pages[f"{look.turn['id']} {look.piece.begin}"] = encode(_page(scene, look, shot))
+
+
+def _page(scene: Scene, look: _Look, shot: Shot) -> np.ndarray:
+    """The page as the frame shows it; where the frame's edge cuts it off or something covers it, as the screenshot that
+    was taken shows it: BGR at the viewport's size."""
+    page = scene.rectangle.page(shot.colour(), look.viewport)
+    if look.picture is None or look.picture.blank:
+        return page
+    taken = cv2.imdecode(np.frombuffer(scene.recording.blob(look.picture.name), np.uint8), cv2.IMREAD_COLOR)
+    taken = cv2.resize(taken, look.viewport, interpolation=cv2.INTER_AREA)
+    open_part = np.zeros(look.shape, np.uint8)
+    open_part[scene.rectangle.seen(look.viewport, scene.video.size, look.shape)] = 1
+    open_part[scene.hidden(look.viewport)] = 0
+    mask = cv2.resize(open_part, look.viewport, interpolation=cv2.INTER_NEAREST)
+    return np.where(mask[..., None] > 0, page, taken)
 
 
 def _conclude(scene: Scene, clock: Clock, turns: Sequence[dict], looks: Sequence[_Look], pages: Mapping[str, bytes],
@@ -396,15 +410,20 @@ def _confidence(clock: Clock, look: _Look, usual: float) -> float:
     """From 0 to 1: how many brackets agree and how few on something else; how alike the pictures are; and little
     where a pause began or ended at a moment that no bracket tells."""
     piece, verdict = look.piece, look.verdict
-    margin = min(1.0, (piece.votes - piece.others) / max(piece.votes, 1) / 0.6)
-    sure = min(1.0, max(0.0, (piece.votes - 1) / 3)) * margin
+    lead = (piece.votes - piece.others) / max(piece.votes, 1)
+    sure = _ramp(piece.votes, 1, 4) * _ramp(lead, 0.25, 0.75) * _ramp(usual, 0.6, 0.8)
     number = clock.pieces.index(piece)
     time = look.turn["timestamp"]
     if (number and time < piece.low) or (number + 1 < len(clock.pieces) and time > piece.high) or piece.is_bare(time):
         sure = min(sure, 0.4)
     if verdict.late or verdict.similarity is None:
         return sure * 0.8
-    return sure * min(1.0, max(0.0, 1 - (usual - 0.1 - verdict.similarity) / 0.3))
+    return sure * _ramp(verdict.similarity, usual - 0.4, usual - 0.1)
+
+
+def _ramp(value: float, low: float, high: float) -> float:
+    """0 up to `low`, 1 from `high` on, straight between."""
+    return min(1.0, max(0.0, (value - low) / (high - low)))
 
 
 def _spread(items: Sequence, count: int) -> list:

@@ -41,7 +41,9 @@ def _meant(utterance: str) -> dict[str, str]:
     for word in dict.fromkeys(_WORD.findall(utterance)):
         if word in speller:
             continue
-        best = max(speller.known(speller.edit_distance_1(word)), key=lambda one: (speller[one], one), default=None)
+        near = speller.known(speller.edit_distance_1(word))
+        swapped = {one for one in near if sorted(one) == sorted(word)}  # the commonest slip
+        best = max(swapped or near, key=lambda one: (speller[one], one), default=None)
         if best and speller[best] / speller.word_frequency.total_words > _COMMON:
             found[word] = best
     return found

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from schemas import INTENTS, UID_ATTRIBUTE
 
@@ -46,7 +46,7 @@ def empty_input(material: Material) -> Iterator[Finding]:
 
 def idle_hover(material: Material) -> Iterator[Finding]:
     """Hovers after which the page is what it was."""
-    for turn, after in zip(material.actions, [*material.actions[1:], None], strict=True):
+    for turn, after in zip_longest(material.actions, material.actions[1:]):
         if turn["intent"] != "hover":
             continue
         events = [material.events[number] for number in turn["events"] if number in material.events]
