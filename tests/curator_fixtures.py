@@ -85,7 +85,8 @@ def turns(writer: RecordingWriter) -> list[dict]:
     ]
 
 
-HOSTILE = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">{{ 77777 * 77777 }}\ud83d"
+HOSTILE = ("<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
+           "{{ 77777 * 77777 }}\ud83d")
 
 
 def hostile_turns(writer: RecordingWriter) -> list[dict]:
