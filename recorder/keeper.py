@@ -7,7 +7,6 @@ navigations and resources with their wall-clock times.
 import re
 import secrets
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
@@ -25,7 +24,7 @@ from .har_file import HarFile, HeldExchanges
 from .live_list import LiveList
 from .merge import merge, place_point, place_target
 from .mhtml import without_secrets
-from .priority import step_back
+from .pen import Pen
 from .secrecy import Secrets
 from .tab_state import TabState
 from .video import Video, VideoWriter
@@ -68,7 +67,7 @@ class Keeper:
         self._seqs: dict[str, int] = {}
         self._awaiting: list[_Awaiting] = []
         self._current: TabState | None = None
-        self._pen = ThreadPoolExecutor(1, thread_name_prefix="writer", initializer=step_back, initargs=(5,))
+        self._pen = Pen(self._on_failure)
         self._resources: set[tuple[str, int]] = set()
         self._running = False
         self._gaps = Gaps()
@@ -96,7 +95,7 @@ class Keeper:
 
     def note_browser(self, user_agent: str, browser: str, viewport: dict | None) -> None:
         """Write down which browser it is."""
-        self._submit(lambda: self._writer.update(user_agent=user_agent, browser=browser, viewport=viewport))
+        self._pen.submit(lambda: self._writer.update(user_agent=user_agent, browser=browser, viewport=viewport))
 
     def seconds(self, epoch: float, source: str | None = None, late: float = LATE) -> float:
         """Wall clock in seconds to seconds of this recording (see `Clock.seconds`)."""
@@ -150,7 +149,7 @@ class Keeper:
         check(line, ChatLineSchema(), "chat")
         if not line["utterance"]:
             raise InputError("chat: nothing was said")
-        self._submit(lambda: self._writer.chat(line))
+        self._pen.submit(lambda: self._writer.chat(line))
         self._tell({"type": "chat", **line})
 
     def undo_last(self) -> int | None:
@@ -241,7 +240,7 @@ class Keeper:
             self._writer.resource({"url": self._secrets.in_text(url), "content_type": content_type, "time": at,
                                    "blob": self._writer.blob(content)})
 
-        self._submit(write)
+        self._pen.submit(write)
 
     def on_secret(self, field: str, value: str) -> None:
         """What a secret field holds: never kept, only to find it wherever else it turns up."""
@@ -257,7 +256,7 @@ class Keeper:
         self._exchanges.release()
 
     def _write_exchange(self, entry: Callable[[], dict]) -> None:
-        self._submit(lambda: self._har.append(entry()))
+        self._pen.submit(lambda: self._har.append(entry()))
 
     def on_page_archive(self, tab: TabState, epoch: float, mhtml: bytes) -> None:
         """A page as MHTML."""
@@ -271,7 +270,7 @@ class Keeper:
             self._writer.event({"time": at, "type": "mhtml", "tab": tab.number, "gesture": None, "target": None,
                                 "state": None, "data": {"blob": blob, "url": self._secrets.in_address(url)}})
 
-        self._submit(write)
+        self._pen.submit(write)
 
     def on_problem(self, message: str) -> None:
         """Something that went wrong without ending the recording."""
@@ -321,7 +320,7 @@ class Keeper:
         written = frame if frame and frame.time <= event["time"] - self._still else None
         islands = dict(of.islands) if of and with_dom else None
         state = _state(of, url) if of else None
-        self._submit(lambda: self._write_now(event, state, islands, written))
+        self._pen.submit(lambda: self._write_now(event, state, islands, written))
         if of:
             self._awaiting.append(_Awaiting(seq, of, event["time"], frame, written))
         self._expire()
@@ -363,28 +362,15 @@ class Keeper:
                                 "target": None, "state": None,
                                 "data": {"event": waiting.seq, "screenshot": picture, "screenshot_time": frame.time}})
 
-        self._submit(write)
+        self._pen.submit(write)
 
-    def _submit(self, job: Callable[[], None]) -> None:
-        self._pen.submit(self._do, job)
-
-    def _do(self, job: Callable[[], None]) -> None:
-        """In the writer's thread: the first failure stops the recording, and nothing is written after it."""
-        if self.failed:
-            return
-        try:
-            job()
-        except Exception as error:
-            self.failed, self._running = error, False
-            self._on_failure()
-
-    def _on_failure(self) -> None:
+    def _on_failure(self, error: Exception) -> None:
         """Called once, by the writer's thread, when nothing more can be written."""
+        self.failed, self._running = error, False
 
     def drain(self) -> None:
         """Wait until all that was handed over is written."""
-        if not self.failed:
-            wait([self._pen.submit(lambda: None)])
+        self._pen.drain()
 
     @property
     def settled(self) -> bool:
@@ -403,7 +389,7 @@ class Keeper:
         """
         self._running = False
         self._exchanges.release(all_=True)
-        self._pen.shutdown(wait=True)
+        self._pen.close()
         if self._har:
             self._har.close()
         self._video.close()

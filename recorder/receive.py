@@ -76,7 +76,7 @@ class _Receiver(Keeper):
 
     def let_go(self) -> None:
         """Close what is open, also when the package turned out to be bad half-way."""
-        self._pen.shutdown(wait=True)
+        self._pen.close()
         if self._running:
             self._running = False
             self._video.close()

@@ -115,7 +115,8 @@ class Recorder(Keeper):
             if (seconds := watch.slept()) > 1:
                 self.slept(seconds)
 
-    def _on_failure(self) -> None:
+    def _on_failure(self, error: Exception) -> None:
+        super()._on_failure(error)
         self._loop.call_soon_threadsafe(self.stopped.set)
 
     async def _settle(self) -> None:
