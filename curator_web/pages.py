@@ -4,6 +4,7 @@ from flask import Blueprint, make_response, redirect, render_template, request, 
 from werkzeug import Response
 
 from pipeline.edits import standing
+from pipeline.retarget import candidates, element_of
 from schemas import BROWSER_INTENTS
 from schemas.recording import SPEAKERS
 
@@ -71,9 +72,22 @@ def _touched(before: list[dict], after: list[dict]) -> str | None:
 def _render(template: str, demonstration_id: str, selected: str | None, view: str) -> str:
     db = services().db
     found = ReviewView(library.review(db, demonstration_id), selected)
+    targets = _targets(found) if view == "targets" else []
     return render_template(
-        template, review=found, row=found.row, turn=found.selected, view=view, intents=BROWSER_INTENTS,
+        template, review=found, row=found.row, turn=found.selected, view=view, targets=targets, intents=BROWSER_INTENTS,
         speakers=SPEAKERS, modifiers=MODIFIERS, last_change=editing.last_status_change(db, demonstration_id))
+
+
+def _targets(found: ReviewView) -> list[dict]:
+    """What the selected turn can be about: what a person could act on, or all that was in sight; each with a number."""
+    if not found.selected or found.selected.is_chat:
+        return []
+    rows = candidates(services().store.open(found.row.recording), found.selected.state)
+    present = (found.selected.turn["element"] or {}).get("uid")
+    if not request.args.get("all"):
+        rows = [row for row in rows if row["clickable"] or row["uid"] == present]
+    return [row | {"number": number, "present": row["uid"] == present,
+                   "area": row["bbox"]["width"] * row["bbox"]["height"]} for number, row in enumerate(rows, 1)]
 
 
 def _version() -> int:
@@ -92,6 +106,8 @@ def _edit_from_form(demonstration_id: str) -> dict:
     edit["turn"] = form.get("turn", "")
     if edit["op"] == "move":
         edit["after"] = _neighbour(demonstration_id, edit["turn"]) if "step" in form else form.get("after") or None
+    elif edit["op"] == "retarget":
+        edit["element"] = _element_from_form(demonstration_id, edit["turn"])
     elif edit["op"] in ("set_intent", "set_arguments"):
         edit |= _arguments_from_form(demonstration_id, edit)
     else:
@@ -112,11 +128,22 @@ def _neighbour(demonstration_id: str, turn: str) -> str | None:
     return rest[place - 1] if place else None
 
 
-def _arguments_from_form(demonstration_id: str, edit: dict) -> dict:
+def _action(demonstration_id: str, turn_id: str) -> dict:
     turns = library.current(services().db, demonstration_id)["turns"]
-    turn = next((turn for turn in turns if turn["id"] == edit["turn"] and turn["type"] == "browser"), None)
-    if turn is None:
-        raise InputError(f"field turn: no action {edit['turn'][:80]!r} in this demonstration")
+    for turn in turns:
+        if turn["id"] == turn_id and turn["type"] == "browser":
+            return turn
+    raise InputError(f"field turn: no action {turn_id[:80]!r} in this demonstration")
+
+
+def _element_from_form(demonstration_id: str, turn_id: str) -> dict:
+    turn = _action(demonstration_id, turn_id)
+    recording = services().store.open(library.review(services().db, demonstration_id).row.recording)
+    return element_of(recording, turn.get("state") or {}, request.form.get("uid", ""))
+
+
+def _arguments_from_form(demonstration_id: str, edit: dict) -> dict:
+    turn = _action(demonstration_id, edit["turn"])
     if edit["op"] == "set_arguments":
         return {"arguments": parse_arguments(turn["intent"], request.form)}
     intent = request.form.get("intent", "")

@@ -43,11 +43,19 @@ def element(**changes) -> dict:
             "frame": [], "bbox": BOX} | changes
 
 
+# What was in sight at every turn: the field, a link that is not in the DOM of most turns, and the page.
+TABLE = [{"uid": uid, "tag": tag, "role": role, "name": name, "frame": [], "bbox": box, "visible": True,
+          "clickable": clickable} for uid, tag, role, name, box, clickable in (
+    ("1", "body", "", "", {"x": 0, "y": 0, "width": 1280, "height": 720}, False),
+    ("9", "input", "textbox", "From city", BOX, True),
+    ("7", "a", "link", "All offers", {"x": 700, "y": 500, "width": 120, "height": 30}, True))]
+
+
 def state(writer: RecordingWriter, number: int, body: str) -> dict:
     """A state whose blobs are in the recording."""
     return {"tab": 1, "url": f"https://air.example/book?step={number}", "title": "Book a flight",
             "viewport": VIEWPORT, "zoom": 1, "device_pixel_ratio": 1, "scroll": {"x": 0, "y": 0},
-            "dom": writer.blob(dom(body)), "elements": writer.blob(b"[]"),
+            "dom": writer.blob(dom(body)), "elements": writer.blob(json.dumps(TABLE).encode()),
             "screenshot": writer.blob(screenshot(number)),
             "screenshot_time": number - 0.05, "video_time": number - 0.05, "screenshot_status": "good"}
 
@@ -73,7 +81,8 @@ def pointer(x: float = 400, y: float = 200) -> dict:
 
 def turns(writer: RecordingWriter) -> list[dict]:
     """Six turns: two of chat, four actions; t1 to t6."""
-    field = '<input data-demotape-uid="9" id="from" value="Anchorage">'
+    field = ('<input data-demotape-uid="9" id="from" value="Anchorage"><p><a data-demotape-uid="7" class="wide" '
+             'href="/offers">All <b>offers</b></a></p>')
     return [
         chat(1, "instructor", "Plese book a flight to Seatle"),
         action(writer, 2, "load", {"url": "https://air.example/book", "transition": "typed"}, element=None),

@@ -342,6 +342,38 @@ def test_approve_locks_and_reopens(page, site, demonstration):
     expect(page.locator(".bar .status")).to_have_text("Invalid")
 
 
+def test_another_target_by_clicking_in_the_picture(page, site, demonstration):
+    open_review(page, site, demonstration, "t3")
+    page.keyboard.press("t")
+    picture = page.locator("#screen-picture").bounding_box()
+    scale = picture["width"] / 1280
+    expect(page.locator("#choices .choice")).to_have_count(2)
+    with saved(page):
+        page.mouse.click(picture["x"] + 750 * scale, picture["y"] + 510 * scale)
+    expect(page.locator(".element")).to_contain_text("All offers")
+    element = site.turns(demonstration)[2]["element"]
+    assert (element["uid"], element["tag"], element["text"]) == ("7", "a", "All offers")
+    assert element["attributes"] == {"class": "wide", "href": "/offers"}
+    assert element["xpath"] == "/html/body/p/a" and element["bbox"]["x"] == 700
+    with saved(page):
+        page.keyboard.press("u")
+    assert site.turns(demonstration)[2]["element"]["uid"] == "9"
+
+
+def test_another_target_by_keyboard(page, site, demonstration):
+    open_review(page, site, demonstration, "t4")
+    page.keyboard.press("t")
+    expect(page.get_by_label("Find by name, role or number")).to_be_focused()
+    page.keyboard.type("offers")
+    expect(page.locator("#target-list label:visible")).to_have_count(1)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    with saved(page):
+        page.keyboard.press("Enter")
+    assert site.turns(demonstration)[3]["element"]["uid"] == "7"
+    expect(page.locator(".element")).to_contain_text("All offers")
+
+
 def test_help_lists_every_key(page, site, demonstration):
     open_review(page, site, demonstration, "t4")
     page.keyboard.press("?")

@@ -138,9 +138,9 @@
     if (ctx.response?.status >= 400 || wanted === turn) wanted = null;
     mark(rows().find((row) => row.parentElement.dataset.turn === (wanted ?? turn)));
     arrange();
-    if (document.activeElement === document.body) {
+    if (document.activeElement === document.body || $("#target-search")) {
       const field = leftField && $(`#turn .fix [name="${CSS.escape(leftField)}"]`);
-      (field || selectedRow())?.focus({ preventScroll: true });
+      (field || $("#target-search") || selectedRow())?.focus({ preventScroll: true });
     }
   });
 
@@ -210,6 +210,35 @@
     resized.disconnect();
     for (const screen of document.querySelectorAll(".screen")) resized.observe(screen);
   }
+
+  // ---- Choosing a target --------------------------------------------------------------------------------------------
+
+  const choice = (uid) => $(`#choices [data-uid="${CSS.escape(uid)}"]`);
+  const radio = (uid) => $(`#target-list [value="${CSS.escape(uid)}"]`);
+
+  document.addEventListener("click", ({ target }) => {
+    const chosen = target.closest("#choices .choice");
+    if (!chosen || radio(chosen.dataset.uid).matches(":disabled")) return;
+    radio(chosen.dataset.uid).checked = true;
+    $("#retarget-form").requestSubmit();
+  });
+
+  /** The box of the element that has the focus, or under the pointer, stands out. */
+  function showChoice({ target }) {
+    const uid = target.matches?.("#target-list input") ? target.value : target.closest?.("#target-list label")?.querySelector("input").value;
+    if (uid === undefined) return;
+    for (const other of document.querySelectorAll("#choices .chosen")) other.classList.remove("chosen");
+    choice(uid)?.classList.add("chosen");
+  }
+  for (const type of ["focusin", "change", "pointerover"]) document.addEventListener(type, showChoice);
+
+  document.addEventListener("input", ({ target }) => {
+    if (!target.dataset.filters) return;
+    const words = target.value.toLowerCase().split(/\s+/);
+    for (const label of $(target.dataset.filters).querySelectorAll("label")) {
+      label.hidden = !words.every((word) => label.textContent.toLowerCase().includes(word));
+    }
+  });
 
   // ---- Dialogs and notices -----------------------------------------------------------------------------------------
 

@@ -1,0 +1,101 @@
+"""Choosing another target: what stood in the viewport at a state, and all that is kept of one of those elements."""
+
+import json
+
+from lxml import etree
+
+from recorder import Recording
+from schemas import UID_ATTRIBUTE, InputError
+from schemas.files import check
+from schemas.parts import TableRowSchema
+
+from .dom import Element, parse
+
+_TEXT_LIMIT = 200
+_NOT_READ = {"script", "style", "noscript", "textarea", "option", "template"}
+
+
+def candidates(recording: Recording, state: dict) -> list[dict]:
+    """Rows of the state's element table that can be seen, as the recorder ordered them; none when there is no table."""
+    if not state.get("elements"):
+        return []
+    try:
+        rows = json.loads(recording.blob(state["elements"]))
+    except (ValueError, RecursionError):
+        raise InputError(f"element table {state['elements']}: not JSON") from None
+    schema = TableRowSchema()
+    rows = [check(row, schema, f"element table {state['elements']}") for row in rows]
+    return [row for row in rows if row["visible"] and row["bbox"]["width"] and row["bbox"]["height"]]
+
+
+def element_of(recording: Recording, state: dict, uid: str) -> dict:
+    """All that is kept of an element as a turn's target, from its row in the element table and from the DOM snapshot.
+
+    Raises InputError when it is not in both.
+    """
+    row = next((row for row in candidates(recording, state) if row["uid"] == uid), None)
+    found = _find(recording.blob(state["dom"]), row["frame"], uid) if row and state.get("dom") else None
+    if found is None:
+        raise InputError(f"field uid: no element {uid[:80]!r} in sight at this turn")
+    attributes = {name: value for name, value in found.attrib.items() if not name.startswith("data-demotape-")}
+    return {"uid": uid, "tag": row["tag"], "role": row["role"], "name": row["name"], "text": _text(found),
+            "attributes": attributes, "xpath": _xpath(found), "css": _css(found), "frame": row["frame"],
+            "bbox": row["bbox"]}
+
+
+def _find(snapshot: bytes, frame: list[str], uid: str) -> Element | None:
+    """An element in the document that a path of frames leads to."""
+    document = parse(snapshot)
+    for owner in frame:
+        holder = _by_uid(document, owner)
+        if holder is None or "srcdoc" not in holder.attrib:
+            return None
+        document = parse(holder.get("srcdoc").encode("utf-8", "replace"))
+    return _by_uid(document, uid)
+
+
+def _by_uid(document: Element, uid: str) -> Element | None:
+    return next((element for element in document.iter(etree.Element) if element.get(UID_ATTRIBUTE) == uid), None)
+
+
+def _text(element: Element) -> str:
+    """What a person reads in it."""
+    pieces = [element.text or ""] if element.tag not in _NOT_READ else []
+    for inner in element.iterdescendants(etree.Element):
+        pieces += [inner.text or ""] if inner.tag not in _NOT_READ else []
+        pieces.append(inner.tail or "")
+    return " ".join(" ".join(pieces).split())[:_TEXT_LIMIT]
+
+
+def _line(element: Element) -> list[Element]:
+    """The element and those around it, up to its document or shadow root, from the top down."""
+    line = [element]
+    while (parent := line[0].getparent()) is not None and parent.get("shadowrootmode") is None:
+        line.insert(0, parent)
+    return line
+
+
+def _place(element: Element) -> tuple[int, bool]:
+    """Its place among the siblings of its tag, from 1, and whether there are others."""
+    parent = element.getparent()
+    same = [element] if parent is None else [each for each in parent if each.tag == element.tag]
+    return same.index(element) + 1, len(same) > 1
+
+
+def _xpath(element: Element) -> str:
+    steps = []
+    for each in _line(element):
+        place, more = _place(each)
+        steps.append(f"{each.tag}[{place}]" if more else each.tag)
+    return "/" + "/".join(steps)
+
+
+def _css(element: Element) -> str:
+    line, steps = _line(element), []
+    for each in reversed(line):
+        name = each.get("id", "")
+        if name.isidentifier() and sum(other.get("id") == name for other in line[0].iter(etree.Element)) == 1:
+            steps.insert(0, f"#{name}")
+            break
+        steps.insert(0, f"{each.tag}:nth-of-type({_place(each)[0]})")
+    return " > ".join(steps)
