@@ -359,22 +359,27 @@ demotape.mirror = (function () {
   // Warming: put texts together while nothing else is to be done.
 
   const SLICE = 12; // ms at a time
-  const REST = 60; // ms between two times, so that a page that changes all the time is not followed all the time
+  // Between two times, so that a page that changes all the time is not followed all the time: ms at least and at most, and
+  // how much longer than the work itself took.
+  const REST_LEAST = 15, REST_MOST = 60, REST_SHARE = 8;
+  let rest = REST_LEAST;
   function warmSoon() {
     if (shared.warming) return;
     shared.warming = true;
-    setTimeout(() => requestIdleCallback(warm, { timeout: 1000 }), shared.warmed ? REST : 0);
+    setTimeout(() => requestIdleCallback(warm, { timeout: 1000 }), shared.warmed ? rest : 0);
   }
 
   function warm(deadline) {
     shared.warming = false;
     const { document } = shared.rootFrame;
     if (!document.documentElement) return;
+    const start = performance.now();
     update();
-    const text = documentText(document, performance.now() + Math.min(SLICE, deadline.timeRemaining() || SLICE));
+    const text = documentText(document, start + Math.min(SLICE, deadline.timeRemaining() || SLICE));
     shared.warmed = text !== null;
     if (!shared.warmed) return warmSoon();
     demotape.table.take();
+    rest = Math.min(REST_MOST, Math.max(REST_LEAST, (performance.now() - start) * REST_SHARE));
     demotape.events.rested();
   }
 
