@@ -16,7 +16,7 @@ _UNKNOWN = 1.5  # grey levels: a moment of which the recording has no picture is
 _LATE, _LATE_COST = 1.5, 0.3  # seconds that a screenshot may have been taken late, and what that costs
 _JUMP = 12.0  # what a pause costs: about three frames that fit much better
 _SHORTEST_PAUSE = 1.0  # seconds; shorter ones are found by the exact fit
-_SLIP = 0.5  # what one step of drift costs
+_SLIP = 4.0  # what one step of drift costs: an hour at 200 ppm takes four
 _NEAR = 1.0  # loss of likelihood within which another offset is as good
 
 
