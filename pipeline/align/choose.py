@@ -23,6 +23,7 @@ _LIKE = 0.5  # of a change, by which a picture may differ from the side that it 
 _NOISE = 4.0  # grey levels that compression adds to that
 _LARGE = 4  # tiles: more than a pointer covers
 _SMALL = 600.0  # grey levels, summed over pixels: less is a caret, not another state of the page
+_MOSTLY = 0.7  # of a change, that another screenshot must explain
 _AGAINST = 0.1  # of all that changed, which may speak against a better picture
 _COARSE = 4  # times smaller: pictures for a first look
 
@@ -206,7 +207,7 @@ def _is_late(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[
             return True
         for grey in others:
             explained = _sides(taken, grey, before)
-            if explained and explained.other[late].all():
+            if explained and sides.apart[late & explained.other].sum() > _MOSTLY * sides.apart[late].sum():
                 return True
     return False
 
