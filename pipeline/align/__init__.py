@@ -6,26 +6,32 @@ show, `clock` is fitted to them, `choose` judges each action's frame and screens
 Without one, the recording's own video has the recording's clock.
 """
 
+from collections.abc import Mapping
+
 import cv2
 import numpy as np
 
+from recorder import Recording
+
 from . import own
 from .external import LOW, Found, align
-from .pictures import decode, is_blank
+from .pictures import Picture, decode, is_blank, load
 from .ssim import ssim
 from .video import Video
 
 _EMPTY_PAGE = "about:blank"  # a new tab is blank and rightly so
 _JPEG_QUALITY = 95
+_MANY = 100  # actions: their screenshots are enough to place a video by
 SOURCES = ("captured", "video")
 
 
 def stage(demonstration: dict, context) -> dict:
     """Pipeline stage: mark what is broken, find every turn in the video, replace pictures that are late or broken."""
-    blank: dict[str, bool] = {}
-    turns = [_marked(turn, context.recording, blank) for turn in demonstration["turns"]]
-    if context.video is not None:
-        found = align(context.recording, turns, Video(context.video), encode)
+    video = None if context.video is None else Video(context.video)
+    pictures = load(context.recording, _states(demonstration["turns"], context.recording, video))
+    turns = [_marked(turn, pictures) for turn in demonstration["turns"]]
+    if video:
+        found = align(context.recording, turns, video, pictures, encode)
         turns = [_told(turn, found.get(turn["id"]), context.keep) for turn in turns]
     elif context.recording.layout.video.exists():
         turns = own.place(context.recording, turns, encode, context.keep)
@@ -40,15 +46,21 @@ def encode(page: np.ndarray) -> bytes:
     return cv2.imencode(".jpg", page, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])[1].tobytes()
 
 
-def _marked(turn: dict, recording, blank: dict[str, bool]) -> dict:
+def _states(turns: list[dict], recording: Recording, video: Video | None) -> list[dict]:
+    """The states whose screenshots are looked at: those of the turns; with an external video and few turns, all."""
+    acting = [turn["state"] for turn in turns if turn.get("state")]
+    if video is None or len(acting) >= _MANY:
+        return acting
+    return acting + [event["state"] for event in recording.events if event["state"]]
+
+
+def _marked(turn: dict, pictures: Mapping[str, Picture]) -> dict:
     """The turn with its screenshot called broken when it is blank or no picture."""
     state = turn.get("state")
     if not state or not state["screenshot"] or state["url"] == _EMPTY_PAGE:
         return turn
-    name = state["screenshot"]
-    if name not in blank:
-        blank[name] = is_blank(decode(recording.blob(name)))
-    return turn | {"state": state | {"screenshot_status": "broken" if blank[name] else "good"}}
+    status = "broken" if pictures[state["screenshot"]].blank else "good"
+    return turn | {"state": state | {"screenshot_status": status}}
 
 
 def _told(turn: dict, found: Found | None, keep) -> dict:

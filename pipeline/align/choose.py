@@ -14,7 +14,7 @@ from .pictures import Picture
 from .ssim import ssim
 from .video import Video
 
-LATER = (0.15, 0.35, 0.55, 1.0)  # seconds after the action at which a late screenshot may have been taken
+LATER = (0.2, 0.55, 1.0)  # seconds after the action at which a late screenshot may have been taken
 _UNSURE = 0.03  # seconds by which the clock may be wrong
 _TILE = 16  # pixels at working size
 _CHANGED = 14  # grey levels by which a pixel of two frames, or of two screenshots, differs where the page does
@@ -23,6 +23,7 @@ _LIKE = 0.5  # of a change, by which a picture may differ from the side that it 
 _NOISE = 4.0  # grey levels that compression adds to that
 _LARGE = 4  # tiles: more than a pointer covers
 _SMALL = 600.0  # grey levels, summed over pixels: less is a caret, not another state of the page
+_MOSTLY = 0.7  # of a change, that another screenshot must explain
 _AGAINST = 0.1  # of all that changed, which may speak against a better picture
 _COARSE = 4  # times smaller: pictures for a first look
 
@@ -72,8 +73,10 @@ def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], se
     `neighbours`: other captured screenshots, the likeliest first. `seen`: rows and columns, at working size, that lie
     inside the frame; `hidden`: pixels that something covers.
     """
+    visible = np.where(hidden[seen], 0, 255).astype(np.uint8)
+
     def open_part(page: np.ndarray) -> np.ndarray:
-        return np.where(hidden[seen], 0, page[seen]).astype(np.uint8)
+        return cv2.bitwise_and(np.ascontiguousarray(page[seen]), visible)
 
     shape = hidden.shape
     pages = {number: open_part(page) for number, page in view.near.items()}
@@ -86,15 +89,15 @@ def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], se
     taken = open_part(picture.grey)
     number = _step_back(view, pages, taken)
     rightful = [pages[number], *([pages[number + 1]] if view.newer and number + 1 in pages else [])]
-    similarity = ssim(np.ascontiguousarray(picture.grey[seen]), np.ascontiguousarray(view.near[number][seen]))
+    similarity = ssim(picture.grey[seen], view.near[number][seen])
     later, greys = [open_part(page) for page in view.later], [grey for _, grey in others]
     better = _best_other(taken, rightful, others)
     late = better is not None or _is_late(taken, rightful, later, greys)
     if better and _is_late(dict(others)[better], rightful, later, greys):
         better = None
     whole = next((other.grey for other in neighbours if other.name == better), None)
-    return Verdict(number, similarity, late, better, 0.0 if whole is None else ssim(
-        np.ascontiguousarray(whole[seen]), np.ascontiguousarray(view.near[number][seen])))
+    return Verdict(number, similarity, late, better,
+                   0.0 if whole is None else ssim(whole[seen], view.near[number][seen]))
 
 
 @dataclass(frozen=True)
@@ -121,21 +124,35 @@ def _sides(one: np.ndarray, other: np.ndarray, third: np.ndarray) -> _Sides | No
     """On which side the third picture is, where the two differ; None where they do not."""
     apart = cv2.absdiff(one, other)
     mask = cv2.compare(apart, _CHANGED, cv2.CMP_GT)
-    counts = _sums(mask) / 255
-    counts[counts < _LEAST] = 0
-    if not counts.any():
+    left, top, width, height = cv2.boundingRect(mask)
+    if not width:
         return None
-    used = cv2.compare(cv2.resize(counts, one.shape[::-1], interpolation=cv2.INTER_NEAREST), 0, cv2.CMP_GT) & mask
-    return _Sides(_sums(apart & used), _sums(cv2.absdiff(one, third) & used), _sums(cv2.absdiff(other, third) & used),
-                  counts)
+    left, top, right, bottom = left // _TILE, top // _TILE, -(-(left + width) // _TILE), -(-(top + height) // _TILE)
+    part = slice(top * _TILE, bottom * _TILE), slice(left * _TILE, right * _TILE)
+    mask = mask[part]
+    counts = _sums(mask) / 255
+    if counts.max() < _LEAST:
+        return None
+    counts[counts < _LEAST] = 0
+    big = cv2.resize(counts, (counts.shape[1] * _TILE, counts.shape[0] * _TILE), interpolation=cv2.INTER_NEAREST)
+    used = cv2.bitwise_and(mask, cv2.compare(big, 0, cv2.CMP_GT)[:mask.shape[0], :mask.shape[1]])
+    third = third[part]
+
+    def whole(tiles: np.ndarray) -> np.ndarray:
+        return cv2.copyMakeBorder(tiles, top, -(-one.shape[0] // _TILE) - bottom, left,
+                                  -(-one.shape[1] // _TILE) - right, cv2.BORDER_CONSTANT, value=0)
+
+    return _Sides(*(whole(tiles) for tiles in (
+        _sums(cv2.bitwise_and(apart[part], used)), _sums(cv2.bitwise_and(cv2.absdiff(one[part], third), used)),
+        _sums(cv2.bitwise_and(cv2.absdiff(other[part], third), used)), counts)))
 
 
 def _sums(pixels: np.ndarray) -> np.ndarray:
     """Sums over tiles."""
-    rows, columns = (max(1, -(-side // _TILE)) for side in pixels.shape)
-    padded = cv2.copyMakeBorder(pixels, 0, rows * _TILE - pixels.shape[0], 0, columns * _TILE - pixels.shape[1],
-                                cv2.BORDER_CONSTANT, value=0)
-    return cv2.resize(padded.astype(np.float32), (columns, rows), interpolation=cv2.INTER_AREA) * _TILE ** 2
+    rows, columns = (-(-side // _TILE) for side in pixels.shape)
+    padded = np.zeros((rows * _TILE, columns * _TILE), np.float32)
+    padded[:pixels.shape[0], :pixels.shape[1]] = pixels
+    return cv2.resize(padded, (columns, rows), interpolation=cv2.INTER_AREA) * _TILE ** 2
 
 
 def _step_back(view: View, pages: Mapping[int, np.ndarray], taken: np.ndarray) -> int:
@@ -190,7 +207,7 @@ def _is_late(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[
             return True
         for grey in others:
             explained = _sides(taken, grey, before)
-            if explained and explained.other[late].all():
+            if explained and sides.apart[late & explained.other].sum() > _MOSTLY * sides.apart[late].sum():
                 return True
     return False
 

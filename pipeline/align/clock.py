@@ -16,6 +16,7 @@ from .marks import Bracket
 
 _TOLERANCE = 0.006  # seconds by which a bracket may be wrong: the times of painted frames are not exact
 _DRIFT = 3e-4  # parts per one, either way
+_CHANCE = 0.1  # below it, that so many marks in a row are missed is no accident
 _EDGE = 0.3  # seconds before the first mark of a piece and after the last one that still lie on it
 _ELSEWHERE = 0.15  # seconds from the best offset from which on another is another
 
@@ -26,7 +27,8 @@ class Piece:
 
     `low`, `high`: the first and last time of the recording that a bracket on this piece names. `votes`: brackets that
     agree; `others`: brackets that agree on the best other offset. `width`: seconds between the offsets that would do.
-    `begin`, `end`: of the stretch, in the video. `missed`: times of plain marks of which no bracket agrees.
+    `begin`, `end`: of the stretch, in the video. `missed`: times of plain marks of which no bracket agrees;
+    `usual`: their share among those between `low` and `high`.
     """
 
     offset: float
@@ -39,11 +41,13 @@ class Piece:
     begin: float
     end: float
     missed: tuple[float, ...] = ()
+    usual: float = 0.0
 
     def is_bare(self, time: float) -> bool:
-        """Whether changes that should have been seen were not, between a time and the brackets nearest to it."""
-        return (time > self.high and any(self.high < missed <= time for missed in self.missed)) or (
-            time < self.low and any(time <= missed < self.low for missed in self.missed))
+        """Whether more changes that should have been seen were not, between a time and the brackets nearest to it, than
+        chance explains."""
+        missed = sum(self.high < one <= time or time <= one < self.low for one in self.missed)
+        return missed > 0 and self.usual ** missed < _CHANCE
 
 
 @dataclass(frozen=True)
@@ -123,5 +127,8 @@ def _piece(stretch: Stretch, array: np.ndarray, middle: float, drift: float, wat
     far = (highest < offset - _ELSEWHERE) | (lowest > offset + _ELSEWHERE)
     others = _best_offset(array[far], middle, drift, offset)[0]
     seen = set(array[agree, 0].tolist())
-    return Piece(offset, middle, min(seen), max(seen), votes, others, high - low, stretch.start, stretch.end,
-                 tuple(time for time in watched if time not in seen))
+    first, last = min(seen), max(seen)
+    inside = {time for time in watched if first <= time <= last}
+    usual = len(inside - seen) / max(len(inside), 1)
+    return Piece(offset, middle, first, last, votes, others, high - low, stretch.start, stretch.end,
+                 tuple(sorted({time for time in watched if time not in seen})), usual)

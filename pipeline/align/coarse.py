@@ -14,9 +14,9 @@ STEP = 0.2  # seconds between two times of the grid
 _FLOOR = 0.1  # grey levels by which a frame may differ from the best picture and count as the same
 _UNKNOWN = 1.5  # grey levels: a moment of which the recording has no picture is taken to differ by so much
 _LATE, _LATE_COST = 1.5, 0.3  # seconds that a screenshot may have been taken late, and what that costs
-_JUMP = 12.0  # what a pause costs: about three frames that fit much better
+_JUMP = 18.0  # what a pause costs: about seven frames that fit much better
 _SHORTEST_PAUSE = 1.0  # seconds; shorter ones are found by the exact fit
-_SLIP = 0.5  # what one step of drift costs
+_SLIP = 4.0  # what one step of drift costs: an hour at 200 ppm takes four
 _NEAR = 1.0  # loss of likelihood within which another offset is as good
 
 
@@ -86,8 +86,9 @@ def _best_path(scores: np.ndarray, times: np.ndarray) -> np.ndarray:
     total = scores[0].copy()
     came = np.zeros((count, size), np.int32)
     index = np.arange(size)
+    steps = np.round(times / STEP).astype(int)  # rounded as a whole: the rests must not add up
     for k in range(1, count):
-        shift = round(float(times[k] - times[k - 1]) / STEP)
+        shift = int(steps[k] - steps[k - 1])
         best, source = np.full(size, -np.inf), np.zeros(size, np.int32)
         for slip, cost in ((0, 0.0), (-1, _SLIP), (1, _SLIP)):
             moved = max(1, shift + slip)

@@ -17,7 +17,7 @@ from .choose import Verdict, View, judge, view_of
 from .clock import Clock, Piece, fit
 from .coarse import Shown, Stretch, place
 from .marks import Bracket, Mark, Watch, find_marks, timeline
-from .pictures import Picture, full_size, load, work_shape
+from .pictures import Picture, full_size, work_shape
 from .rectangle import Rectangle, find, polish
 from .video import Shot, Video
 
@@ -27,8 +27,8 @@ _LONG = 300.0  # seconds of video from which on only frames that stand alone are
 _PAGES = 10  # frames and screenshots among which the page's rectangle is looked for
 _SMALL = 5  # times smaller than working size: pictures for the rough placing
 _COVERED = 14  # grey levels by which most frames differ where something covers the page
-_CLIP = 40  # grey levels: more difference says nothing more
-_FIRST_MARKS = 48  # marks looked at for the clock, cheapest first, before all are
+_CLIP = np.uint8(40)  # grey levels: more difference says nothing more
+_FIRST_MARKS = 36  # marks looked at for the clock, cheapest first, before all are
 _ENOUGH_VOTES = 8
 _AROUND, _FURTHER = 0.8, 3.0  # seconds around a mark that are looked at besides the rough placing's slack
 _UNLIKE = 0.08  # of SSIM below the usual one from which on a picture is not what the frame shows
@@ -74,14 +74,15 @@ class Found:
 Encode = Callable[[np.ndarray], bytes]
 
 
-def align(recording: Recording, turns: Sequence[dict], video: Video, encode: Encode) -> dict[str, Found]:
+def align(recording: Recording, turns: Sequence[dict], video: Video, pictures: Mapping[str, Picture], encode: Encode
+          ) -> dict[str, Found]:
     """What the video says of each browser turn that has a state, by the turn's id.
 
-    `encode` makes a file of a page cut out of a frame. Raises InputError when the video cannot be decoded or a
-    screenshot is missing. When nothing in the video is like the recording, every turn is found with confidence 0.
+    `pictures`: the screenshots of the turns by blob, perhaps others of the recording besides. `encode` makes a file of
+    a page cut out of a frame. Raises InputError when the video cannot be decoded or a screenshot is missing. When
+    nothing in the video is like the recording, every turn is found with confidence 0.
     """
     states = [(event["time"], event["state"]) for event in recording.events if event["state"]]
-    pictures = load(recording, [state for _, state in states])
     shown, names = timeline(states, pictures)
     acting = [turn for turn in turns if turn["type"] == "browser" and turn["state"]]
     rectangle = _find_rectangle(recording, video, [pictures[name] for name in names])
@@ -164,17 +165,18 @@ class _Group:
         seen = scene.rectangle.seen(viewport, scene.video.size, shape)
         stack = np.stack([cv2.resize(scene.pictures[scene.names[number]].grey, shape[::-1],
                                      interpolation=cv2.INTER_AREA)[seen] for number in numbers])
-        return cls(viewport, shape, seen, numbers, stack.astype(np.int16))
+        return cls(viewport, shape, seen, numbers, stack)
 
     def compare(self, rectangle: Rectangle, shot: Shot, row: np.ndarray) -> None:
         """Fill in by how many grey levels a frame differs from each picture."""
         if not self.stack.size:
             return
-        page = rectangle.cut(shot, self.viewport, self.shape)[self.seen].astype(np.int16)
-        differences = np.minimum(np.abs(self.stack - page), _CLIP)
-        row[self.numbers] = differences.mean(axis=(1, 2))
-        best = int(row[self.numbers].argmin())
-        self.rests.append((float(row[self.numbers[best]]), differences[best].astype(np.uint8)))
+        page = rectangle.cut(shot, self.viewport, self.shape)[self.seen]
+        differences = np.minimum(np.maximum(self.stack, page) - np.minimum(self.stack, page), _CLIP)
+        sums = differences.reshape(len(self.stack), -1).sum(axis=1, dtype=np.uint32)
+        row[self.numbers] = sums / page.size
+        best = int(sums.argmin())
+        self.rests.append((float(row[self.numbers[best]]), differences[best].copy()))
 
     def covered(self) -> np.ndarray:
         """What differs in most of the frames that are like a picture for the rest: at working size."""

@@ -18,6 +18,7 @@ _TOLERANCE = 2.5  # frame pixels between where a feature is and where it should 
 _SCALES = (0.2, 3.2)  # of CSS pixels; beyond, no text could be read
 _ENOUGH = (3, 90)  # pairs and features that agree on one rectangle, to stop looking
 _LEAST = 14  # features of one pair
+_FAR = 60.0  # grey levels: what differs by more is something else
 _FULL = np.array([min(255, max(0, round((value - 16) * 255 / 219))) for value in range(256)], np.uint8)
 
 
@@ -210,7 +211,8 @@ def _exact(cluster: list[_Vote], shots: Sequence[Shot], pages: Sequence[np.ndarr
 def polish(rectangle: Rectangle, pairs: list[tuple[Shot, np.ndarray]]) -> Rectangle:
     """Move the four edges by parts of a pixel while that makes the pairs more alike."""
     page_height, page_width = pairs[0][1].shape
-    shape = page_height // 2 * 2, page_width // 2 * 2
+    shape = page_height // 2, page_width // 2
+    pairs = [(shot, cv2.resize(page, shape[::-1], interpolation=cv2.INTER_AREA)) for shot, page in pairs]
     edges = np.array([rectangle.left, rectangle.left + rectangle.width * page_width,
                       rectangle.top, rectangle.top + rectangle.height * page_height])
 
@@ -224,9 +226,8 @@ def polish(rectangle: Rectangle, pairs: list[tuple[Shot, np.ndarray]]) -> Rectan
             part = candidate.seen((page_width, page_height), shot.luma.shape[::-1], shape)
             if part[0].stop - part[0].start < 16 or part[1].stop - part[1].start < 16:
                 return -1.0
-            cut = candidate.cut(shot, (page_width, page_height), shape, part).astype(np.float32)
-            same = page[part].astype(np.float32)
-            total -= float(np.minimum(np.abs(cut - same), 60).mean())
+            cut = candidate.cut(shot, (page_width, page_height), shape, part)
+            total -= float(cv2.min(cv2.absdiff(cut, np.ascontiguousarray(page[part])), _FAR).mean())
         return total
 
     best = likeness(edges)

@@ -4,6 +4,8 @@ What depends on no answer is not decoded: whole groups of pictures without a wan
 the last wanted frame, and frames between that no other refers to.
 """
 
+import queue
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +16,7 @@ import numpy as np
 from schemas import InputError
 
 _LUMA_FIRST = {"yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p", "nv12", "gray"}
+_AHEAD = 6  # frames that may wait
 _FULL_RANGE = 2  # AVCOL_RANGE_JPEG
 
 
@@ -67,9 +70,14 @@ class Video:
         return self.times[np.unique(numbers[numbers >= 0])]
 
     def shots(self, wanted: np.ndarray) -> Iterator[Shot]:
-        """Decode the frames of exactly these times (of `times`), in order. Raises InputError when decoding fails."""
-        if not len(wanted):
-            return
+        """Decode the frames of exactly these times (of `times`), in order, a few ahead of whoever takes them.
+
+        Raises InputError when decoding fails.
+        """
+        if len(wanted):
+            yield from ahead(self._decode(wanted))
+
+    def _decode(self, wanted: np.ndarray) -> Iterator[Shot]:
         needed = np.isin(self._seconds, wanted)
         group = np.cumsum(self._keys)
         last = np.full(group[-1] + 1, -1)
@@ -78,8 +86,8 @@ class Video:
         due = set(self._stamps[needed].tolist())
         with self._open() as container:
             stream = container.streams.video[0]
-            stream.thread_type = "AUTO"
             decoder = stream.codec_context
+            decoder.thread_type, decoder.thread_count = "AUTO", 0  # as many threads as there are cores
             try:
                 for number, packet in enumerate(_packets(container, stream)):
                     if number >= len(feed) or not feed[number]:
@@ -129,6 +137,46 @@ class Video:
         keys = np.array(keys, bool)
         keys[0] = True
         return np.array(times, np.int64), keys
+
+
+def ahead(items: Iterator) -> Iterator:
+    """The same items, made by a thread that is at most a few ahead: decoding runs without Python's lock."""
+    made: queue.Queue = queue.Queue(_AHEAD)
+    stop = threading.Event()
+
+    def make() -> None:
+        try:
+            for item in items:
+                if not _put(made, (item, None), stop):
+                    return
+            _put(made, (None, StopIteration()), stop)
+        except Exception as error:  # handed over to whoever takes the items
+            _put(made, (None, error), stop)
+
+    thread = threading.Thread(target=make, name="decoder", daemon=True)
+    thread.start()
+    try:
+        while True:
+            item, error = made.get()
+            if isinstance(error, StopIteration):
+                return
+            if error:
+                raise error
+            yield item
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _put(made: queue.Queue, item: tuple, stop: threading.Event) -> bool:
+    """Hand over an item; false when nobody takes any more."""
+    while not stop.is_set():
+        try:
+            made.put(item, timeout=0.2)
+            return True
+        except queue.Full:
+            continue
+    return False
 
 
 def _packets(container, stream) -> Iterator[av.Packet]:
