@@ -17,6 +17,7 @@ function tell(kind, news) {
   chrome.runtime.sendMessage({ to: "desk", news: { kind, at: wall(), ...news } }).catch(() => {});
 }
 
+/** @param {chrome.tabs.Tab & { openerTabId?: number }} tab */
 const factsOf = ({ id, windowId, openerTabId = null, active, url = "", pendingUrl = "" }) =>
   ({ chromeTab: id, window: windowId, opener: openerTabId, active, url: url || pendingUrl });
 

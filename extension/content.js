@@ -10,7 +10,9 @@ var demotapeBridge = (function () {
   const RESOURCES_REST = 100; // ms without a new style sheet, picture or font before the desk is told
   const session = Array.from(crypto.getRandomValues(new Uint32Array(2)), (part) => part.toString(36)).join("");
   const wall = () => performance.timeOrigin + performance.now();
-  let port = null, numbered = 0, running = false, resourceTimer = 0;
+  /** @type {any} */
+  let port = null;
+  let numbered = 0, running = false, resourceTimer = 0;
   let unacknowledged = [];
 
   /** Take what the capture script tells. */
@@ -35,6 +37,7 @@ var demotapeBridge = (function () {
   }
 
   function connect() {
+    /** @type {any} */
     const opened = (port = chrome.runtime.connect({ name: `capture:${session}` }));
     opened.onMessage.addListener(obey);
     opened.onDisconnect.addListener(() => {
@@ -81,7 +84,8 @@ var demotapeBridge = (function () {
   }
 
   const resources = new PerformanceObserver((list) => {
-    if (!list.getEntries().some(({ initiatorType }) => RESOURCES.has(initiatorType))) return;
+    const entries = /** @type {PerformanceResourceTiming[]} */ (list.getEntries());
+    if (!entries.some(({ initiatorType }) => RESOURCES.has(initiatorType))) return;
     clearTimeout(resourceTimer);
     resourceTimer = setTimeout(() => port?.postMessage({ resources: true }), RESOURCES_REST);
   });

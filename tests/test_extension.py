@@ -2,19 +2,25 @@
 
 import asyncio
 import json
+import re
+import subprocess
 import zipfile
+from pathlib import Path
 
 import av
 import cv2
 import numpy as np
 import pytest
 
+from demotape import store_zip
 from demotape.site import miniwob_folder, serve
 from pipeline import process
 from pipeline.verify import verify
 
 from .hands import painted
 from .test_recorder import FLIP, act
+
+ROOT = Path(__file__).parent.parent
 
 
 def pictures(session) -> list[np.ndarray]:
@@ -210,3 +216,27 @@ def test_the_journal_has_no_gap(chrome, site):
     with zipfile.ZipFile(chrome.folder / f"{chrome.count}.zip") as archive:
         numbers = [json.loads(line)["n"] for line in archive.read("journal.jsonl").splitlines()]
     assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_its_types_agree():
+    done = subprocess.run([ROOT / "node_modules" / ".bin" / "tsc", "--project", ROOT], capture_output=True, text=True)
+    assert done.stdout == "" and done.returncode == 0
+
+
+def test_the_zip_for_the_store_is_the_same_each_time_and_whole(tmp_path):
+    for name in ("one.zip", "two.zip"):
+        store_zip.write(tmp_path / name)
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+    with zipfile.ZipFile(tmp_path / "one.zip") as archive:
+        names = set(archive.namelist())
+        manifest = json.loads(archive.read("manifest.json"))
+    named = {manifest["background"]["service_worker"], manifest["side_panel"]["default_path"], "desk/desk.html",
+             "content.js", *manifest["icons"].values()}
+    assert named <= names and not [name for name in names if name.endswith((".py", ".pyc", ".md"))]
+
+
+def test_every_permission_is_explained():
+    manifest = json.loads((ROOT / "extension" / "manifest.json").read_text())
+    text = (ROOT / "docs" / "extension.md").read_text(encoding="utf-8")
+    explained = set(re.findall(r"^\| `([^`]+)` \|", text, flags=re.M))
+    assert {*manifest["permissions"], *manifest["host_permissions"]} == explained

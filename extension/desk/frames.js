@@ -13,7 +13,7 @@ const THUMBNAIL = 176; // pixels
 
 const now = () => (performance.timeOrigin + performance.now()) / 1000;
 const tabs = new Map();
-const video = new Video((segment, bytes) => postMessage({ segment, bytes }, [bytes]));
+const video = new Video((segment, bytes) => postMessage({ segment, bytes }, { transfer: [bytes] }));
 let shownTab = 0, paused = false;
 
 /** The frames of one tab. */

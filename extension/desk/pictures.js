@@ -13,6 +13,7 @@ export class Pictures {
   #windows = new Map(); // tab -> window
   #stills;
   #finished = null;
+  /** @type {PromiseWithResolvers<void>} */
   #begun = Promise.withResolvers();
   #pending = new Set();
 
@@ -54,10 +55,8 @@ export class Pictures {
     for (let attempt = 1; attempt <= TRIES && !this.#finished; attempt++) {
       try {
         const chromeMediaSourceId = await this.recording.hands("stream", { chromeTab });
-        return await navigator.mediaDevices.getUserMedia({
-          audio: false,
-          video: { mandatory: { chromeMediaSource: "tab", chromeMediaSourceId, maxFrameRate: FRAMES, ...ANY_SIZE } },
-        });
+        const mandatory = { chromeMediaSource: "tab", chromeMediaSourceId, maxFrameRate: FRAMES, ...ANY_SIZE };
+        return await navigator.mediaDevices.getUserMedia(/** @type {any} */ ({ audio: false, video: { mandatory } }));
       } catch (error) {
         if (error.answered) return null;
         await new Promise((done) => setTimeout(done, AGAIN));

@@ -53,9 +53,10 @@ export class Recording {
 
   /** What a panel is told that is opened only now. */
   history() {
-    const told = [...this.live.all().map((line) => ({ line })), ...this.said.map((chat) => ({ chat }))];
-    told.sort((one, other) => (one.line ?? one.chat).time - (other.line ?? other.chat).time);
-    return [...[...this.small].map(([event, small]) => ({ picture: { event, small } })), ...told];
+    const pictures = [...this.small].map(([event, small]) => ({ picture: { event, small } }));
+    const lines = [...this.live.all().map((line) => ["line", line]), ...this.said.map((chat) => ["chat", chat])];
+    lines.sort(([, one], [, other]) => one.time - other.time);
+    return [...pictures, ...lines.map(([kind, line]) => ({ [kind]: line }))];
   }
 
   // Tabs.
