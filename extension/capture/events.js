@@ -222,6 +222,7 @@ demotape.events = (function () {
   let reported = -Infinity, reportTimer = 0;
   function rested() {
     clearTimeout(reportTimer);
+    if (stopped) return;
     const wait = reported + REPORT_EVERY - performance.now();
     if (wait > 0) reportTimer = setTimeout(rested, wait);
     else guard(report);
