@@ -1,6 +1,6 @@
 // A worker: the painted frames of the recorded tabs. Gives for each event the newest frame not later than it, and the
 // shown tab's frames as a video. What is secret is blackened before anything leaves this worker.
-import { blackened, copyOf, decoded, png, shown, thumbnail } from "./pixels.js";
+import { blackened, copyOf, decoded, learnColours, png, shown, thumbnail } from "./pixels.js";
 import { Video } from "./video.js";
 
 const FRESH = 0.6; // seconds of which every frame is held
@@ -138,6 +138,11 @@ const ORDERS = {
   /** A picture that was no frame of a stream; `time` is when it was there. */
   async still({ tab, blob, time }) {
     tabOf(tab).add({ copy: await decoded(blob), time });
+  },
+  /** A true picture of what a tab shows now. */
+  async compare({ tab, blob }) {
+    const newest = tabOf(tab).ring.at(-1);
+    if (newest && (await learnColours(newest.copy, blob))) postMessage({ coloursKnown: true });
   },
   /** Another document takes the place of what a tab showed. */
   document({ tab, tells }) {

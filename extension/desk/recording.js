@@ -139,7 +139,10 @@ export class Recording {
     }
     const line = this.journal.add("page", { tab: number, frame, document: documentId },
       this.secrets.any ? JSON.stringify(told) : text);
-    if (told.type === "snapshot") return line;
+    if (told.type === "snapshot") {
+      if (number === this.tabs.current) this.pictures.learnColours(); // the page is at rest
+      return line;
+    }
     const time = truly(told.time, sent) / 1000;
     if (snapshot) this.pictures.want(number, line, time);
     this.#list(line, { ...told, time: time - this.facts.started_at, tab: number });
