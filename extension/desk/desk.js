@@ -67,7 +67,7 @@ const TASKS = {
       await hands("register");
       await hands("inject", tab);
       await recording.pictures.ready();
-      await recording.pictures.learnColours();
+      if (tab.url.startsWith("http")) await recording.pictures.learnColours();
     } catch (error) {
       await TASKS.stop();
       throw error;

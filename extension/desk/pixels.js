@@ -59,7 +59,7 @@ function planesOf(format) {
 // Without a graphics card Chrome makes the frames by ITU-R BT.601 and says that it was BT.709; with one it says the truth.
 const BT601 = { matrix: "smpte170m", primaries: "bt709", transfer: "bt709", fullRange: false };
 let colours = null; // what the frames truly are, once that is known
-const COMPARED = [64, 36]; // pixels
+const COMPARED = { width: 64, height: 36 }; // pixels
 const TELLING = 200; // difference of the two readings, over all pixels, from which they can be told apart
 
 const UNLIKE = 60_000; // difference from which the two are not of the same moment
@@ -80,9 +80,10 @@ export async function learnColours(copy, blob) {
 }
 
 function smallOf(image) {
-  const context = new OffscreenCanvas(...COMPARED).getContext("2d", { alpha: false });
-  context.drawImage(image, 0, 0, ...COMPARED);
-  return context.getImageData(0, 0, ...COMPARED).data;
+  const { width, height } = COMPARED;
+  const context = new OffscreenCanvas(width, height).getContext("2d", { alpha: false });
+  context.drawImage(image, 0, 0, width, height);
+  return context.getImageData(0, 0, width, height).data;
 }
 
 /** The copy as a VideoFrame; to be closed. */
