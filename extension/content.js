@@ -97,9 +97,12 @@ var demotapeBridge = (function () {
     }
   }
 
-  // A page that comes back from the cache of pages left behind has lost its port.
+  // A page that comes back from the cache of pages left behind has lost its port, and the desk what it knew of it.
   addEventListener("pageshow", (event) => {
-    if (event.persisted && running && !port) connect();
+    if (!event.persisted || !running) return;
+    port = null;
+    rest();
+    wake();
   });
 
   /** Begin, or begin again in a document of an earlier recording. */

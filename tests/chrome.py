@@ -36,13 +36,17 @@ def extension_id(folder: Path = EXTENSION) -> str:
 
 
 async def launch(playwright: Playwright, profile: Path, *, viewport=(800, 600), streams: bool = True,
-                 arguments: Sequence[str] = ()) -> BrowserContext:
-    """A Chromium with the extension; `streams`: Chrome gives it every tab's stream without a click on the toolbar."""
+                 without: Sequence[str] = ()) -> BrowserContext:
+    """A Chromium with the extension.
+
+    `streams`: Chrome gives it every tab's stream without a click on the toolbar; `without`: arguments of Playwright's
+    that it is to be started without.
+    """
     root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     given = [f"--allowlisted-extension-id={extension_id()}"] if streams else []
     return await playwright.chromium.launch_persistent_context(
         profile, executable_path=find_chromium(playwright.chromium.executable_path), headless=True,
-        args=[*ARGUMENTS, *root, *given, *arguments], ignore_default_args=["--disable-extensions"],
+        args=[*ARGUMENTS, *root, *given], ignore_default_args=["--disable-extensions", *without],
         viewport={"width": viewport[0], "height": viewport[1]})
 
 

@@ -11,12 +11,14 @@ import av
 import cv2
 import numpy as np
 import pytest
+from playwright.async_api import async_playwright
 
 from demotape import store_zip
 from demotape.site import miniwob_folder, serve
 from pipeline import process
 from pipeline.verify import verify
 
+from .chrome import Chrome, Panel, launch
 from .hands import painted
 from .test_recorder import FLIP, act
 
@@ -203,6 +205,38 @@ def test_what_is_outside_of_the_window_is_not_recorded(chrome, site):
     assert b"/other" not in package_of(chrome) and b"Other" not in package_of(chrome)
     assert [turn["intent"] for turn in session.turns] == ["load", "click"]
     assert session.answer == (1, 0)  # without a recording nothing of ours runs in any page
+
+
+def test_a_page_that_comes_back_from_the_cache_is_heard_once(studio, site, tmp_path):
+    """Trap 26 as Chrome really does it: the page was kept as it was, and its line to the desk was cut."""
+    site.pages |= {"/": "<a id=a href='/two'>Two</a><button id=b>B</button><script>onpageshow = event => "
+                        "{ document.title = event.persisted }</script>", "/two": "<title>Two</title><h1>Two</h1>"}
+
+    async def work():
+        async with async_playwright() as playwright:
+            context = await launch(playwright, tmp_path / "profile", without=["--disable-back-forward-cache"])
+            async with Panel(context) as panel:
+                page = context.pages[0]
+                started = await panel.ask("start", task="", window=await panel.window_of(page))
+                await page.goto(site.origin + "/")
+                await painted(page)
+                await page.locator("#a").click()
+                await page.wait_for_url("**/two")
+                await painted(page)
+                await page.evaluate("history.back()")
+                await page.wait_for_function("document.title === 'true'")
+                await painted(page)
+                await page.mouse.click(*await page.evaluate(
+                    "(() => { const {x, y} = b.getBoundingClientRect(); return [x + 5, y + 5] })()"))
+                await panel.ask("stop")
+                await panel.package(started["id"], tmp_path / "p.zip")
+            await context.close()
+
+    studio.run(work())
+    session = Chrome(studio.runner, None, None, tmp_path).read(tmp_path / "p.zip", tmp_path / "rec")
+    assert session.problems == [] and verify(tmp_path / "rec") == []
+    assert [turn["intent"] for turn in session.turns] == ["load", "click", "back", "click"]
+    assert ">B</button>" in session.recording.blob(session.turns[-1]["state"]["dom"]).decode()
 
 
 def test_the_journal_has_no_gap(chrome, site):
