@@ -29,8 +29,12 @@ var demotapeBridge = (function () {
   function post(message) {
     unacknowledged.push(message);
     try {
-      if (port) port.postMessage(message);
-      else connect();
+      if (port) return port.postMessage(message);
+    } catch {
+      port = null; // it was cut, and nobody said so yet
+    }
+    try {
+      connect();
     } catch {
       end(); // the extension was taken away or renewed: this copy of it has nobody to tell
     }
@@ -72,7 +76,11 @@ var demotapeBridge = (function () {
     demotape.events.stop();
     resources.disconnect();
     clearTimeout(resourceTimer);
-    port?.postMessage({ resting: true });
+    try {
+      port?.postMessage({ resting: true });
+    } catch {
+      port = null;
+    }
   }
 
   function end() {
