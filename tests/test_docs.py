@@ -7,12 +7,8 @@ import click
 import pytest
 
 from demotape.cli import main
-<<<<<<< HEAD
 from pipeline.checks import KINDS
-from schemas import INTENTS, demonstration, parts, recording
-=======
 from schemas import INTENTS, demonstration, package, parts, recording
->>>>>>> 537ae11 (docs/extension.md, the package's format, types checked, a reproducible zip for the store)
 
 ROOT = Path(__file__).parent.parent
 FORMATS = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
