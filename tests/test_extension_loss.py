@@ -90,8 +90,8 @@ class Browser:
         port.unlink(missing_ok=True)
         self.process = subprocess.Popen(
             [find_chromium(), *ARGUMENTS, *sandbox_arguments(), f"--allowlisted-extension-id={extension_id()}",
-             "--headless", "--remote-debugging-port=0", f"--user-data-dir={self._profile}", "--window-size=800,600", "about:blank"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+             "--headless", "--remote-debugging-port=0", f"--user-data-dir={self._profile}", "--window-size=800,600",
+             "about:blank"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 
         async def there():
             return port.exists() and port.read_text().count("\n")
