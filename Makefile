@@ -1,5 +1,7 @@
 # make demo   the whole way on a bundled site, then the review app
 # make test   the whole test suite, real browser included
+# make lint   style and types
+# make extension   the browser extension as a zip file for the store (it can be loaded unpacked as it stands)
 # make setup  what both need: Python packages, front-end libraries, a Chromium. Safe to run again.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -8,13 +10,13 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt
 say = { echo "setup: $(1)" >&2; exit 1; }
 
-.PHONY: setup setup-test demo test lint clean
+.PHONY: setup setup-test demo test lint extension clean
 
 setup: $(VENV)/.demo
 	@$(BIN)/python -m curator_web.vendor
 	@$(BIN)/python -m recorder.provide
 
-setup-test: setup $(VENV)/.test
+setup-test: setup $(VENV)/.test node_modules/.bin/tsc
 
 demo: setup
 	@$(BIN)/demotape demo
@@ -24,9 +26,13 @@ test: setup-test
 
 lint: setup-test
 	@$(BIN)/ruff check .
+	@node_modules/.bin/tsc --project .
+
+extension: $(VENV)/.demo
+	@$(BIN)/python -m demotape.store_zip dist/demotape-extension.zip
 
 clean:
-	rm -rf $(VENV) node_modules curator_web/static/vendor demotape-demo
+	rm -rf $(VENV) node_modules curator_web/static/vendor demotape-demo dist
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || $(call say,Python 3.11 or newer is missing)
@@ -41,4 +47,9 @@ $(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
 $(VENV)/.test: pyproject.toml constraints.txt $(VENV)/.demo
 	@echo "setup: installing the tests' Python packages"
 	@$(PIP) --editable '.[demo,test]' || $(call say,the tests' Python packages could not be installed)
+	@touch $@
+
+node_modules/.bin/tsc: package-lock.json | $(BIN)/python
+	@echo "setup: installing the type checker"
+	@$(BIN)/python -m curator_web.vendor --types
 	@touch $@

@@ -14,9 +14,17 @@ const wall = () => (performance.timeOrigin + performance.now()) / 1000;
 
 /** Tell the desk what the browser reports; nobody listens while nothing is recorded. */
 function tell(kind, news) {
-  chrome.runtime.sendMessage({ to: "desk", news: { kind, at: wall(), ...news } }).catch(() => {});
+  chrome.runtime.sendMessage({ to: "desk", news: { kind, at: wall(), ...news } }).catch(onSilence);
 }
 
+/** Should the desk have crashed, the toolbar must not say that anything is recorded. The panel offers what there is. */
+async function onSilence() {
+  if (!(await chrome.action.getBadgeText({})) || (await chrome.offscreen.hasDocument())) return;
+  await HANDS.unregister();
+  await HANDS.sign({ text: "", title: "demotape: the recording was interrupted; open the panel" });
+}
+
+/** @param {chrome.tabs.Tab & { openerTabId?: number }} tab */
 const factsOf = ({ id, windowId, openerTabId = null, active, url = "", pendingUrl = "" }) =>
   ({ chromeTab: id, window: windowId, opener: openerTabId, active, url: url || pendingUrl });
 

@@ -10,7 +10,9 @@ var demotapeBridge = (function () {
   const RESOURCES_REST = 100; // ms without a new style sheet, picture or font before the desk is told
   const session = Array.from(crypto.getRandomValues(new Uint32Array(2)), (part) => part.toString(36)).join("");
   const wall = () => performance.timeOrigin + performance.now();
-  let port = null, numbered = 0, running = false, resourceTimer = 0;
+  /** @type {any} */
+  let port = null;
+  let numbered = 0, running = false, resourceTimer = 0;
   let unacknowledged = [];
 
   /** Take what the capture script tells. */
@@ -27,14 +29,19 @@ var demotapeBridge = (function () {
   function post(message) {
     unacknowledged.push(message);
     try {
-      if (port) port.postMessage(message);
-      else connect();
+      if (port) return port.postMessage(message);
+    } catch {
+      port = null; // it was cut, and nobody said so yet
+    }
+    try {
+      connect();
     } catch {
       end(); // the extension was taken away or renewed: this copy of it has nobody to tell
     }
   }
 
   function connect() {
+    /** @type {any} */
     const opened = (port = chrome.runtime.connect({ name: `capture:${session}` }));
     opened.onMessage.addListener(obey);
     opened.onDisconnect.addListener(() => {
@@ -69,7 +76,11 @@ var demotapeBridge = (function () {
     demotape.events.stop();
     resources.disconnect();
     clearTimeout(resourceTimer);
-    port?.postMessage({ resting: true });
+    try {
+      port?.postMessage({ resting: true });
+    } catch {
+      port = null;
+    }
   }
 
   function end() {
@@ -81,7 +92,8 @@ var demotapeBridge = (function () {
   }
 
   const resources = new PerformanceObserver((list) => {
-    if (!list.getEntries().some(({ initiatorType }) => RESOURCES.has(initiatorType))) return;
+    const entries = /** @type {PerformanceResourceTiming[]} */ (list.getEntries());
+    if (!entries.some(({ initiatorType }) => RESOURCES.has(initiatorType))) return;
     clearTimeout(resourceTimer);
     resourceTimer = setTimeout(() => port?.postMessage({ resources: true }), RESOURCES_REST);
   });
@@ -93,9 +105,12 @@ var demotapeBridge = (function () {
     }
   }
 
-  // A page that comes back from the cache of pages left behind has lost its port.
+  // A page that comes back from the cache of pages left behind has lost its port, and the desk what it knew of it.
   addEventListener("pageshow", (event) => {
-    if (event.persisted && running && !port) connect();
+    if (!event.persisted || !running) return;
+    port = null;
+    rest();
+    wake();
   });
 
   /** Begin, or begin again in a document of an earlier recording. */

@@ -42,7 +42,34 @@ def receive(package: Path | str, directory: Path | str) -> list[str]:
 class _Tab(TabState):
     """One tab, as the journal tells of it."""
 
-    document = ""
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.document = ""
+        self._told: dict[str, set[int]] = {}  # island -> numbers of its rows
+        self._sizes: dict[str, dict[int, tuple[int, int]]] = {}  # island -> chunk -> its text's size, its depth
+
+    def new_document(self, url: str) -> None:
+        super().new_document(url)
+        self._told, self._sizes = {}, {}
+
+    def fault(self, snapshot: dict) -> str | None:
+        """Why a snapshot cannot be put together; None when it can. Nobody may blow up a page by chunks in chunks."""
+        rows = self._told.setdefault(snapshot["island"], set())
+        rows.update(row[0] for row in snapshot["rows"] if isinstance(row, list))
+        if any(row not in rows for row in snapshot["rows"] if isinstance(row, int)):
+            return "rows are missing"
+        sizes = self._sizes.setdefault(snapshot["island"], {})
+        for number, text in sorted(snapshot["chunks"]):
+            size, depth = len(text), 0
+            for mark, inner in _MARK.findall(text):
+                if int(inner) not in sizes:
+                    return "pieces of it are missing"
+                size += sizes[int(inner)][0] * (1 if mark == "\x01" else 2)  # a frame's document is escaped
+                depth = max(depth, sizes[int(inner)][1] + 1)
+            if size > _MAX_TEXT or depth > _MAX_DEPTH:
+                return "it is too large"
+            sizes[number] = size, depth
+        return None if snapshot["root"] in sizes else "its root is missing"
 
 
 class _Receiver(Keeper):
@@ -55,7 +82,6 @@ class _Receiver(Keeper):
                          clock=lambda: Clock(wall=lambda: self._now, steady=lambda: self._now), still=0.0)
         self._pictures: dict[int, dict] = {}
         self._numbers: dict[int, int] = {}  # line of the journal -> number of the event
-        self._sizes = _Sizes()
         self._ended = False
         self._told_viewport = False
 
@@ -113,8 +139,10 @@ class _Receiver(Keeper):
         if line["frame"] == 0 and tab.document != line["document"]:
             self._new_document(tab, line["document"], (message["snapshot"] or tab.facts)["url"])
         if snapshot := message["snapshot"]:
-            self._sizes.check(snapshot, self._where(line))
             self._tell_viewport(snapshot, message["path"])
+            if fault := tab.fault(snapshot):
+                self.on_problem(f"line {line['n']} of the journal: {fault}; the page's state is left out")
+                message["snapshot"] = None
         self._paint(line)
         self.on_message(tab, message)
 
@@ -188,28 +216,3 @@ class _Receiver(Keeper):
 
     def _where(self, line: dict) -> str:
         return f"{self._source.path}: journal.jsonl, line {line['n']}"
-
-
-class _Sizes:
-    """How large the texts of the islands are when their chunks are put into each other: nobody may blow them up."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, int], tuple[int, int]] = {}
-
-    def check(self, snapshot: dict, where: str) -> None:
-        """Raises InputError for chunks that are missing, too large or too deep."""
-        island = snapshot["island"]
-        for number, text in sorted(snapshot["chunks"]):
-            size, depth = len(text), 0
-            for mark, inner in _MARK.findall(text):
-                known = self._known.get((island, int(inner)))
-                if known is None:
-                    raise InputError(f"{where}: field message.snapshot.chunks: {number} names {inner}, "
-                                     "which is missing")
-                size += known[0] * (1 if mark == "\x01" else 2)  # a frame's document is escaped
-                depth = max(depth, known[1] + 1)
-            if size > _MAX_TEXT or depth > _MAX_DEPTH:
-                raise InputError(f"{where}: field message.snapshot.chunks: the page is too large")
-            self._known[island, number] = size, depth
-        if (island, snapshot["root"]) not in self._known:
-            raise InputError(f"{where}: field message.snapshot.root: {snapshot['root']} is missing")

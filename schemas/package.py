@@ -119,13 +119,15 @@ class MessageSchema(Strict):
     snapshot = nested(SnapshotSchema, "what its island shows before the event", allow_none=True)
 
 
-class _Line(Strict):
+class LineSchema(Strict):
+    """What every line of the journal has."""
+
     n = integer("number of the line, from 1 without gaps", validate=validate.Range(min=1))
     at = wall("wall clock when it was written, seconds since 1970; never runs backwards")
     kind = string("kind of line")
 
 
-class BeginLineSchema(_Line):
+class BeginLineSchema(LineSchema):
     """`begin`: the first line."""
 
     id = string("name of the recording")
@@ -136,7 +138,7 @@ class BeginLineSchema(_Line):
     version = string("version of the extension")
 
 
-class TabLineSchema(_Line):
+class TabLineSchema(LineSchema):
     """`tab`: a tab appears; tabs are numbered in order."""
 
     tab = integer("number of the tab", validate=validate.Range(min=1))
@@ -144,13 +146,13 @@ class TabLineSchema(_Line):
     url = string("address; empty in a pause")
 
 
-class OfTabLineSchema(_Line):
+class OfTabLineSchema(LineSchema):
     """`show` (the person sees the tab now) and `gone` (it was closed)."""
 
     tab = integer("number of the tab")
 
 
-class PageLineSchema(_Line):
+class PageLineSchema(LineSchema):
     """`page`: a capture script tells something."""
 
     tab = integer("number of the tab")
@@ -159,7 +161,7 @@ class PageLineSchema(_Line):
     message = nested(MessageSchema, "what it tells")
 
 
-class NavigateLineSchema(_Line):
+class NavigateLineSchema(LineSchema):
     """`navigate`: a tab shows another page."""
 
     tab = integer("number of the tab")
@@ -170,7 +172,7 @@ class NavigateLineSchema(_Line):
     same_document = flag("only the address changed")
 
 
-class PictureLineSchema(_Line):
+class PictureLineSchema(LineSchema):
     """`picture`: the picture of an earlier line; secrets are blackened in it."""
 
     tab = integer("number of the tab")
@@ -184,7 +186,7 @@ _PACKET = (fields.Float(allow_nan=False, validate=validate.Range(min=0, max=1e11
            fields.Integer(strict=True, validate=validate.Range(min=0)), fields.Boolean())
 
 
-class VideoLineSchema(_Line):
+class VideoLineSchema(LineSchema):
     """`video`: some seconds of the video; secrets are blackened in it."""
 
     packets = listing(fields.Tuple(_PACKET),
@@ -194,7 +196,7 @@ class VideoLineSchema(_Line):
     blob = digest("the packets' bytes one after the other")
 
 
-class ResourceLineSchema(_Line):
+class ResourceLineSchema(LineSchema):
     """`resource`: a style sheet, image or font that a page has loaded."""
 
     url = string("address")
@@ -202,33 +204,33 @@ class ResourceLineSchema(_Line):
     blob = digest("its content")
 
 
-class ChatLineOfPackageSchema(_Line):
+class ChatLineOfPackageSchema(LineSchema):
     """`chat`: somebody says something."""
 
     speaker = string("who said it", validate=validate.OneOf(SPEAKERS))
     utterance = string("what was said")
 
 
-class UndoLineSchema(_Line):
+class UndoLineSchema(LineSchema):
     """`undo`: the person marks an action as a mistake."""
 
     event = integer("number of the line with which the action began")
 
 
-class ZoomLineSchema(_Line):
+class ZoomLineSchema(LineSchema):
     """`zoom`: the browser's zoom of a tab."""
 
     tab = integer("number of the tab")
     zoom = number("1 is 100 %", validate=validate.Range(min=0.01, max=100))
 
 
-class ProblemLineSchema(_Line):
+class ProblemLineSchema(LineSchema):
     """`problem`: something went wrong that did not end the recording."""
 
     message = string("what")
 
 
-class PlainLineSchema(_Line):
+class PlainLineSchema(LineSchema):
     """`pause`, `resume` and `end`."""
 
 

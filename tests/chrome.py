@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import hashlib
-import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from playwright.async_api import BrowserContext, Page, Playwright, Worker
 
 from pipeline.actions import fold
 from recorder import Recording
-from recorder.browser import find_chromium
+from recorder.browser import find_chromium, sandbox_arguments
 from recorder.receive import receive
 
 from .hands import Session, painted
@@ -36,13 +35,16 @@ def extension_id(folder: Path = EXTENSION) -> str:
 
 
 async def launch(playwright: Playwright, profile: Path, *, viewport=(800, 600), streams: bool = True,
-                 arguments: Sequence[str] = ()) -> BrowserContext:
-    """A Chromium with the extension; `streams`: Chrome gives it every tab's stream without a click on the toolbar."""
-    root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+                 without: Sequence[str] = ()) -> BrowserContext:
+    """A Chromium with the extension.
+
+    `streams`: Chrome gives it every tab's stream without a click on the toolbar; `without`: arguments of Playwright's
+    that it is to be started without.
+    """
     given = [f"--allowlisted-extension-id={extension_id()}"] if streams else []
     return await playwright.chromium.launch_persistent_context(
         profile, executable_path=find_chromium(playwright.chromium.executable_path), headless=True,
-        args=[*ARGUMENTS, *root, *given, *arguments], ignore_default_args=["--disable-extensions"],
+        args=[*ARGUMENTS, *sandbox_arguments(), *given], ignore_default_args=["--disable-extensions", *without],
         viewport={"width": viewport[0], "height": viewport[1]})
 
 

@@ -8,13 +8,13 @@ import pytest
 
 from demotape.cli import main
 from pipeline.checks import KINDS
-from schemas import INTENTS, demonstration, parts, recording
+from schemas import INTENTS, demonstration, package, parts, recording
 
 ROOT = Path(__file__).parent.parent
 FORMATS = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SCHEMAS = {cls.__name__.removesuffix("Schema"): cls
-           for module in (parts, recording, demonstration) for cls in vars(module).values()
+           for module in (parts, recording, package, demonstration) for cls in vars(module).values()
            if isinstance(cls, type) and issubclass(cls, parts.Strict) and cls is not parts.Strict
            and cls.__module__ == module.__name__}
 

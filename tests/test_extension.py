@@ -2,19 +2,27 @@
 
 import asyncio
 import json
+import re
+import subprocess
 import zipfile
+from pathlib import Path
 
 import av
 import cv2
 import numpy as np
 import pytest
+from playwright.async_api import async_playwright
 
+from demotape import store_zip
 from demotape.site import miniwob_folder, serve
 from pipeline import process
 from pipeline.verify import verify
 
+from .chrome import Chrome, Panel, launch
 from .hands import painted
 from .test_recorder import FLIP, act
+
+ROOT = Path(__file__).parent.parent
 
 
 def pictures(session) -> list[np.ndarray]:
@@ -199,6 +207,38 @@ def test_what_is_outside_of_the_window_is_not_recorded(chrome, site):
     assert session.answer == (1, 0)  # without a recording nothing of ours runs in any page
 
 
+def test_a_page_that_comes_back_from_the_cache_is_heard_once(studio, site, tmp_path):
+    """Trap 26 as Chrome really does it: the page was kept as it was, and its line to the desk was cut."""
+    site.pages |= {"/": "<a id=a href='/two'>Two</a><button id=b>B</button><script>onpageshow = event => "
+                        "{ document.title = event.persisted }</script>", "/two": "<title>Two</title><h1>Two</h1>"}
+
+    async def work():
+        async with async_playwright() as playwright:
+            context = await launch(playwright, tmp_path / "profile", without=["--disable-back-forward-cache"])
+            async with Panel(context) as panel:
+                page = context.pages[0]
+                started = await panel.ask("start", task="", window=await panel.window_of(page))
+                await page.goto(site.origin + "/")
+                await painted(page)
+                await page.locator("#a").click()
+                await page.wait_for_url("**/two")
+                await painted(page)
+                await page.evaluate("history.back()")
+                await page.wait_for_function("document.title === 'true'")
+                await painted(page)
+                await page.mouse.click(*await page.evaluate(
+                    "(() => { const {x, y} = b.getBoundingClientRect(); return [x + 5, y + 5] })()"))
+                await panel.ask("stop")
+                await panel.package(started["id"], tmp_path / "p.zip")
+            await context.close()
+
+    studio.run(work())
+    session = Chrome(studio.runner, None, None, tmp_path).read(tmp_path / "p.zip", tmp_path / "rec")
+    assert session.problems == [] and verify(tmp_path / "rec") == []
+    assert [turn["intent"] for turn in session.turns] == ["load", "click", "back", "click"]
+    assert ">B</button>" in session.recording.blob(session.turns[-1]["state"]["dom"]).decode()
+
+
 def test_the_journal_has_no_gap(chrome, site):
     site.pages["/"] = FLIP
 
@@ -210,3 +250,27 @@ def test_the_journal_has_no_gap(chrome, site):
     with zipfile.ZipFile(chrome.folder / f"{chrome.count}.zip") as archive:
         numbers = [json.loads(line)["n"] for line in archive.read("journal.jsonl").splitlines()]
     assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_its_types_agree():
+    done = subprocess.run([ROOT / "node_modules" / ".bin" / "tsc", "--project", ROOT], capture_output=True, text=True)
+    assert done.stdout == "" and done.returncode == 0
+
+
+def test_the_zip_for_the_store_is_the_same_each_time_and_whole(tmp_path):
+    for name in ("one.zip", "two.zip"):
+        store_zip.write(tmp_path / name)
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+    with zipfile.ZipFile(tmp_path / "one.zip") as archive:
+        names = set(archive.namelist())
+        manifest = json.loads(archive.read("manifest.json"))
+    named = {manifest["background"]["service_worker"], manifest["side_panel"]["default_path"], "desk/desk.html",
+             "content.js", *manifest["icons"].values()}
+    assert named <= names and not [name for name in names if name.endswith((".py", ".pyc", ".md"))]
+
+
+def test_every_permission_is_explained():
+    manifest = json.loads((ROOT / "extension" / "manifest.json").read_text())
+    text = (ROOT / "docs" / "extension.md").read_text(encoding="utf-8")
+    explained = set(re.findall(r"^\| `([^`]+)` \|", text, flags=re.M))
+    assert {*manifest["permissions"], *manifest["host_permissions"]} == explained

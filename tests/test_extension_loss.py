@@ -22,7 +22,7 @@ from curator_web.library import listing
 from curator_web.users import add_user
 from demotape.packages import import_package
 from pipeline.verify import verify
-from recorder.browser import find_chromium
+from recorder.browser import find_chromium, sandbox_arguments
 
 from .chrome import ARGUMENTS, Chrome, Panel, extension_id, wait_until
 from .hands import painted
@@ -86,13 +86,12 @@ class Browser:
         self._playwright, self._profile = playwright, profile
 
     async def __aenter__(self):
-        root = ["--no-sandbox"] if os.geteuid() == 0 else []
         port = self._profile / "DevToolsActivePort"
         port.unlink(missing_ok=True)
         self.process = subprocess.Popen(
-            [find_chromium(), *ARGUMENTS, *root, f"--allowlisted-extension-id={extension_id()}", "--headless",
-             "--remote-debugging-port=0", f"--user-data-dir={self._profile}", "--window-size=800,600", "about:blank"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+            [find_chromium(), *ARGUMENTS, *sandbox_arguments(), f"--allowlisted-extension-id={extension_id()}",
+             "--headless", "--remote-debugging-port=0", f"--user-data-dir={self._profile}", "--window-size=800,600",
+             "about:blank"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 
         async def there():
             return port.exists() and port.read_text().count("\n")

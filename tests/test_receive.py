@@ -100,15 +100,30 @@ BAD_LINES = [
     ("an event that nobody knows", line(4, message=message(1, "teleport", 1)), "line 4: field message.type"),
     ("an element without a tag", line(4, message=message(1, "click", 1, target={"uid": "1"})), "field message.target"),
     ("rows that are none", with_snapshot(rows=["x"]), "field message.snapshot.rows"),
-    ("a chunk that is missing", with_snapshot(chunks=[[0, "\x0199\x01"]]), "0 names 99, which is missing"),
-    ("chunks in a circle", with_snapshot(root=1, chunks=[[0, "\x011\x01"], [1, "\x010\x01"]]), "0 names 1"),
-    ("chunks that blow up", with_snapshot(root=59, chunks=BOMB), "the page is too large"),
     ("frames too deep", line(4, message=message(1, "click", 1, path=[0] * 99)), "field message.path"),
     ("a picture that is missing", line(6, blob="0" * 64), "blobs/0000"),
     ("a video that is missing", [*journal()[:-1], {"kind": "video", "at": START + 3, "packets": [], "width": 2,
                                                    "height": 2, "blob": "1" * 64}], "blobs/1111"),
     ("an utterance of nobody", line(7, speaker="robot"), "line 7: field speaker"),
 ]
+
+
+LEFT_OUT = [
+    ("a row that is missing", with_snapshot(rows=[99]), "rows are missing"),
+    ("a chunk that is missing", with_snapshot(chunks=[[0, "\x0199\x01"]]), "pieces of it are missing"),
+    ("a root that is missing", with_snapshot(root=5), "its root is missing"),
+    ("chunks in a circle", with_snapshot(root=1, chunks=[[0, "\x011\x01"], [1, "\x010\x01"]]), "pieces of it"),
+    ("chunks that blow up", with_snapshot(root=59, chunks=BOMB), "it is too large"),
+]
+
+
+@pytest.mark.parametrize(("lines", "told"), [row[1:] for row in LEFT_OUT], ids=[row[0] for row in LEFT_OUT])
+def test_a_state_that_cannot_be_put_together_is_left_out(tmp_path, lines, told):
+    """A fault in one page does not cost the recording."""
+    (problem,) = receive(pack(tmp_path / "p.zip", lines), tmp_path / "rec")
+    assert told in problem and "line 4" in problem
+    assert [turn.get("intent") for turn in process(tmp_path / "rec")["turns"]] == ["load", "click", None]
+    assert verify(tmp_path / "rec") == []
 
 
 @pytest.mark.parametrize(("lines", "told"), [row[1:] for row in BAD_LINES], ids=[row[0] for row in BAD_LINES])

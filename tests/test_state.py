@@ -16,7 +16,7 @@ from pipeline.render import render
 from recorder import Recorder, Recording
 from recorder.browser import find_chromium
 
-from .conftest import painted
+from .hands import click_in, painted
 
 
 def picture(session, turn) -> np.ndarray:
@@ -32,12 +32,6 @@ def holds_target(session, turn) -> bool:
 def row_of(session, turn) -> dict:
     rows = json.loads(session.recording.blob(turn["state"]["elements"]))
     return next(row for row in rows if row["uid"] == turn["element"]["uid"])
-
-
-async def click_in(page, frame, selector: str) -> dict:
-    box = await frame.locator(selector).bounding_box()
-    await page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    return box
 
 
 def near(box: dict, other: dict, tolerance: float = 1.0) -> bool:

@@ -10,7 +10,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from .conftest import painted
-from .traps import TRAPS, click, click_in, line, trap
+from .hands import click_in
+from .traps import TRAPS, click, line, trap
 
 
 @trap(1, "presses a button whose handler removes it at once",

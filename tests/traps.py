@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from playwright.async_api import Frame, Page
+from playwright.async_api import Page
 
 Hand = Callable[[Page], Awaitable]
 
@@ -50,8 +50,3 @@ def line(turn: dict) -> str:
 async def click(page: Page, selector: str, **options) -> None:
     box = await page.locator(selector).bounding_box()
     await page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, **options)
-
-
-async def click_in(page: Page, frame: Frame, selector: str) -> None:
-    box = await frame.locator(selector).bounding_box()
-    await page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)

@@ -94,10 +94,8 @@ demotape.events = (function () {
     const secret = demotape.secrets.isSecret(element);
     if (secret) demotape.secrets.tell(element);
     const data = { value: demotape.secrets.valueOf(element).slice(0, TEXT_LIMIT), ...(secret ? { secret } : {}) };
-    if (element.localName === "select") {
-      data.label = Array.from(element.selectedOptions, (option) => option.label).join(", ");
-    }
-    return data;
+    if (element.localName !== "select") return data;
+    return { ...data, label: Array.from(element.selectedOptions, (option) => option.label).join(", ") };
   }
 
   function selectedText(element) {
@@ -224,6 +222,7 @@ demotape.events = (function () {
   let reported = -Infinity, reportTimer = 0;
   function rested() {
     clearTimeout(reportTimer);
+    if (stopped) return;
     const wait = reported + REPORT_EVERY - performance.now();
     if (wait > 0) reportTimer = setTimeout(rested, wait);
     else guard(report);

@@ -18,6 +18,7 @@ demotape.island = (function () {
 
   /** The topmost frame that this frame can reach through its parents, and its script's shared state. */
   function root() {
+    /** @type {any} */
     let frame = window;
     while (frame.parent !== frame && reachable(frame.parent)?.shared) frame = frame.parent;
     return frame;

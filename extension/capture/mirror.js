@@ -386,6 +386,7 @@ demotape.mirror = (function () {
   /** Forget all: the next snapshot is sent whole. Elements keep their uids, chunks go on being numbered. */
   function renew() {
     observer.disconnect();
+    shared.version++; // what was seen before counts no more
     Object.assign(shared, { records: new WeakMap(), rootChunk: null, gesture: null, masks: true, maskSeen: false });
     for (const known of [shared.controls, shared.frames, shared.scopes]) known.clear();
   }

@@ -41,7 +41,8 @@ function newId() {
 }
 
 async function browserName() {
-  const { fullVersionList = [] } = (await navigator.userAgentData?.getHighEntropyValues(["fullVersionList"])) ?? {};
+  const { userAgentData } = /** @type {any} */ (navigator);
+  const { fullVersionList = [] } = (await userAgentData?.getHighEntropyValues(["fullVersionList"])) ?? {};
   const found = fullVersionList.find(({ brand }) => /Chrom/.test(brand));
   return found ? `${found.brand} ${found.version}` : "Chromium";
 }
@@ -66,6 +67,7 @@ const TASKS = {
       await hands("register");
       await hands("inject", tab);
       await recording.pictures.ready();
+      if (tab.url.startsWith("http")) await recording.pictures.learnColours();
     } catch (error) {
       await TASKS.stop();
       throw error;
@@ -156,6 +158,7 @@ async function showSign() {
 
 // Who talks to the desk.
 
+/** @type {(sender: chrome.runtime.MessageSender) => boolean} */
 const isOurs = ({ tab, origin }) => !tab || origin === location.origin; // a frame has a tab and another origin
 
 chrome.runtime.onConnect.addListener((port) => {

@@ -1,19 +1,21 @@
 // A worker: the painted frames of the recorded tabs. Gives for each event the newest frame not later than it, and the
 // shown tab's frames as a video. What is secret is blackened before anything leaves this worker.
-import { blackened, copyOf, decoded, png, shown, thumbnail } from "./pixels.js";
+import { blackened, copyOf, decoded, learnColours, png, shown, thumbnail } from "./pixels.js";
 import { Video } from "./video.js";
 
 const FRESH = 0.6; // seconds of which every frame is held
 const HELD = 2.5; // seconds of which some frames are held: a page that is busy tells late of what was done
 const APART = 0.15; // seconds between those
 const ON_ITS_WAY = 0.4; // seconds that a frame painted before an event may arrive after it
+const LAST_WAIT = 0.15; // the same, at the end of the recording
 const HOLD = 3; // seconds that a new document has to tell what in it is secret
 const TELLINGS = 200; // frames by which the clock of a stream is set
 const THUMBNAIL = 176; // pixels
 
 const now = () => (performance.timeOrigin + performance.now()) / 1000;
+const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 const tabs = new Map();
-const video = new Video((segment, bytes) => postMessage({ segment, bytes }, [bytes]));
+const video = new Video((segment, bytes) => postMessage({ segment, bytes }, { transfer: [bytes] }));
 let shownTab = 0, paused = false;
 
 /** The frames of one tab. */
@@ -137,6 +139,11 @@ const ORDERS = {
   async still({ tab, blob, time }) {
     tabOf(tab).add({ copy: await decoded(blob), time });
   },
+  /** A true picture of what a tab shows now. */
+  async compare({ tab, blob }) {
+    const newest = tabOf(tab).ring.at(-1);
+    if (newest && (await learnColours(newest.copy, blob))) postMessage({ coloursKnown: true });
+  },
   /** Another document takes the place of what a tab showed. */
   document({ tab, tells }) {
     Object.assign(tabOf(tab), { known: !tells, unknownSince: now() });
@@ -176,12 +183,11 @@ const ORDERS = {
     for (const wanted of tabOf(tab).waiting) answer(tabOf(tab), wanted);
     tabs.delete(tab);
   },
-  /** Nothing more will come: answer who waits, end the video. */
+  /** Nothing more will be done: answer who waits, end the video. */
   async finish() {
-    for (const tab of tabs.values()) {
-      const waiting = tab.waiting.splice(0);
-      await Promise.all(waiting.map((wanted) => answer(tab, wanted)));
-    }
+    const until = now() + LAST_WAIT;
+    while (now() < until && [...tabs.values()].some((tab) => tab.waiting.length)) await pause(20);
+    for (const tab of tabs.values()) await Promise.all(tab.waiting.splice(0).map((wanted) => answer(tab, wanted)));
     toVideo(tabOf(shownTab), true);
     await video.finish();
     for (const tab of tabs.values()) for (const reader of tab.readers) reader.cancel();

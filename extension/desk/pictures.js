@@ -13,6 +13,9 @@ export class Pictures {
   #windows = new Map(); // tab -> window
   #stills;
   #finished = null;
+  #coloursKnown = false;
+  #stillAt = -Infinity;
+  /** @type {PromiseWithResolvers<void>} */
   #begun = Promise.withResolvers();
   #pending = new Set();
 
@@ -46,6 +49,24 @@ export class Pictures {
     this.#tellStream();
   }
 
+  /** Look once with Chrome's own eyes at what is shown, to learn how to read the colours of frames. */
+  async learnColours() {
+    const { shown } = this, window = this.#windows.get(shown);
+    if (this.#coloursKnown || !this.#streams.get(shown) || performance.now() - this.#stillAt < STILL_EVERY) return;
+    this.#stillAt = performance.now();
+    const blob = await this.#still(window);
+    if (blob && shown === this.shown) this.#order("compare", { tab: shown, blob });
+  }
+
+  /** A picture of what a window shows; null for a page of Chrome's own, or beyond the limit. */
+  async #still(window) {
+    try {
+      return await (await fetch(await this.recording.hands("still", { window }))).blob();
+    } catch {
+      return null;
+    }
+  }
+
   /** Kept when there is a first picture, or none can be had soon. */
   ready = () => Promise.race([this.#begun.promise, new Promise((done) => setTimeout(done, FIRST))]);
 
@@ -54,10 +75,8 @@ export class Pictures {
     for (let attempt = 1; attempt <= TRIES && !this.#finished; attempt++) {
       try {
         const chromeMediaSourceId = await this.recording.hands("stream", { chromeTab });
-        return await navigator.mediaDevices.getUserMedia({
-          audio: false,
-          video: { mandatory: { chromeMediaSource: "tab", chromeMediaSourceId, maxFrameRate: FRAMES, ...ANY_SIZE } },
-        });
+        const mandatory = { chromeMediaSource: "tab", chromeMediaSourceId, maxFrameRate: FRAMES, ...ANY_SIZE };
+        return await navigator.mediaDevices.getUserMedia(/** @type {any} */ ({ audio: false, video: { mandatory } }));
       } catch (error) {
         if (error.answered) return null;
         await new Promise((done) => setTimeout(done, AGAIN));
@@ -117,18 +136,16 @@ export class Pictures {
   async #takeStill() {
     const { recording, shown } = this, window = this.#windows.get(shown);
     if (!this.withheld || recording.paused || !window) return;
-    try {
-      const blob = await (await fetch(await recording.hands("still", { window }))).blob();
-      if (this.shown === shown) this.#order("still", { tab: shown, blob, time: clock() });
-      this.#begun.resolve();
-    } catch {
-      // A page of Chrome's own, or the limit: the next one will do.
-    }
+    const blob = await this.#still(window);
+    if (!blob || this.shown !== shown) return;
+    this.#order("still", { tab: shown, blob, time: clock() });
+    this.#begun.resolve();
   }
 
   #hear(said) {
     if (said.finished) return this.#finished?.();
     if (said.begun) return this.#begun.resolve();
+    if (said.coloursKnown) return (this.#coloursKnown = true);
     if (said.ended) {
       this.#streams.delete(said.ended);
       return this.#tellStream();

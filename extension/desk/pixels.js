@@ -56,11 +56,41 @@ function planesOf(format) {
   return [{ perPixel: 4, share: 1, black: [0, 0, 0, 255] }]; // RGBA, BGRA and those without alpha
 }
 
+// Without a graphics card Chrome makes the frames by ITU-R BT.601 and says that it was BT.709; with one it says the truth.
+const BT601 = { matrix: "smpte170m", primaries: "bt709", transfer: "bt709", fullRange: false };
+let colours = null; // what the frames truly are, once that is known
+const COMPARED = { width: 64, height: 36 }; // pixels
+const TELLING = 200; // difference of the two readings, over all pixels, from which they can be told apart
+
+const UNLIKE = 60_000; // difference from which the two are not of the same moment
+
+/** Learn from a true picture of the same moment how to read the colours of frames; returns whether it could be told. */
+export async function learnColours(copy, blob) {
+  const picture = await createImageBitmap(blob);
+  const truth = smallOf(picture);
+  picture.close();
+  const [told, other] = [copy.colorSpace, BT601].map((colorSpace) => {
+    const frame = shown({ ...copy, colorSpace }, 0, colorSpace), small = smallOf(frame);
+    frame.close();
+    return small.reduce((sum, value, index) => sum + Math.abs(value - truth[index]), 0);
+  });
+  if (Math.abs(told - other) < TELLING || Math.min(told, other) > UNLIKE) return false;
+  colours = other < told ? BT601 : copy.colorSpace;
+  return true;
+}
+
+function smallOf(image) {
+  const { width, height } = COMPARED;
+  const context = new OffscreenCanvas(width, height).getContext("2d", { alpha: false });
+  context.drawImage(image, 0, 0, width, height);
+  return context.getImageData(0, 0, width, height).data;
+}
+
 /** The copy as a VideoFrame; to be closed. */
-export function shown(copy, timestamp = 0) {
+export function shown(copy, timestamp = 0, colorSpace = colours ?? copy.colorSpace) {
   return new VideoFrame(copy.bytes, {
     format: copy.format, codedWidth: copy.width, codedHeight: copy.height, layout: copy.layout, timestamp,
-    colorSpace: copy.colorSpace,
+    colorSpace: /^(I420|NV12)/.test(copy.format) ? colorSpace : copy.colorSpace,
   });
 }
 

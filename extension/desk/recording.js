@@ -53,9 +53,10 @@ export class Recording {
 
   /** What a panel is told that is opened only now. */
   history() {
-    const told = [...this.live.all().map((line) => ({ line })), ...this.said.map((chat) => ({ chat }))];
-    told.sort((one, other) => (one.line ?? one.chat).time - (other.line ?? other.chat).time);
-    return [...[...this.small].map(([event, small]) => ({ picture: { event, small } })), ...told];
+    const pictures = [...this.small].map(([event, small]) => ({ picture: { event, small } }));
+    const lines = [...this.live.all().map((line) => ["line", line]), ...this.said.map((chat) => ["chat", chat])];
+    lines.sort(([, one], [, other]) => one.time - other.time);
+    return [...pictures, ...lines.map(([kind, line]) => ({ [kind]: line }))];
   }
 
   // Tabs.
@@ -93,17 +94,27 @@ export class Recording {
 
   /** A frame has opened its line to the desk. */
   onPort(port) {
-    const { tab, frameId, documentId } = port.sender;
+    const { tab, frameId, documentId, documentLifecycle } = port.sender;
     const facts = { chromeTab: tab.id, window: tab.windowId, opener: tab.openerTabId ?? null, active: tab.active,
       url: tab.url ?? tab.pendingUrl ?? "" };
     if (this.ended || (!this.tabs.number(tab.id) && !this.tabs.belongs(facts))) return port.postMessage({ record: "off" });
     const number = this.addTab(facts);
-    const frame = { number, frame: frameId, session: port.name, owed: [], resting: false };
+    const early = documentLifecycle === "prerender"; // nobody sees it yet
+    const frame = { number, frame: frameId, document: documentId, session: port.name, owed: [], resting: false, early };
     this.ports.set(port, frame);
-    if (frameId === 0) this.#onDocument(number, documentId, port.sender.url);
-    port.onMessage.addListener((message) => this.#onMessage(port, frame, message, documentId));
+    if (frameId === 0 && !early) this.#onDocument(number, documentId, port.sender.url);
+    port.onMessage.addListener((message) => this.#onMessage(port, frame, message));
     port.onDisconnect.addListener(() => this.ports.delete(port));
-    port.postMessage({ record: this.paused ? "wait" : "on" });
+    port.postMessage({ record: this.paused || early ? "wait" : "on" });
+  }
+
+  /** What was rendered before it was asked for is shown now. */
+  #onActivated(documentId) {
+    for (const [port, frame] of this.ports) {
+      if (!frame.early || frame.document !== documentId) continue;
+      Object.assign(frame, { early: false, frame: 0 });
+      if (!this.paused) port.postMessage({ record: "on" });
+    }
   }
 
   #onDocument(number, documentId, url) {
@@ -114,21 +125,21 @@ export class Recording {
     this.pictures.onDocument(number, /^(https?|file):/.test(url ?? ""));
   }
 
-  #onMessage(port, frame, message, documentId) {
+  #onMessage(port, frame, message) {
     if (message.resting) frame.resting = true;
     if (message.resources) this.#lookSoon(frame.number);
     if (!message.number || message.number <= (this.seen.get(frame.session) ?? 0)) return;
     this.seen.set(frame.session, message.number);
     if (message.secret) this.secrets.tell(message.secret.field, message.secret.value);
-    const line = message.text ? this.#take(frame, message, documentId) : 0;
+    const line = message.text ? this.#take(frame, message) : 0;
     const waitsFor = line || frame.owed.at(-1)?.[0]; // what came before it is not acknowledged with it
     if (waitsFor) frame.owed.push([waitsFor, message.number]);
     else port.postMessage({ acknowledged: message.number });
   }
 
   /** Take in what a capture script tells; returns the number of its line, 0 when it is not kept. */
-  #take({ number, frame }, { sent, text }, documentId) {
-    if (this.ended || this.paused) return 0;
+  #take({ number, frame, document, early }, { sent, text }) {
+    if (this.ended || this.paused || early) return 0;
     const told = this.secrets.any ? this.secrets.inMessage(JSON.parse(text)) : JSON.parse(text);
     if (told.type === "error") return this.problem(`tab ${number}: the capture script failed: ${told.message.slice(0, 500)}`);
     const { snapshot } = told;
@@ -136,9 +147,12 @@ export class Recording {
     if (snapshot && BEGINNINGS.has(told.type) && truly(told.time, sent) / 1000 > this.pictures.shownAt) {
       this.showTab(this.tabs.chromeTab(number)); // who acts in a tab sees it
     }
-    const line = this.journal.add("page", { tab: number, frame, document: documentId },
+    const line = this.journal.add("page", { tab: number, frame, document },
       this.secrets.any ? JSON.stringify(told) : text);
-    if (told.type === "snapshot") return line;
+    if (told.type === "snapshot") {
+      if (number === this.tabs.current) this.pictures.learnColours(); // the page is at rest
+      return line;
+    }
     const time = truly(told.time, sent) / 1000;
     if (snapshot) this.pictures.want(number, line, time);
     this.#list(line, { ...told, time: time - this.facts.started_at, tab: number });
@@ -220,6 +234,7 @@ export class Recording {
     const { transition, started } = this.navigations.finish(number, news);
     if (!news.sameDocument) {
       this.#onDocument(number, news.document, news.url);
+      this.#onActivated(news.document);
       this.pictures.follow(number, news);
     }
     if (this.paused || news.url === "about:blank") return;
@@ -289,8 +304,8 @@ export class Recording {
 
   #order(record) {
     for (const [port, frame] of this.ports) {
-      frame.resting = false;
-      port.postMessage({ record });
+      frame.resting = frame.early;
+      if (!frame.early) port.postMessage({ record });
     }
   }
 

@@ -25,7 +25,7 @@ export const answerOf = (request) => new Promise((done, failed) => {
 /** A transaction that is on disk when the promise is kept. */
 function written(transaction) {
   return new Promise((done, failed) => {
-    transaction.oncomplete = () => done();
+    transaction.oncomplete = done;
     transaction.onabort = transaction.onerror = () => failed(transaction.error);
   });
 }

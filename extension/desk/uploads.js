@@ -150,5 +150,5 @@ async function ask({ server, token }, method, path, body) {
 /** Wait for so long, or until the network is back. */
 const pause = (seconds) => new Promise((done) => {
   setTimeout(done, seconds * 1000);
-  addEventListener("online", () => done(), { once: true });
+  addEventListener("online", done, { once: true });
 });

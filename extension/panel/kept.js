@@ -15,7 +15,7 @@ export function showKept(part, kept, account, { ask }) {
   part.waiting.title = `${waiting.length} not sent yet`;
   part["nothing-kept"].hidden = kept.length > 0;
   const newest = [...kept].sort((one, other) => other.started_at - one.started_at);
-  const focused = document.activeElement?.dataset.of;
+  const focused = /** @type {HTMLElement} */ (document.activeElement)?.dataset.of;
   part.kept.replaceChildren(...newest.map((facts) => item(facts, account, ask)));
   if (focused) part.kept.querySelector(`[data-of="${CSS.escape(focused)}"]`)?.focus();
   part.account.hidden = !account;

@@ -3,6 +3,7 @@ import { showKept } from "./kept.js";
 
 const { clock, fill } = globalThis.demotapeLines;
 const AGAIN = 200; // ms after which a desk that is gone is called again
+/** @type {Record<string, any>} */
 const part = Object.fromEntries([...document.querySelectorAll("[id]")].map((element) => [element.id, element]));
 const given = Number(new URLSearchParams(location.search).get("window")); // in a test the panel is a window of its own
 const questions = new Map(); // number -> [done, failed]
@@ -119,6 +120,7 @@ function showState(now) {
 }
 
 function add() {
+  /** @type {any} */
   const item = document.createElement("li");
   item.events = new Set();
   part.lines.append(item);

@@ -3,6 +3,7 @@
 
 globalThis.control = (function () {
   const { clock, fill } = globalThis.demotapeLines;
+  /** @type {Record<string, any>} */
   const part = Object.fromEntries([...document.querySelectorAll("[id]")].map((element) => [element.id, element]));
   const lines = new Map(); // number of a line -> its item in the list
   let started = false, paused = false, running = false, zero = 0;

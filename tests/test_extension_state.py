@@ -1,0 +1,27 @@
+"""What a state holds when the extension records: the same tests as of the recorder, driven in its browser."""
+
+import pytest
+
+from . import test_state as of_recorder
+
+
+@pytest.mark.parametrize("kind", of_recorder.FRAMES)
+def test_frames(chrome, site, kind):
+    of_recorder.test_frames(chrome, site, kind)
+
+
+@pytest.mark.parametrize("mode", ["open", "closed"])
+def test_shadow_content_is_in_the_snapshot(chrome, site, mode):
+    of_recorder.test_shadow_content_is_in_the_snapshot(chrome, site, mode)
+
+
+@pytest.mark.parametrize("test", [
+    of_recorder.test_a_canvas_is_in_the_picture_and_is_clicked_with_coordinates,
+    of_recorder.test_a_strict_policy_is_no_hindrance,
+    of_recorder.test_acting_in_one_tab_while_another_paints,
+    of_recorder.test_a_click_while_a_script_blocks_the_load,
+    of_recorder.test_fifty_thousand_elements_stay_usable,
+    of_recorder.test_values_and_scroll_offsets_set_by_script_are_in_the_snapshot,
+], ids=lambda test: test.__name__.removeprefix("test_"))
+def test_the_same_as_of_the_recorder(chrome, site, test):
+    test(chrome, site)
