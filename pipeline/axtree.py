@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from playwright.sync_api import Page, sync_playwright
 
 from recorder import Recording
-from recorder.browser import find_chromium, sandbox_arguments
 from schemas import UID_ATTRIBUTE
+from schemas.chromium import find_chromium, sandbox_arguments
 
 from .render import Resources, render
 

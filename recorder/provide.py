@@ -7,7 +7,7 @@ import sys
 
 from schemas import InputError
 
-from .browser import find_chromium
+from schemas.chromium import find_chromium
 
 
 def playwrights_own() -> str:

@@ -11,7 +11,7 @@ from playwright.async_api import BrowserContext, Page, Playwright, Worker
 
 from pipeline.actions import fold
 from recorder import Recording
-from recorder.browser import find_chromium, sandbox_arguments
+from schemas.chromium import find_chromium, sandbox_arguments
 from recorder.receive import receive
 
 from .hands import Session, painted

@@ -11,7 +11,7 @@ import pytest
 
 from demotape.cli import main
 from recorder import Recording
-from recorder.browser import find_chromium
+from schemas.chromium import find_chromium
 
 DEMOTAPE = Path(sys.executable).parent / "demotape"
 

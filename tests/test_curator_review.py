@@ -12,7 +12,7 @@ from curator_web import create_app, server, vendor
 from curator_web.app import dom_id
 from curator_web.editing import add_edit
 from curator_web.library import import_recording, listing
-from recorder.browser import find_chromium
+from schemas.chromium import find_chromium
 
 from .curator_fixtures import BOX, HOSTILE, TASK, Site, hostile_turns, make_recording
 

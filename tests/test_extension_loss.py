@@ -22,7 +22,7 @@ from curator_web.library import listing
 from curator_web.users import add_user
 from demotape.packages import import_package
 from pipeline.verify import verify
-from recorder.browser import find_chromium, sandbox_arguments
+from schemas.chromium import find_chromium, sandbox_arguments
 
 from .chrome import ARGUMENTS, Chrome, Panel, extension_id, wait_until
 from .hands import painted

@@ -14,7 +14,7 @@ from pipeline.actions import fold
 from pipeline.dom import flatten
 from pipeline.render import render
 from recorder import Recorder, Recording
-from recorder.browser import find_chromium
+from schemas.chromium import find_chromium
 
 from .hands import click_in, painted
 

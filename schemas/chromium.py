@@ -1,0 +1,30 @@
+"""Where a Chromium is: the recorder and the pipeline both need one, and neither may lean on the other for it."""
+
+import os
+import shutil
+from pathlib import Path
+
+from .errors import InputError
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+
+def find_chromium(playwrights_own: str | None = None) -> str:
+    """Path of a Chromium: DEMOTAPE_CHROMIUM, Playwright's own, then PATH. Raises InputError when there is none."""
+    named = os.environ.get("DEMOTAPE_CHROMIUM")
+    if named:
+        if not Path(named).is_file():
+            raise InputError(f"DEMOTAPE_CHROMIUM: {named}: no such file")
+        return named
+    if playwrights_own and Path(playwrights_own).is_file():
+        return playwrights_own
+    for name in _NAMES:
+        if found := shutil.which(name):
+            return found
+    raise InputError("no Chromium found; install one (apt-get install chromium, or playwright install chromium) "
+                     "or set DEMOTAPE_CHROMIUM to its path")
+
+
+def sandbox_arguments() -> list[str]:
+    """Root cannot have Chromium's sandbox; other users keep it."""
+    return ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
