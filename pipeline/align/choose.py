@@ -24,6 +24,7 @@ _NOISE = 4.0  # grey levels that compression adds to that
 _SAME_THING = 0.7  # correlation of what was seen here with what is seen there
 _LARGE = 4  # tiles: more than a pointer covers
 _SMALL = 600.0  # grey levels, summed over pixels: less is a caret, not another state of the page
+_LEFT_OUT = 20_000.0  # grey levels, summed over pixels: more is not left out by a video's coding
 _MOSTLY = 0.7  # of a change, that another screenshot must explain
 _AGAINST = 0.1  # of all that changed, which may speak against a better picture
 _COARSE = 4  # times smaller: pictures for a first look
@@ -93,8 +94,8 @@ def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], se
     similarity = ssim(picture.grey[seen], view.near[number][seen])
     later, greys = [open_part(page) for page in view.later], [grey for _, grey in others]
     better = _best_other(taken, rightful, others)
-    if better and not any(_beats(taken, dict(others)[better], page) for page in later):
-        better = None  # no later frame shows what was taken either: the video's coding has left something out
+    if better and _is_left_out(taken, dict(others)[better], rightful[0], later):
+        better = None
     late = better is not None or _is_late(taken, rightful, later, greys)
     if better and _is_late(dict(others)[better], rightful, later, greys):
         better = None
@@ -180,6 +181,12 @@ def _best_other(taken: np.ndarray, rightful: Sequence[np.ndarray], others: Seque
                 chosen is None or all(_beats(grey, taken, page) for page in rightful)):
             best, chosen = grey, name
     return chosen
+
+
+def _is_left_out(taken: np.ndarray, better: np.ndarray, before: np.ndarray, later: Sequence[np.ndarray]) -> bool:
+    """Whether a small difference is one that the video's coding has left out: no later frame shows it either."""
+    sides = _sides(taken, better, before)
+    return bool(sides and sides.apart.sum() < _LEFT_OUT and not any(_beats(taken, better, page) for page in later))
 
 
 def _beats(new: np.ndarray, old: np.ndarray, page: np.ndarray) -> bool:
