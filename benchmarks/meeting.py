@@ -103,6 +103,7 @@ def film(own_video: Path, meeting: Meeting, length: float, out: Path,
         stream.width, stream.height, stream.pix_fmt = *meeting.canvas, "yuv420p"
         stream.time_base = stream.codec_context.time_base = _TIME_BASE
         screen = _Screen(own_video)
+        stage.page_size = screen.size
         for time in times:
             picture = stage.frame(screen.at(moment(meeting.moment(time))), time, meeting.moment(time))
             frame = av.VideoFrame.from_ndarray(picture, format="bgr24")
@@ -147,6 +148,7 @@ class _Screen:
     def __init__(self, path: Path):
         self._frames = self._decode(path)
         self._now, self._next = None, next(self._frames, None)
+        self.size = self._next[1].shape[1::-1] if self._next else None
 
     @staticmethod
     def _decode(path: Path) -> Iterator[tuple[float, np.ndarray]]:
@@ -178,6 +180,7 @@ class _Stage:
         side = chance.choice(("top", "right", "left"))
         small = (max(96, width // 9), max(54, height // 9))
         self.thumbnails = [self._thumbnail(side, number, small) for number in range(meeting.thumbnails)]
+        self.page_size: tuple[int, int] | None = None
         self.bar = width // 2 - 150, height - 60, 300, 34
         self._seen: tuple[int, np.ndarray] | None = None
 
@@ -203,7 +206,6 @@ class _Stage:
         if self._seen and self._seen[0] == id(page):
             return self._seen[1]
         canvas = self.background.copy()
-        self._page_size = None if page is None else page.shape[1::-1]
         if page is not None:
             meeting = self.meeting
             size = [max(1, round(side * meeting.scale)) for side in page.shape[1::-1]]
@@ -218,8 +220,8 @@ class _Stage:
         return canvas
 
     def _fill_page(self, canvas: np.ndarray, colour: tuple[int, int, int]) -> None:
-        if self._page_size:
-            width, height = (round(side * self.meeting.scale) for side in self._page_size)
+        if self.page_size:
+            width, height = (round(side * self.meeting.scale) for side in self.page_size)
             _paste(canvas, np.full((height, width, 3), colour, np.uint8), self.meeting.left, self.meeting.top)
 
     def _window(self, canvas: np.ndarray, width: int) -> None:

@@ -13,6 +13,8 @@ from benchmarks.align import acting, check_times
 from benchmarks.faults import copy
 from benchmarks.meeting import Meeting, film
 from pipeline import process
+from pipeline.align import Video, flash
+from pipeline.align.rectangle import Rectangle
 from recorder import Recording
 from recorder.writer import RecordingWriter
 from schemas import InputError
@@ -79,6 +81,15 @@ def test_a_video_of_something_else_is_never_sure(session, tmp_path):
     for turn in acting(process(tmp_path / "r", video=video)):
         assert turn["state"]["confidence"] < 0.5
         assert {"not-in-video", "unsure-in-video"} & {check["kind"] for check in turn["checks"]}
+
+
+def test_a_red_flash_marks_the_start(session, tmp_path):
+    meeting = Meeting((960, 600), 0.8, 70, 70, offset=2.0, drift=0.0, fps=(12, 20), flash=True, seed=5)
+    film(session / "video.webm", meeting, 1.0, tmp_path / "flash.mp4")
+    video = Video(tmp_path / "flash.mp4")
+    bracket = flash.find(video, Rectangle(70, 70, 0.8, 0.8), (800, 600), [2.6])
+    assert bracket.after < meeting.video_time(0.0) <= bracket.until
+    assert flash.find(video, Rectangle(70, 70, 0.8, 0.8), (800, 600), [0.2]) is None
 
 
 @pytest.mark.parametrize("content", [b"", b"no video at all", None])

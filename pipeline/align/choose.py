@@ -21,8 +21,10 @@ _CHANGED = 14  # grey levels by which a pixel of two frames, or of two screensho
 _LEAST = 4  # changed pixels that a tile needs to have a say
 _LIKE = 0.5  # of a change, by which a picture may differ from the side that it is on
 _NOISE = 4.0  # grey levels that compression adds to that
+_SAME_THING = 0.7  # correlation of what was seen here with what is seen there
 _LARGE = 4  # tiles: more than a pointer covers
 _SMALL = 600.0  # grey levels, summed over pixels: less is a caret, not another state of the page
+_LEFT_OUT = 20_000.0  # grey levels, summed over pixels: more is not left out by a video's coding
 _MOSTLY = 0.7  # of a change, that another screenshot must explain
 _AGAINST = 0.1  # of all that changed, which may speak against a better picture
 _COARSE = 4  # times smaller: pictures for a first look
@@ -92,6 +94,8 @@ def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], se
     similarity = ssim(picture.grey[seen], view.near[number][seen])
     later, greys = [open_part(page) for page in view.later], [grey for _, grey in others]
     better = _best_other(taken, rightful, others)
+    if better and _is_left_out(taken, dict(others)[better], rightful[0], later):
+        better = None
     late = better is not None or _is_late(taken, rightful, later, greys)
     if better and _is_late(dict(others)[better], rightful, later, greys):
         better = None
@@ -179,6 +183,12 @@ def _best_other(taken: np.ndarray, rightful: Sequence[np.ndarray], others: Seque
     return chosen
 
 
+def _is_left_out(taken: np.ndarray, better: np.ndarray, before: np.ndarray, later: Sequence[np.ndarray]) -> bool:
+    """Whether a small difference is one that the video's coding has left out: no later frame shows it either."""
+    sides = _sides(taken, better, before)
+    return bool(sides and sides.apart.sum() < _LEFT_OUT and not any(_beats(taken, better, page) for page in later))
+
+
 def _beats(new: np.ndarray, old: np.ndarray, page: np.ndarray) -> bool:
     """Whether a frame speaks for the new picture wherever it differs from the old one."""
     sides = _sides(new, old, page)
@@ -190,9 +200,9 @@ def _beats(new: np.ndarray, old: np.ndarray, page: np.ndarray) -> bool:
 
 def _is_late(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[np.ndarray],
              others: Sequence[np.ndarray]) -> bool:
-    """Whether the screenshot shows what frames show only later. What changed must be the page, not a pointer or
-    somebody's picture over it: too large for those, or seen as it was in some other screenshot."""
-    before = rightful[0]
+    """Whether the screenshot shows what frames show only later. What changed must be the page, not a pointer over it:
+    too large for one, or seen as it was in some other screenshot, or nowhere else afterwards."""
+    before, small = rightful[0], 0
     for page in later:
         sides = _sides(page, before, taken)
         if sides is None:
@@ -209,7 +219,27 @@ def _is_late(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[
             explained = _sides(taken, grey, before)
             if explained and sides.apart[late & explained.other].sum() > _MOSTLY * sides.apart[late].sum():
                 return True
-    return False
+        small += not _has_moved(late, before, page, taken)
+    return small > 1
+
+
+def _has_moved(tiles: np.ndarray, before: np.ndarray, page: np.ndarray, taken: np.ndarray) -> bool:
+    """Whether what stood in these tiles before stands somewhere else later, over what the screenshot shows: a pointer
+    that left one place is at another."""
+    rows, columns = np.nonzero(tiles)
+    part = tuple(slice(ends.min() * _TILE, (ends.max() + 1) * _TILE) for ends in (rows, columns))
+    gone = cv2.absdiff(before[part], taken[part]) > _CHANGED
+    if not gone.any():
+        return False
+    y, x = np.nonzero(gone)
+    thing = before[part][y.min():y.max() + 1, x.min():x.max() + 1]
+    if min(thing.shape) < 3:
+        return False
+    new = cv2.absdiff(page, taken) > _CHANGED
+    match = cv2.matchTemplate(page, thing, cv2.TM_CCOEFF_NORMED)
+    top, left = np.unravel_index(int(match.argmax()), match.shape)
+    there = new[top:top + thing.shape[0], left:left + thing.shape[1]]
+    return bool(match[top, left] > _SAME_THING and there.mean() > 0.5 * gone[gone.any(1)].mean())
 
 
 def _may_be_pointer(tiles: np.ndarray) -> bool:
