@@ -335,12 +335,18 @@ class Keeper:
                 state["elements"] = self._writer.blob(dump_line(self._secrets.in_event(rows)), like="elements")
             if frame:
                 state |= {"screenshot": self._writer.blob(bitmap(frame), like="screenshot"),
-                          "screenshot_time": frame.time} | ({"still": True} if frame.still else {})
+                          "screenshot_time": frame.time}
+            if self.is_stale(event, state, frame):
+                state["stale"] = True
         for name in ("target", "data"):
             event[name] = self._secrets.in_event(event[name])
         if state:
             state |= {name: self._secrets.in_event(state[name]) for name in ("url", "title")}
         self._writer.event(event | {"state": state})
+
+    def is_stale(self, event: dict, state: dict, frame: Frame | None) -> bool:
+        """Whether the page may have changed since its picture was painted. Called once for each state, in order."""
+        return frame is not None and frame.still
 
     def _expire(self) -> None:
         now = self.elapsed

@@ -16,6 +16,7 @@ from .tab_state import TabState
 from .video import PacketVideo
 
 _DRAIN_EVERY = 16  # lines after which the writer is waited for, so that little stands in memory
+_PAINTS = 1.0  # seconds in which a page that has changed is painted, however busy the machine
 _MAX_TEXT = 1 << 26  # characters of a page
 _MAX_DEPTH = 100  # of chunks in chunks
 _MARK = re.compile("([\x01\x02])(\\d+)\\1")
@@ -82,6 +83,7 @@ class _Receiver(Keeper):
                          clock=lambda: Clock(wall=lambda: self._now, steady=lambda: self._now), still=0.0)
         self._pictures: dict[int, dict] = {}
         self._numbers: dict[int, int] = {}  # line of the journal -> number of the event
+        self._acted: dict[int, tuple[float, str]] = {}  # tab -> time of its last action, and its page then
         self._ended = False
         self._told_viewport = False
 
@@ -107,6 +109,14 @@ class _Receiver(Keeper):
             self._running = False
             self._video.close()
             self._writer.abandon()
+
+    def is_stale(self, event: dict, state: dict, frame: Frame | None) -> bool:
+        """Also when the page has changed since the last action, a moment ago, and the picture is from before that."""
+        time, page = self._acted.get(event["tab"], (0.0, ""))
+        if state["dom"] and event["type"] != "hover":
+            self._acted[event["tab"]] = event["time"], state["dom"]
+        changed = page and state["dom"] not in (None, page) and event["time"] - time < _PAINTS
+        return frame is not None and (frame.still or bool(changed and frame.time < time))
 
     def on_act(self, tab: TabState, at: float) -> None:
         """The journal tells itself which tab was shown."""

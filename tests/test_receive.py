@@ -26,7 +26,7 @@ def test_a_package_becomes_a_recording(tmp_path):
     assert [(turn["type"], turn.get("intent")) for turn in process(tmp_path / "rec")["turns"]] == [
         ("browser", "load"), ("browser", "click"), ("chat", None)]
     click = next(event for event in recording.events if event["type"] == "pointerdown")
-    assert click["state"]["screenshot_time"] == 0.9 and not click["state"]["still"]
+    assert click["state"]["screenshot_time"] == 0.9 and not click["state"]["stale"]
     assert b">Go</button>" in recording.blob(click["state"]["dom"])
 
 
@@ -61,8 +61,24 @@ def test_a_still_is_marked(tmp_path):
     lines = journal()
     lines[5]["still"] = True
     receive(pack(tmp_path / "p.zip", lines), tmp_path / "rec")
-    assert [event["state"]["still"] for event in Recording(tmp_path / "rec").events if event["type"] == "pointerdown"] \
+    assert [event["state"]["stale"] for event in Recording(tmp_path / "rec").events if event["type"] == "pointerdown"] \
         == [True]
+
+
+def test_a_picture_from_before_the_last_action_is_marked_when_the_page_has_changed(tmp_path):
+    """Three presses, 0.2 seconds apart: the page changes at the first and third, but no frame comes."""
+    lines, page = journal()[:4], {"kind": "page", "tab": 1, "frame": 0, "document": "D1"}
+    texts = ["<p>1</p>", "<p>2</p>", "<p>2</p>"]
+    for number, text in enumerate(texts, 1):
+        told = snapshot(number) | {"chunks": [[number, f'<html data-demotape-uid="i-1">{text}</html>']]}
+        at = START + 1 + number / 5
+        lines.append(page | {"at": at, "message": message(2 + number, "pointerdown", 1 + number / 5, snapshot=told)})
+    for number in (4, 5, 6, 7):
+        lines.append({"kind": "picture", "at": START + 2, "tab": 1, "event": number, "time": START + .9, "still": False,
+                      "blob": hashlib.sha256(picture()).hexdigest()})
+    receive(pack(tmp_path / "p.zip", [*lines, {"kind": "end", "at": START + 3}]), tmp_path / "rec")
+    presses = [event for event in Recording(tmp_path / "rec").events if event["type"] == "pointerdown"]
+    assert [event["state"]["stale"] for event in presses] == [False, True, True, False]
 
 
 def test_a_clock_that_was_set_is_set_right(tmp_path):
