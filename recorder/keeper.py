@@ -221,7 +221,8 @@ class Keeper:
             if waiting.tab is not tab:
                 continue
             if frame.time <= waiting.time:
-                waiting.frame = frame
+                if waiting.frame is None or frame.time > waiting.frame.time:
+                    waiting.frame = frame
             else:
                 self._close(waiting)
 
@@ -336,17 +337,13 @@ class Keeper:
             if frame:
                 state |= {"screenshot": self._writer.blob(bitmap(frame), like="screenshot"),
                           "screenshot_time": frame.time}
-            if self.is_stale(event, state, frame):
+            if frame and frame.stale:
                 state["stale"] = True
         for name in ("target", "data"):
             event[name] = self._secrets.in_event(event[name])
         if state:
             state |= {name: self._secrets.in_event(state[name]) for name in ("url", "title")}
         self._writer.event(event | {"state": state})
-
-    def is_stale(self, event: dict, state: dict, frame: Frame | None) -> bool:
-        """Whether the page may have changed since its picture was painted. Called once for each state, in order."""
-        return frame is not None and frame.still
 
     def _expire(self) -> None:
         now = self.elapsed

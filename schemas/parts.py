@@ -113,8 +113,8 @@ class StateSchema(Strict):
                         allow_none=True)
     screenshot_time = number("when the screenshot was painted", allow_none=True)
     stale = flag("true when the page may have changed since the screenshot was painted: the browser gave no stream of "
-                 "the tab, only pictures now and then, or no frame after the last action, though the page had changed",
-                 load_default=False, required=False)
+                 "the tab, only pictures now and then, or no frame since the page was shown, or since the last action "
+                 "though it has changed", load_default=False, required=False)
 
 
 class TableRowSchema(Strict):
