@@ -4,7 +4,7 @@
 
 In a Chromium with the unpacked extension loaded: a page that flips at every mousedown is pressed 1,000 times at 10 a
 second; printed are the presses that were lost or out of order, the share whose DOM and whose screenshot show the page
-before the press, and what of the rest is marked (a picture taken now and then, or none). Then a seeded random hand acts
+before the press, and what of the rest is marked (as stale, or without any). Then a seeded random hand acts
 on pages of the package miniwob, and every kept DOM, rendered offline in a fresh browser, is held against its picture.
 """
 
@@ -93,7 +93,7 @@ async def flip(studio: Studio, url: str, flips: int) -> dict:
         dom = recording.blob(state["dom"]).decode()
         number = int(dom.partition("<p ")[2].partition(">")[2].partition("<")[0])
         numbers.append(number)
-        if not state["screenshot"] or state["still"]:
+        if not state["screenshot"] or state["stale"]:
             marked += 1
             continue
         blue, _, red = cv2.imdecode(np.frombuffer(recording.blob(state["screenshot"]), np.uint8), 1)[300, 400]

@@ -15,12 +15,12 @@ _FAST = [cv2.IMWRITE_PNG_COMPRESSION, 1]
 class Frame:
     """One painted frame: PNG bytes, and when it was painted, in seconds of the recording.
 
-    `still`: it was no frame of a stream but a picture taken now and then, so the page may have changed since.
+    `stale`: the page may have changed since.
     """
 
     image: bytes
     time: float
-    still: bool = False
+    stale: bool = False
 
 
 class FrameRing:

@@ -221,7 +221,8 @@ class Keeper:
             if waiting.tab is not tab:
                 continue
             if frame.time <= waiting.time:
-                waiting.frame = frame
+                if waiting.frame is None or frame.time > waiting.frame.time:
+                    waiting.frame = frame
             else:
                 self._close(waiting)
 
@@ -335,7 +336,9 @@ class Keeper:
                 state["elements"] = self._writer.blob(dump_line(self._secrets.in_event(rows)), like="elements")
             if frame:
                 state |= {"screenshot": self._writer.blob(bitmap(frame), like="screenshot"),
-                          "screenshot_time": frame.time} | ({"still": True} if frame.still else {})
+                          "screenshot_time": frame.time}
+            if frame and frame.stale:
+                state["stale"] = True
         for name in ("target", "data"):
             event[name] = self._secrets.in_event(event[name])
         if state:

@@ -16,6 +16,8 @@ from .tab_state import TabState
 from .video import PacketVideo
 
 _DRAIN_EVERY = 16  # lines after which the writer is waited for, so that little stands in memory
+_FRAME_LATE = 0.002  # seconds by which a frame's time may be too late
+_PAINTS = 1.0  # seconds in which a page that has changed is painted, however busy the machine
 _MAX_TEXT = 1 << 26  # characters of a page
 _MAX_DEPTH = 100  # of chunks in chunks
 _MARK = re.compile("([\x01\x02])(\\d+)\\1")
@@ -45,12 +47,31 @@ class _Tab(TabState):
     def __init__(self, *given):
         super().__init__(*given)
         self.document = ""
+        self.shown_since = 0.0  # when this document began to be shown, wall clock
+        self._acted: tuple[float, float, dict] | None = None  # last action: when done, when heard of, the page then
         self._told: dict[str, set[int]] = {}  # island -> numbers of its rows
         self._sizes: dict[str, dict[int, tuple[int, int]]] = {}  # island -> chunk -> its text's size, its depth
 
     def new_document(self, url: str) -> None:
         super().new_document(url)
         self._told, self._sizes = {}, {}
+
+    def is_stale(self, line: dict, painted: float) -> bool:
+        """Whether the page may have changed since it was painted at that time (wall clock, seconds).
+
+        It is from before the page was shown; or from before the page heard of the last action, a moment ago, though the
+        page has changed since. To be asked once for each line with a state, in order.
+        """
+        message, snapshot = line["message"], line["message"]["snapshot"]
+        page = {path: (each["island"], each["root"]) for path, each in self.islands.items()}
+        if snapshot:
+            page[tuple(message["path"])] = snapshot["island"], snapshot["root"]
+        time = message["time"] / 1000
+        last, heard, before = self._acted or (0.0, 0.0, page)
+        if message["type"] != "hover":
+            self._acted = time, line["sent"], page
+        changed = page != before and time - last < _PAINTS
+        return painted < self.shown_since or (changed and painted < heard + _FRAME_LATE)
 
     def fault(self, snapshot: dict) -> str | None:
         """Why a snapshot cannot be put together; None when it can. Nobody may blow up a page by chunks in chunks."""
@@ -143,7 +164,7 @@ class _Receiver(Keeper):
             if fault := tab.fault(snapshot):
                 self.on_problem(f"line {line['n']} of the journal: {fault}; the page's state is left out")
                 message["snapshot"] = None
-        self._paint(line)
+        self._paint(line, tab if message["snapshot"] and message["type"] != "snapshot" else None)
         self.on_message(tab, message)
 
     def _on_navigate(self, line: dict) -> None:
@@ -151,6 +172,7 @@ class _Receiver(Keeper):
         self._paint(line)
         if not line["same_document"]:
             self._new_document(tab, line["document"], line["url"])
+            tab.shown_since = line["committed"]
         before, tab.facts["url"] = tab.facts["url"], line["url"]
         self.on_browser_event(tab, "navigate", line["started"],
                               {"url": line["url"], "transition": line["transition"]}, before)
@@ -196,11 +218,14 @@ class _Receiver(Keeper):
             raise InputError(f"{self._where(line)}: field {field}: there is no tab {line[field]}")
         return self.tabs[line[field] - 1]
 
-    def _paint(self, line: dict) -> None:
-        """The picture of a line, which the desk has chosen and blackened."""
-        if picture := self._pictures.pop(line["n"], None):
+    def _paint(self, line: dict, acted_in: _Tab | None = None) -> None:
+        """The picture of a line, which the desk has chosen and blackened; `acted_in`: the line is an action there."""
+        picture = self._pictures.pop(line["n"], None)
+        stale = acted_in is not None and acted_in.is_stale(line, picture["time"] if picture else 0.0)
+        if picture:
             tab = self._tab(picture)
-            frame = Frame(self._source.blob(picture["blob"]), self.seconds(picture["time"]), picture["still"])
+            frame = Frame(self._source.blob(picture["blob"]), self.seconds(picture["time"]),
+                          picture["still"] or stale)
             tab.ring.add(frame)
             self.on_frame(tab, frame)
 

@@ -158,6 +158,7 @@ class PageLineSchema(LineSchema):
     tab = integer("number of the tab")
     frame = integer("number that the browser gives the frame; 0 is the top one")
     document = string("name that the browser gives the document")
+    sent = wall("wall clock of the page when it heard of it, before anything else of the page did, seconds since 1970")
     message = nested(MessageSchema, "what it tells")
 
 
@@ -168,6 +169,7 @@ class NavigateLineSchema(LineSchema):
     url = string("address")
     transition = string("cause", validate=validate.OneOf(TRANSITIONS))
     started = wall("when it began, wall clock, seconds since 1970")
+    committed = wall("when the page began to be shown, wall clock, seconds since 1970")
     document = string("name that the browser gives the document")
     same_document = flag("only the address changed")
 

@@ -112,8 +112,9 @@ class StateSchema(Strict):
     screenshot = digest("blob: the screenshot, an image: BMP from the recorder; JPEG, PNG and WebP are read as well",
                         allow_none=True)
     screenshot_time = number("when the screenshot was painted", allow_none=True)
-    still = flag("true when the screenshot is a picture taken now and then, because the browser gave no stream of the "
-                 "tab: the page may have changed since", load_default=False, required=False)
+    stale = flag("true when the page may have changed since the screenshot was painted: the browser gave no stream of "
+                 "the tab, only pictures now and then, or no frame since the page was shown, or since the last action "
+                 "though it has changed", load_default=False, required=False)
 
 
 class TableRowSchema(Strict):

@@ -46,9 +46,9 @@ def journal() -> list[dict]:
          "browser": "Chromium 1", "version": "1"},
         {"kind": "tab", "at": START, "tab": 1, "opener": None, "url": "https://shop.example/"},
         {"kind": "navigate", "at": START + .5, "tab": 1, "url": "https://shop.example/", "transition": "typed",
-         "started": START + .4, "document": "D1", "same_document": False},
-        page | {"at": START + 1, "message": message(1, "pointerdown", 1, snapshot=snapshot())},
-        page | {"at": START + 1.1, "message": message(2, "click", 1.1, gesture="i:1", data={
+         "started": START + .4, "committed": START + .45, "document": "D1", "same_document": False},
+        page | {"at": START + 1, "sent": START + 1, "message": message(1, "pointerdown", 1, snapshot=snapshot())},
+        page | {"at": START + 1.1, "sent": START + 1.1, "message": message(2, "click", 1.1, gesture="i:1", data={
             "x": 20, "y": 16, "button": 0, "modifiers": [], "detail": 1})},
         {"kind": "picture", "at": START + 1.3, "tab": 1, "event": 4, "time": START + .9, "still": False,
          "blob": sha256},

@@ -85,7 +85,7 @@ def test_picture_and_dom_are_from_before_the_effect(chrome, site):
         blue, _, red = cv2.imdecode(np.frombuffer(session.recording.blob(state["screenshot"]), np.uint8), 1)[300, 400]
         assert f">{number}</p>" in session.recording.blob(state["dom"]).decode()
         assert (blue > red) == bool(number % 2), number
-        assert state["screenshot_time"] <= turn["timestamp"] and not state["still"]
+        assert state["screenshot_time"] <= turn["timestamp"] and not state["stale"]
 
 
 @pytest.mark.parametrize("name", ["login-user", "choose-list"])

@@ -199,7 +199,7 @@ def test_where_chrome_withholds_the_stream_pictures_are_marked(studio, site, tmp
     assert len(clicks) == 4
     for number, turn in enumerate(clicks):
         state = turn["state"]
-        assert state["still"] and turn["timestamp"] - 1.3 < state["screenshot_time"] <= turn["timestamp"]
+        assert state["stale"] and turn["timestamp"] - 1.3 < state["screenshot_time"] <= turn["timestamp"]
         blue, _, red = cv2.imdecode(np.frombuffer(session.recording.blob(state["screenshot"]), np.uint8), 1)[300, 400]
         assert (blue > red) == bool(number % 2)
     assert verify(tmp_path / "rec") == []

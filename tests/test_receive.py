@@ -26,7 +26,7 @@ def test_a_package_becomes_a_recording(tmp_path):
     assert [(turn["type"], turn.get("intent")) for turn in process(tmp_path / "rec")["turns"]] == [
         ("browser", "load"), ("browser", "click"), ("chat", None)]
     click = next(event for event in recording.events if event["type"] == "pointerdown")
-    assert click["state"]["screenshot_time"] == 0.9 and not click["state"]["still"]
+    assert click["state"]["screenshot_time"] == 0.9 and not click["state"]["stale"]
     assert b">Go</button>" in recording.blob(click["state"]["dom"])
 
 
@@ -47,7 +47,7 @@ def test_a_recording_that_was_cut_off_is_recovered(tmp_path):
 
 def test_nothing_of_a_pause_is_kept_and_an_undo_drops_its_turn(tmp_path):
     lines = journal()
-    paused = {"kind": "page", "tab": 1, "frame": 0, "document": "D1", "at": START + 2.6,
+    paused = {"kind": "page", "tab": 1, "frame": 0, "document": "D1", "at": START + 2.6, "sent": START + 2.6,
               "message": message(3, "pointerdown", 2.6, snapshot=snapshot(1))}
     lines[-1:] = [{"kind": "undo", "at": START + 2.4, "event": 4}, {"kind": "pause", "at": START + 2.5}, paused,
                   {"kind": "resume", "at": START + 2.7}, {"kind": "end", "at": START + 3}]
@@ -61,14 +61,31 @@ def test_a_still_is_marked(tmp_path):
     lines = journal()
     lines[5]["still"] = True
     receive(pack(tmp_path / "p.zip", lines), tmp_path / "rec")
-    assert [event["state"]["still"] for event in Recording(tmp_path / "rec").events if event["type"] == "pointerdown"] \
+    assert [event["state"]["stale"] for event in Recording(tmp_path / "rec").events if event["type"] == "pointerdown"] \
         == [True]
+
+
+def test_a_picture_from_before_the_last_action_is_marked_when_the_page_has_changed(tmp_path):
+    """Four presses, 0.2 seconds apart: the page changes at the first and the second, but no frame comes."""
+    lines = journal()[:4]
+    for number, text in enumerate((1, 2, 2), 1):
+        told = snapshot(text) | {"chunks": [[text, f'<html data-demotape-uid="i-1"><p>{text}</p></html>']]}
+        at = START + 1 + number / 5
+        lines.append({"kind": "page", "tab": 1, "frame": 0, "document": "D1", "at": at, "sent": at,
+                      "message": message(2 + number, "pointerdown", 1 + number / 5, snapshot=told)})
+    for number in (4, 5, 6, 7):
+        lines.append({"kind": "picture", "at": START + 2, "tab": 1, "event": number, "time": START + .9, "still": False,
+                      "blob": hashlib.sha256(picture()).hexdigest()})
+    receive(pack(tmp_path / "p.zip", [*lines, {"kind": "end", "at": START + 3}]), tmp_path / "rec")
+    presses = [event for event in Recording(tmp_path / "rec").events if event["type"] == "pointerdown"]
+    assert [event["state"]["stale"] for event in presses] == [False, True, True, False]
 
 
 def test_a_clock_that_was_set_is_set_right(tmp_path):
     lines = journal()
     late = message(3, "pointerdown", 3602, snapshot=snapshot(1))
-    lines[-1:] = [{"kind": "page", "tab": 1, "frame": 0, "document": "D2", "at": START + 2.5, "message": late},
+    lines[-1:] = [{"kind": "page", "tab": 1, "frame": 0, "document": "D2", "at": START + 2.5,
+                   "sent": START + 3602, "message": late},
                   {"kind": "end", "at": START + 3}]
     receive(pack(tmp_path / "p.zip", lines), tmp_path / "rec")
     assert max(event["time"] for event in Recording(tmp_path / "rec").events) < 3

@@ -6,6 +6,7 @@ import { Video } from "./video.js";
 const FRESH = 0.6; // seconds of which every frame is held
 const HELD = 2.5; // seconds of which some frames are held: a page that is busy tells late of what was done
 const APART = 0.15; // seconds between those
+const MOMENT = 0.1; // seconds; a frame that stood longer is held
 const ON_ITS_WAY = 0.4; // seconds that a frame painted before an event may arrive after it
 const LAST_WAIT = 0.15; // the same, at the end of the recording
 const HOLD = 3; // seconds that a new document has to tell what in it is secret
@@ -47,15 +48,15 @@ class Tab {
     toVideo(this);
   }
 
-  /** Let go of frames that nobody will ask for. */
+  /** Let go of frames that nobody will ask for, and of some that stood on the screen for a moment only. */
   thin() {
     const until = now();
     let last = -Infinity;
     this.ring = this.ring.filter((entry, index) => {
-      const time = this.timeOf(entry), age = until - time;
-      if (index === this.ring.length - 1 || age < FRESH) return true;
-      if (age > HELD && until - this.timeOf(this.ring[index + 1]) > HELD) return false;
-      if (time - last < APART) return false;
+      const time = this.timeOf(entry);
+      if (index === this.ring.length - 1 || until - time < FRESH) return true;
+      const next = this.timeOf(this.ring[index + 1]);
+      if (until - next > HELD || (next - time < MOMENT && next - last < APART)) return false;
       last = time;
       return true;
     });

@@ -147,7 +147,7 @@ export class Recording {
     if (snapshot && BEGINNINGS.has(told.type) && truly(told.time, sent) / 1000 > this.pictures.shownAt) {
       this.showTab(this.tabs.chromeTab(number)); // who acts in a tab sees it
     }
-    const line = this.journal.add("page", { tab: number, frame, document },
+    const line = this.journal.add("page", { tab: number, frame, document, sent: sent / 1000 },
       this.secrets.any ? JSON.stringify(told) : text);
     if (told.type === "snapshot") {
       if (number === this.tabs.current) this.pictures.learnColours(); // the page is at rest
@@ -239,7 +239,9 @@ export class Recording {
     }
     if (this.paused || news.url === "about:blank") return;
     const { document, sameDocument } = news, url = this.secrets.inAddress(news.url);
-    const line = this.journal.add("navigate", { tab: number, url, transition, started, document, same_document: sameDocument });
+    const line = this.journal.add("navigate", {
+      tab: number, url, transition, started, committed: news.committed, document, same_document: sameDocument,
+    });
     this.pictures.want(number, line, started);
     const time = started - this.facts.started_at;
     this.#list(line, { time, type: "navigate", tab: number, gesture: null, target: null, data: { url, transition } });
