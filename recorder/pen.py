@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 
-from .priority import step_back
 
 
 class Pen:
@@ -12,7 +11,7 @@ class Pen:
     def __init__(self, on_failure: Callable[[Exception], None]):
         self._on_failure = on_failure
         self._failed = False
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer", initializer=step_back, initargs=(5,))
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
 
     def submit(self, job: Callable[[], None]) -> None:
         """Hand over a job."""
