@@ -4,7 +4,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 
 
-
 class Pen:
     """`on_failure` is called once, in the thread, with the error after which nothing more is written."""
 
