@@ -1,6 +1,5 @@
 """The extension in a real Chromium: what it records is whole, from before each effect, and leaves no trace."""
 
-import asyncio
 import json
 import re
 import subprocess
@@ -75,7 +74,7 @@ def test_picture_and_dom_are_from_before_the_effect(chrome, site):
     async def hand(page):
         for _ in range(20):
             await page.mouse.click(200, 200)
-            await asyncio.sleep(0.1)
+            await painted(page)  # about 0.1 s; longer on a machine that paints late, for then nobody saw it yet
 
     session = chrome.record(hand, url=site.origin + "/")
     clicks = [turn for turn in session.turns if turn["intent"] == "click"]

@@ -1,6 +1,5 @@
 """The recorder leaves the page alone, shows the state before each effect, keeps secrets out, survives a kill."""
 
-import asyncio
 import json
 import os
 import re
@@ -76,7 +75,7 @@ def test_picture_and_dom_are_from_before_the_effect(studio, site):
     async def hand(page):
         for _ in range(20):
             await page.mouse.click(200, 200)
-            await asyncio.sleep(0.1)
+            await painted(page)  # about 0.1 s; longer on a machine that paints late, for then nobody saw it yet
 
     session = studio.record(hand, url=site.origin + "/")
     begun = {event["seq"] for event in session.recording.events if event["gesture"] is None}
