@@ -15,7 +15,7 @@ from .ssim import ssim
 from .video import Video
 
 LATER = (0.2, 0.55, 1.0)  # seconds after the action at which a late screenshot may have been taken
-_UNSURE = 0.03  # seconds by which the clock may be wrong
+_UNSURE = 0.03  # seconds by which the clock may be wrong; it is rather early than late
 _TILE = 16  # pixels at working size
 _CHANGED = 14  # grey levels by which a pixel of two frames, or of two screenshots, differs where the page does
 _LEAST = 4  # changed pixels that a tile needs to have a say
@@ -64,7 +64,7 @@ def view_of(video: Video, time: float, painted: float | None) -> tuple[View, np.
     number = video.number_at(time)
     shown = video.times[max(number, 0)]
     newer = painted is not None and shown - _UNSURE < painted <= time + _UNSURE
-    view = View(number, bool(time - shown < _UNSURE), bool(newer))
+    view = View(number, bool(time - shown < _UNSURE / 2), bool(newer))
     return view, video.times[max(0, number - 1):number + 2], video.around(np.array([time + step for step in LATER]))
 
 

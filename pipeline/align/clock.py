@@ -16,6 +16,7 @@ from .marks import Bracket
 
 _TOLERANCE = 0.006  # seconds by which a bracket may be wrong: the times of painted frames are not exact
 _DRIFT = 3e-4  # parts per one, either way
+_EARLY = 0.05  # seconds by which a bracket may be early, the less likely the more
 _CHANCE = 0.1  # below it, that so many marks in a row are missed is no accident
 _EDGE = 0.3  # seconds before the first mark of a piece and after the last one that still lie on it
 _ELSEWHERE = 0.15  # seconds from the best offset from which on another is another
@@ -115,14 +116,28 @@ def _best_offset(array: np.ndarray, middle: float, drift: float, expected: float
     return float(counts[at]), float(points[order][at]), float(points[order][at + 1])
 
 
+def _refined(offset: float, lowest: np.ndarray, highest: np.ndarray, weights: np.ndarray) -> float:
+    """The offset near this one that suits the brackets best when some are a little early.
+
+    A page is often painted in several frames: what a mark looks at may have been there a frame or two before the
+    screenshot, whose time is that of the last. So a bracket errs to one side.
+    """
+    trial = offset + np.arange(-_EARLY, _EARLY, 0.002)
+    beyond = trial[:, None] - highest[None]
+    suits = np.where(trial[:, None] < lowest[None], 0.0, np.clip(1 - beyond / _EARLY, 0.0, 1.0))
+    totals = suits @ weights
+    best = trial[totals >= totals.max() - 0.2]
+    return float(best.mean())
+
+
 def _piece(stretch: Stretch, array: np.ndarray, middle: float, drift: float, watched: Sequence[float]) -> Piece:
     votes, low, high = _best_offset(array, middle, drift, stretch.offset)
     if not votes:
         time = (stretch.start - stretch.offset, stretch.end - stretch.offset)
         return Piece(float(stretch.offset), middle, *map(float, time), 0, 0, float(2 * stretch.slack),
                      stretch.start, stretch.end)
-    offset = (low + high) / 2
     lowest, highest = _edges(array, middle, drift)
+    offset = _refined((low + high) / 2, lowest, highest, array[:, 3])
     agree = (lowest <= offset) & (offset <= highest)
     far = (highest < offset - _ELSEWHERE) | (lowest > offset + _ELSEWHERE)
     others = _best_offset(array[far], middle, drift, offset)[0]
