@@ -250,7 +250,8 @@ def main() -> None:
     finally:
         shutil.rmtree(folder)
     print(json.dumps({
-        "benchmark": "align", "seed": options.seed, "cases": options.cases, **dict(sorted(found.items())),
+        "benchmark": "align", "seed": options.seed, "cases": options.cases,
+        **{name: int(count) for name, count in sorted(found.items())},  # numpy's numbers are not JSON's
         "within_one_frame_share": round(found["within_one_frame"] / max(found["filmed"], 1), 4),
         "right_picture_share": round(found["pictures_right"] / max(found["pictures"], 1), 4),
         "right_picture_share_where_seen": round(found["pictures_right_or_unseen"] / max(found["pictures"], 1), 4),
