@@ -6,11 +6,11 @@ from pathlib import Path
 
 from flask import Flask
 
-from . import api, blobs, failures, pages, security, uploads
+from . import api, blobs, failures, history, moments, pages, security, uploads
 from .context import Services
 from .database import Database, open_database
 from .inbox import Inbox
-from .presentation import time_of_day, when
+from .presentation import clock, time_of_day, told, when
 from .storage import RecordingStore
 
 
@@ -23,9 +23,10 @@ def build_app(db_url: str, data_dir: Path, who: str,
     inbox = Inbox(db, store.data_dir, lambda path: take(db, store, path)) if take else None
     app.extensions["demotape"] = Services(db, store, who, inbox)
     security.protect(app, store.secret())
-    app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day)
+    app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day, clock=clock, told=told)
     app.register_blueprint(pages.blueprint)
-    app.register_blueprint(blobs.blueprint)
+    for concern in (history, moments, blobs):
+        app.register_blueprint(concern.blueprint)
     uploads.register(app, api.register(app))
     failures.register(app)
     return app

@@ -35,7 +35,7 @@ def screenshot(recording_id: str, sha256: str) -> Response:
     media_type = _image_type(content)
     if media_type == BITMAP:
         content, media_type = _as_png(content), "image/png"
-    return _immutable(content, media_type)
+    return immutable(content, media_type)
 
 
 @blueprint.get("/thumbnails/<recording_id>/<sha256>")
@@ -45,7 +45,7 @@ def thumbnail(recording_id: str, sha256: str) -> Response:
     media_type = _image_type(content)
     if media_type in ("image/jpeg", BITMAP) and len(content) <= MAX_THUMBNAIL_BYTES:
         content, media_type = _reduced(content) or content, "image/jpeg"
-    return _immutable(content, media_type)
+    return immutable(content, media_type)
 
 
 @blueprint.get("/snapshot/<recording_id>/<sha256>")
@@ -54,7 +54,7 @@ def snapshot(recording_id: str, sha256: str) -> Response:
     recording = _recording(recording_id)
     _blob(recording, sha256)
     content = render(recording, {"dom": sha256}, outline=request.args.get("uid", ""))
-    response = _immutable(content.encode("utf-8", "replace"), "text/html; charset=utf-8")
+    response = immutable(content.encode("utf-8", "replace"), "text/html; charset=utf-8")
     response.headers["Content-Security-Policy"] = SNAPSHOT_POLICY
     return response
 
@@ -101,7 +101,8 @@ def _reduced(content: bytes) -> bytes | None:
     return small.tobytes() if done else None
 
 
-def _immutable(content: bytes, media_type: str) -> Response:
+def immutable(content: bytes, media_type: str) -> Response:
+    """An answer that never changes, as its address names its content."""
     response = Response(content, content_type=media_type)
     response.headers["Cache-Control"] = IMMUTABLE
     return response

@@ -4,15 +4,15 @@ from flask import Blueprint, make_response, redirect, render_template, request, 
 from werkzeug import Response
 
 from pipeline.edits import standing
-from pipeline.retarget import candidates, element_of
 from schemas import BROWSER_INTENTS
 from schemas.recording import SPEAKERS
 
 from . import editing, library
 from .context import services
-from .errors import InputError
-from .forms import MODIFIERS, converted, parse_arguments
+from .edit_forms import edit_from_form, version_from_form
+from .forms import MODIFIERS
 from .models import STATUSES
+from .moments import moment
 from .presentation import ReviewView
 
 blueprint = Blueprint("pages", __name__)
@@ -37,20 +37,22 @@ def review(demonstration_id: str) -> str:
 @blueprint.post("/demonstrations/<demonstration_id>/edits")
 def edit(demonstration_id: str) -> str | Response:
     """Save one edit at once; asked by htmx, answer the page's whole working area."""
-    change = _edit_from_form(demonstration_id)
+    change = edit_from_form(demonstration_id)
     before = library.review(services().db, demonstration_id).edits
-    editing.add_edit(services().db, demonstration_id, change, _version(), services().who)
+    editing.add_edit(services().db, demonstration_id, change, version_from_form(), services().who)
     selected = request.form.get("selected")
     if change["op"] in ("undo", "redo"):
         selected = _touched(before, [*before, change]) or selected
+    elif change["op"] in ("add", "merge"):
+        selected = change["turn"]
     return _after_change(demonstration_id, selected)
 
 
 @blueprint.post("/demonstrations/<demonstration_id>/status")
 def status(demonstration_id: str) -> str | Response:
     """Change the status."""
-    editing.set_status(services().db, demonstration_id, request.form.get("status", ""), _version(), services().who,
-                       request.form.get("reason", ""))
+    editing.set_status(services().db, demonstration_id, request.form.get("status", ""), version_from_form(),
+                       services().who, request.form.get("reason", ""))
     return _after_change(demonstration_id, request.form.get("selected"))
 
 
@@ -72,81 +74,8 @@ def _touched(before: list[dict], after: list[dict]) -> str | None:
 def _render(template: str, demonstration_id: str, selected: str | None, view: str) -> str:
     db = services().db
     found = ReviewView(library.review(db, demonstration_id), selected)
-    targets = _targets(found) if view == "targets" else []
+    shown = moment(found, view)
     return render_template(
-        template, review=found, row=found.row, turn=found.selected, view=view, targets=targets, intents=BROWSER_INTENTS,
+        template, review=found, row=found.row, turn=found.selected, moment=shown, view=shown.view,
+        intents=BROWSER_INTENTS,
         speakers=SPEAKERS, modifiers=MODIFIERS, last_change=editing.last_status_change(db, demonstration_id))
-
-
-def _targets(found: ReviewView) -> list[dict]:
-    """What the selected turn can be about: what a person could act on, or all that was in sight; each with a number."""
-    if not found.selected or found.selected.is_chat:
-        return []
-    rows = candidates(services().store.open(found.row.recording), found.selected.state)
-    present = (found.selected.turn["element"] or {}).get("uid")
-    if not request.args.get("all"):
-        rows = [row for row in rows if row["clickable"] or row["uid"] == present]
-    return [row | {"number": number, "present": row["uid"] == present,
-                   "area": row["bbox"]["width"] * row["bbox"]["height"]} for number, row in enumerate(rows, 1)]
-
-
-def _version() -> int:
-    version = request.form.get("version", type=int)
-    if version is None:
-        raise InputError("field version: is needed")
-    return version
-
-
-def _edit_from_form(demonstration_id: str) -> dict:
-    """The edit that a sent form means; what it lacks or has wrong is found by the edit's schema."""
-    form = request.form
-    edit: dict = {"op": form.get("op", "")}
-    if edit["op"] in ("undo", "redo"):
-        return edit
-    edit["turn"] = form.get("turn", "")
-    if edit["op"] == "move":
-        edit["after"] = _neighbour(demonstration_id, edit["turn"]) if "step" in form else form.get("after") or None
-    elif edit["op"] == "retarget":
-        edit["element"] = _element_from_form(demonstration_id, edit["turn"])
-    elif edit["op"] in ("set_intent", "set_arguments"):
-        edit |= _arguments_from_form(demonstration_id, edit)
-    else:
-        edit |= {name: form[name] for name in ("status", "utterance", "speaker") if name in form}
-    return edit
-
-
-def _neighbour(demonstration_id: str, turn: str) -> str | None:
-    """For a move by a place or more: the turn to stand behind, None for the first place.
-
-    Counted from where the turn is now, not from where it was when the page was made: keys can be faster than answers.
-    """
-    ids = [each["id"] for each in library.current(services().db, demonstration_id)["turns"]]
-    if turn not in ids:
-        return None  # which the edit's check refuses
-    rest = [each for each in ids if each != turn]
-    place = min(max(ids.index(turn) + request.form.get("step", 0, int), 0), len(rest))
-    return rest[place - 1] if place else None
-
-
-def _action(demonstration_id: str, turn_id: str) -> dict:
-    turns = library.current(services().db, demonstration_id)["turns"]
-    for turn in turns:
-        if turn["id"] == turn_id and turn["type"] == "browser":
-            return turn
-    raise InputError(f"field turn: no action {turn_id[:80]!r} in this demonstration")
-
-
-def _element_from_form(demonstration_id: str, turn_id: str) -> dict:
-    turn = _action(demonstration_id, turn_id)
-    recording = services().store.open(library.review(services().db, demonstration_id).row.recording)
-    return element_of(recording, turn.get("state") or {}, request.form.get("uid", ""))
-
-
-def _arguments_from_form(demonstration_id: str, edit: dict) -> dict:
-    turn = _action(demonstration_id, edit["turn"])
-    if edit["op"] == "set_arguments":
-        return {"arguments": parse_arguments(turn["intent"], request.form)}
-    intent = request.form.get("intent", "")
-    if intent not in BROWSER_INTENTS:
-        raise InputError(f"field intent: {intent[:40]!r} is none")
-    return {"intent": intent, "arguments": converted(turn, intent)}

@@ -34,6 +34,7 @@ class TurnView:
     changed: bool
     moved: bool
     original: dict | None
+    merges_into: str | None = None  # id of the typing into the same field right before it
 
     @property
     def id(self) -> str:
@@ -86,6 +87,11 @@ class TurnView:
         return {field.name: field for field in argument_fields(self.original["intent"], self.original["arguments"])}
 
     @property
+    def first_fix(self) -> dict | None:
+        """The first check that has a fix ready."""
+        return next((check for check in self.turn["checks"] if check.get("fix")), None)
+
+    @property
     def size(self) -> tuple[int, int]:
         """The screenshot's place on the page, in CSS pixels."""
         viewport = self.state.get("viewport") or {}
@@ -120,8 +126,8 @@ class ReviewView:
         turns = review.current()["turns"]
         touched, displaced = changed(review.base["turns"], turns), moved(review.edits)
         self.turns = [TurnView(turn, number, *base.get(turn["id"], (None, None))[:1], turn["id"] in touched,
-                               turn["id"] in displaced, base.get(turn["id"], (None, None))[1])
-                      for number, turn in enumerate(turns, 1)]
+                               turn["id"] in displaced, base.get(turn["id"], (None, None))[1], into)
+                      for number, (turn, into) in enumerate(zip(turns, _typing_before(turns), strict=True), 1)]
         self.undos, self.redos = undo_depths(review.edits)
         self.selected = self._find(selected)
         self.locked = self.row.status in ("approved", "invalid")
@@ -133,6 +139,22 @@ class ReviewView:
             if turn.id == turn_id:
                 return turn
         raise NotFound(f"there is no turn {turn_id[:80]!r} in this demonstration")
+
+
+def _typing_before(turns: list[dict]) -> list[str | None]:
+    """For each turn the id of the one right before it, if both are typing into the same field."""
+    fields = [(turn["intent"], (turn["element"] or {}).get("uid")) if turn["type"] == "browser" else None
+              for turn in turns]
+    return [None, *(before["id"] if one == other and one and one[0] == "textInput" and one[1] else None
+                    for before, one, other in zip(turns, fields, fields[1:], strict=False))][:len(turns)]
+
+
+def told(edit: dict) -> str:
+    """What a fix would do, in a few words for its button."""
+    words = {"drop": "Drop it", "move": "Move it", "set_utterance": "Correct it", "retarget": "Change the target",
+             "set_arguments": "Correct it", "set_screenshot": "Change the picture", "set_intent": "Change the intent",
+             "set_screenshot_status": "Mark it broken"}
+    return words.get(edit["op"], "Fix it")
 
 
 def clock(seconds: float) -> str:

@@ -4,7 +4,7 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 
 from .intents import BROWSER_INTENTS
 from .parts import (
-    SCREENSHOT_STATUSES, SHA256, ElementSchema, PointSchema, StateSchema, Strict,
+    SCREENSHOT_SOURCES, SCREENSHOT_STATUSES, SHA256, ElementSchema, PointSchema, StateSchema, Strict,
     digest, flag, integer, listing, nested, number, string,
 )
 from .recording import SPEAKERS
@@ -22,7 +22,7 @@ class TurnStateSchema(StateSchema):
     screenshot_status = string("`good` or `broken`", validate=validate.OneOf(SCREENSHOT_STATUSES))
     screenshot_source = string("where the screenshot is from when the one that was taken was late or broken: "
                                "`captured` (another of the recording's) or `video`", required=False,
-                               validate=validate.OneOf(("captured", "video")))
+                               validate=validate.OneOf(SCREENSHOT_SOURCES))
     axtree = digest("with `record --axtree`: blob, the state's accessibility tree, a JSON list", required=False)
     screenshot_taken = digest("blob: the screenshot that was taken and is replaced", required=False, allow_none=True)
     similarity = number("external video: SSIM of the screenshot that was taken and the frame at `video_time`, at half "
@@ -202,8 +202,8 @@ class ProcessedSchema(Strict):
     derived = listing(fields.String(validate=SHA256), "names of the derived blobs")
 
 
-EDIT_OPS = ("drop", "restore", "move", "set_intent", "set_arguments", "retarget", "set_screenshot_status",
-            "set_utterance", "set_speaker", "undo", "redo")
+EDIT_OPS = ("drop", "restore", "move", "set_intent", "set_arguments", "retarget", "set_screenshot",
+            "set_screenshot_status", "set_utterance", "set_speaker", "add", "merge", "split", "settle", "undo", "redo")
 
 
 class EditSchema(Strict):
@@ -211,21 +211,33 @@ class EditSchema(Strict):
 
     op = string("what is done", validate=validate.OneOf(EDIT_OPS))
     turn = string("id of the turn; all but undo and redo", required=False)
-    after = string("move: id of the turn to stand behind; null for the first place", required=False, allow_none=True)
+    after = string("move, add: id of the turn to stand behind; null for the first place", required=False,
+                   allow_none=True)
     intent = string("set_intent: the new intent", required=False, validate=validate.OneOf(BROWSER_INTENTS))
     arguments = fields.Dict(keys=fields.String(), required=False,
-                            metadata={"description": "set_intent, set_arguments: all arguments of the turn"})
+                            metadata={"description": "set_intent, set_arguments, split: all arguments of the turn"})
     element = nested(ElementSchema, "retarget: the new target", required=False)
+    screenshot = digest("set_screenshot: blob of another picture of the recording", required=False)
+    screenshot_time = number("set_screenshot: when that was on the screen, seconds since the recording started",
+                             required=False)
+    source = string("set_screenshot: whether it was captured or is a frame of the video", required=False,
+                    validate=validate.OneOf(SCREENSHOT_SOURCES))
     status = string("set_screenshot_status: good or broken", required=False,
                   validate=validate.OneOf(SCREENSHOT_STATUSES))
     utterance = string("set_utterance: the new text", required=False)
     speaker = string("set_speaker: the new speaker", required=False, validate=validate.OneOf(SPEAKERS))
+    other = string("merge: id of the later typing that becomes one with the turn", required=False)
+    check = string("settle: kind of the checks that were looked at and ask for nothing more", required=False)
+    added = TurnField(required=False, metadata={
+        "description": "add: the new chat turn, with the id in `turn`; split: the typing that stands behind the turn"})
 
     _needs = {"move": ("turn", "after"), "set_intent": ("turn", "intent", "arguments"),
               "set_arguments": ("turn", "arguments"), "retarget": ("turn", "element"),
               "set_screenshot_status": ("turn", "status"), "set_utterance": ("turn", "utterance"),
-              "set_speaker": ("turn", "speaker"), "drop": ("turn",), "restore": ("turn",), "undo": (), "redo": ()}
-
+              "set_speaker": ("turn", "speaker"), "set_screenshot": ("turn", "screenshot", "screenshot_time", "source"),
+              "add": ("turn", "after", "added"), "merge": ("turn", "other"),
+              "split": ("turn", "arguments", "added"), "settle": ("turn", "check"),
+              "drop": ("turn",), "restore": ("turn",), "undo": (), "redo": ()}
 
     @validates_schema
     def _has_its_fields(self, data, **_):

@@ -4,6 +4,7 @@ from marshmallow import RAISE, Schema, fields, validate
 
 SHA256 = validate.Regexp(r"^[0-9a-f]{64}$", error="Not a SHA-256 in lower-case hexadecimal.")
 SCREENSHOT_STATUSES = ("good", "broken")
+SCREENSHOT_SOURCES = ("captured", "video")
 
 
 class Strict(Schema):

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from uuid import uuid4
 
 import cv2
 import numpy
@@ -11,6 +12,9 @@ import numpy
 from curator_web.database import Database
 from curator_web.library import current
 from curator_web.storage import RecordingStore
+from pipeline import process
+from recorder.frames import Frame
+from recorder.video import VideoWriter
 from recorder.writer import RecordingWriter
 
 TASK = "Book the cheapest flight from Anchorage to Seattle"
@@ -120,14 +124,40 @@ def manifest(recording_id: str = "rec-1", task: str = TASK) -> dict:
             "user_agent": "test", "browser": "Chromium", "viewport": VIEWPORT, "options": {}}
 
 
-def make_recording(folder: Path, *, task: str = TASK, recording_id: str = "rec-1", make_turns=turns) -> Path:
+def make_recording(folder: Path, *, task: str = TASK, recording_id: str = "rec-1", make_turns=turns,
+                   change=lambda turns: None) -> Path:
     """Write a complete, processed recording and return its folder."""
     path = folder / recording_id
     writer = RecordingWriter(path, manifest(recording_id, task))
     content = {"format": "demotape/demonstration", "version": 1, "id": recording_id, "recording": recording_id,
                "task": task, "turns": make_turns(writer)}
+    change(content["turns"])
     writer.close(STARTED.replace(minute=31))
     (path / "demonstration.json").write_text(json.dumps(content))
+    return path
+
+
+def typed_recording(folder: Path, *, recording_id: str = "", video: bool = False) -> Path:
+    """A recording in which somebody typed `town` into a field, letter by letter, processed; perhaps with its video."""
+    path = folder / (recording_id or f"typed-{uuid4().hex[:8]}")
+    writer = RecordingWriter(path, manifest(path.name))
+    for number, letter in enumerate("town", 1):
+        text = "town"[:number]
+        body = f'<input data-demotape-uid="9" id="from" value="{text[:-1]}">'
+        seen = state(writer, number, body)
+        for name in ("video_time", "screenshot_status"):
+            del seen[name]
+        key = writer.event({"time": float(number), "type": "keydown", "tab": 1, "gesture": None, "target": element(),
+                            "data": {"key": letter, "code": "", "repeat": False, "modifiers": []}, "state": seen})
+        writer.event({"time": number + 0.01, "type": "input", "tab": 1, "gesture": key, "target": element(),
+                      "data": {"value": text, "input_type": "insertText"}, "state": None})
+    writer.close(STARTED.replace(minute=31))
+    if video:
+        film = VideoWriter(path / "video.webm")
+        for number in range(1, 5):
+            film.add(Frame(screenshot(number), number - 0.05))
+        film.close()
+    process(path)
     return path
 
 

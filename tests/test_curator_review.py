@@ -14,7 +14,7 @@ from curator_web.editing import add_edit
 from curator_web.library import import_recording, listing
 from schemas.chromium import find_chromium
 
-from .curator_fixtures import BOX, HOSTILE, TASK, Site, hostile_turns, make_recording
+from .curator_fixtures import BOX, HOSTILE, TASK, Site, hostile_turns, make_recording, typed_recording
 
 EDITS = re.compile("/edits$")
 
@@ -300,7 +300,7 @@ def test_fix_utterance_and_speaker(page, site, demonstration):
         page.keyboard.press("Enter")
     expect(page.locator(".speech blockquote")).to_have_text("Please book a flight to Seattle")
     with saved(page):
-        page.get_by_text("Navigator", exact=True).click()
+        page.locator("#speaker-form").get_by_text("Navigator", exact=True).click()
     turn = site.turns(demonstration)[0]
     assert (turn["utterance"], turn["speaker"]) == ("Please book a flight to Seattle", "navigator")
 
@@ -372,6 +372,84 @@ def test_another_target_by_keyboard(page, site, demonstration):
         page.keyboard.press("Enter")
     assert site.turns(demonstration)[3]["element"]["uid"] == "7"
     expect(page.locator(".element")).to_contain_text("All offers")
+
+
+# ---- more than one turn, more than one picture ----------------------------------------------------------------------
+
+
+def test_typing_is_split_and_merged_by_keyboard(page, site, tmp_path):
+    name = import_recording(site.db, site.store, typed_recording(tmp_path)).id
+    open_review(page, site, name, "turn-1")
+    page.keyboard.press("x")
+    expect(page.get_by_role("radio").first).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    with saved(page):
+        page.keyboard.press("Enter")
+    assert [(turn["arguments"]["text"], turn["events"]) for turn in site.turns(name)] == [
+        ("to", [1, 2, 3, 4]), ("town", [5, 6, 7, 8])]
+    expect(page.locator("#turns > li")).to_have_count(2)
+    page.keyboard.press("j")
+    with saved(page):
+        page.keyboard.press("g")
+    expect(page.locator("#turn")).to_have_attribute("data-turn", "turn-1")
+    assert [turn["arguments"]["text"] for turn in site.turns(name)] == ["town"]
+    with saved(page):
+        page.keyboard.press("u")
+    with saved(page):
+        page.keyboard.press("u")
+    assert [turn["events"] for turn in site.turns(name)] == [[1, 2, 3, 4, 5, 6, 7, 8]]
+
+
+def test_a_chat_turn_is_added_by_keyboard_and_told_among_the_changes(page, site, demonstration):
+    open_review(page, site, demonstration, "t3")
+    page.keyboard.press("n")
+    expect(page.get_by_role("dialog").get_by_label("Utterance")).to_be_focused()
+    page.keyboard.type("Which city? <b>bold</b>")
+    with saved(page):
+        page.get_by_role("dialog").get_by_role("button", name="Add").press("Enter")
+    added = site.turns(demonstration)[3]
+    assert added["utterance"] == "Which city? <b>bold</b>"
+    assert added["timestamp"] == site.turns(demonstration)[2]["timestamp"]
+    expect(page.locator("#turn")).to_have_attribute("data-turn", added["id"])
+    page.keyboard.press("d")
+    page.keyboard.press("h")
+    expect(page.get_by_role("heading", name="As recorded and as curated")).to_be_visible()
+    expect(page.get_by_role("article").filter(has_text="Which city? <b>bold</b>")).to_contain_text("new")
+    expect(page.locator(".log li")).to_have_count(2)
+
+
+def test_a_check_is_fixed_or_settled_by_one_key(page, site, tmp_path):
+    name = import_recording(site.db, site.store, make_recording(
+        tmp_path, recording_id="checked", change=lambda turns: turns[0]["checks"].extend([
+            {"kind": "typo", "reason": "hte?", "fix": {"op": "set_utterance", "turn": "t1", "utterance": "Mended."}},
+            {"kind": "long-gap", "reason": "Long."}]))).id
+    open_review(page, site, name)
+    with saved(page):
+        page.keyboard.press("f")
+    expect(page.locator("#utterance-form").get_by_label("Utterance")).to_have_value("Mended.")
+    expect(page.get_by_label("To check").get_by_role("listitem")).to_have_count(1)
+    with saved(page):
+        page.keyboard.press("y")
+    expect(page.get_by_label("To check")).to_have_count(0)
+    assert site.turns(name)[0]["utterance"] == "Mended." and not site.turns(name)[0]["checks"]
+
+
+def test_another_picture_and_the_views_of_a_moment(page, site, tmp_path):
+    name = import_recording(site.db, site.store, typed_recording(tmp_path, video=True)).id
+    open_review(page, site, name, "turn-1")
+    for key, there in (("v", "#screen-dom iframe"), ("v", "#screen-video img"), ("v", "#screen-picture img"),
+                       ("c", "#screen-other img"), ("c", "#screen-picture img")):
+        page.keyboard.press(key)
+        expect(page.locator(there)).to_be_visible()
+        assert page.locator(there).evaluate("shown => shown.naturalWidth ?? 1") > 0
+    first = site.turns(name)[0]["state"]["screenshot"]
+    page.keyboard.press("p")
+    with saved(page):
+        page.get_by_role("button", name="Video frame").first.press("Enter")
+    state = site.turns(name)[0]["state"]
+    assert state["screenshot_source"] == "video" and state["screenshot_taken"] == first != state["screenshot"]
+    expect(page.locator("#screen-picture img")).to_be_visible()
+    assert page.locator("#screen-picture img").evaluate("shown => shown.naturalWidth") > 0
 
 
 def test_help_lists_every_key(page, site, demonstration):

@@ -50,6 +50,7 @@
 
   // ---- Keys --------------------------------------------------------------------------------------------------------
 
+  const KEYS = new Set([..."abcdefghinpstuvxy?", "Shift+U", "Alt+ArrowUp", "Alt+ArrowDown"]);
   const MOVES = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 
   function keyName(event) {
@@ -77,7 +78,7 @@
   /** Do what a key stands for, now or when its turn comes; tell whether it stands for anything. */
   function press(name, repeat) {
     const isStep = name in MOVES;
-    if (!isStep && name !== "e" && !$(`[data-key="${CSS.escape(name)}"]`)) return false;
+    if (!isStep && !KEYS.has(name)) return false;
     if (waiting.length || (underway && !isStep)) {
       if (!repeat || isStep) waiting.push(name);
     } else act(name, repeat);
@@ -138,9 +139,9 @@
     if (ctx.response?.status >= 400 || wanted === turn) wanted = null;
     mark(rows().find((row) => row.parentElement.dataset.turn === (wanted ?? turn)));
     arrange();
-    if (document.activeElement === document.body || $("#target-search")) {
+    if (document.activeElement === document.body || $("#target-search") || $("#turn [data-focus]")) {
       const field = leftField && $(`#turn .fix [name="${CSS.escape(leftField)}"]`);
-      (field || $("#target-search") || selectedRow())?.focus({ preventScroll: true });
+      (field || $("#target-search") || $("#turn [data-focus]:not(:disabled)") || selectedRow())?.focus({ preventScroll: true });
     }
   });
 
@@ -250,7 +251,7 @@
     if (target.matches("dialog")) target.close(); // a click beside it
   });
 
-  document.addEventListener("submit", ({ target }) => target.closest("#invalid")?.close());
+  document.addEventListener("submit", ({ target }) => target.closest("dialog")?.close());
 
   const keysOn = $("#keys-on");
   keysOn.checked = !localStorage.getItem(KEYS_OFF);
@@ -261,4 +262,5 @@
 
   arrange();
   mark(selectedRow());
+  $("#turn [data-focus]:not(:disabled)")?.focus({ preventScroll: true });
 })();
