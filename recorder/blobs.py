@@ -7,6 +7,7 @@ subtracted byte by byte, modulo 256 (bitmaps of one size). The other never needs
 
 import struct
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 import zstandard
@@ -25,23 +26,32 @@ def compress(content: bytes) -> bytes:
     return zstandard.ZstdCompressor(level=level).compress(content)
 
 
-def compress_by(content: bytes, base: bytes, base_sha256: str) -> bytes:
-    """A blob's file that needs another blob to be read."""
-    name = bytes.fromhex(base_sha256)
-    if content.startswith(_BITMAP) and len(content) == len(base):
-        return _HEADER.pack(_DIFFERENCE, 32, name) + compress(_BITMAP + _subtract(content, base)[2:])
-    window = max(10, (len(content) + len(base)).bit_length())
-    parameters = zstandard.ZstdCompressionParameters.from_level(_LEVEL, window_log=min(window, 27), enable_ldm=True)
-    compressor = zstandard.ZstdCompressor(compression_params=parameters, dict_data=_dictionary(base))
-    return _HEADER.pack(_DICTIONARY, 32, name) + compressor.compress(content)
+class Base:
+    """A blob that stands alone, by which similar ones are kept: what is worked out of it once serves them all."""
 
+    def __init__(self, sha256: str, content: bytes):
+        self.sha256 = sha256
+        self.content = content
 
-def distance(content: bytes, base: bytes) -> int:
-    """How unlike two bitmaps of one size are, by a sample of their bytes; 0 for anything else."""
-    if not content.startswith(_BITMAP) or len(content) != len(base):
-        return 0
-    one, other = (np.frombuffer(each, np.uint8)[::_SAMPLE] for each in (content, base))
-    return int(np.count_nonzero(one != other))
+    def compress(self, content: bytes) -> bytes:
+        """A blob's file that needs this one to be read."""
+        name = bytes.fromhex(self.sha256)
+        if content.startswith(_BITMAP) and len(content) == len(self.content):
+            return _HEADER.pack(_DIFFERENCE, 32, name) + compress(_BITMAP + _subtract(content, self.content)[2:])
+        return _HEADER.pack(_DICTIONARY, 32, name) + self._compressor.compress(content)
+
+    def distance(self, content: bytes) -> int:
+        """How unlike two bitmaps of one size are, by a sample of their bytes; 0 for anything else."""
+        if not content.startswith(_BITMAP) or len(content) != len(self.content):
+            return 0
+        one, other = (np.frombuffer(each, np.uint8)[::_SAMPLE] for each in (content, self.content))
+        return int(np.count_nonzero(one != other))
+
+    @cached_property
+    def _compressor(self) -> zstandard.ZstdCompressor:
+        window = max(10, (3 * len(self.content)).bit_length())  # this text, and another that may be twice as long
+        parameters = zstandard.ZstdCompressionParameters.from_level(_LEVEL, window_log=min(window, 27))
+        return zstandard.ZstdCompressor(compression_params=parameters, dict_data=_dictionary(self.content))
 
 
 def decompress(data: bytes, read_base: Callable[[str], bytes]) -> bytes:

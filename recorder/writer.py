@@ -42,7 +42,7 @@ class RecordingWriter:
         fcntl.flock(self._journals[self.layout.events], fcntl.LOCK_EX)
         self._seq = 0
         self._known: set[str] = set()
-        self._keys: dict[str, deque[tuple[str, bytes]]] = {}
+        self._keys: dict[str, deque[blobs.Base]] = {}
         self._write_manifest()
 
     def blob(self, content: bytes, like: str | None = None) -> str:
@@ -63,15 +63,15 @@ class RecordingWriter:
             return blobs.compress(content)
         keys = self._keys.setdefault(like, deque(maxlen=_KEYS))
         best = None
-        for name, base in sorted(reversed(keys), key=lambda key: blobs.distance(content, key[1])):
-            this = blobs.compress_by(content, base, name)
+        for base in sorted(reversed(keys), key=lambda base: base.distance(content)):
+            this = base.compress(content)
             if len(this) < len(content) * _NEAR:
                 return this  # no other could be worth its time
             best = min(best or this, this, key=len)
         alone = blobs.compress(content)
         if best and len(best) < len(alone) * _WORTH:
             return best
-        keys.append((sha256, content))
+        keys.append(blobs.Base(sha256, content))
         return alone
 
     def event(self, event: dict) -> int:

@@ -10,6 +10,7 @@ demotape.closed = (function () {
     "nav", "p", "section", "span",
   ]);
   const AT_ONCE = 50;
+  const QUIET = 1000; // ms without the person's doing: only then are the unlikely ones looked into, which takes time
   const looked = new WeakSet();
   const likely = [], possible = [];
 
@@ -22,12 +23,18 @@ demotape.closed = (function () {
     (custom || !element.firstChild ? likely : possible).push(element);
   }
 
-  const any = () => likely.length + possible.length > 0;
+  const quiet = () => performance.now() - demotape.shared.acted > QUIET;
+
+  /** In how many ms there is something to be looked into; null when there is nothing. */
+  function due() {
+    if (likely.length || (possible.length && quiet())) return 0;
+    return possible.length ? QUIET : null;
+  }
 
   /** The elements to be looked into next, the likely ones first; each is given once. */
   function take() {
     const taken = likely.splice(0, AT_ONCE);
-    taken.push(...possible.splice(0, AT_ONCE - taken.length));
+    if (quiet()) taken.push(...possible.splice(0, AT_ONCE - taken.length));
     return taken.filter((element) => element.isConnected);
   }
 
@@ -38,5 +45,5 @@ demotape.closed = (function () {
     demotape.mirror.warmSoon();
   }
 
-  return { suspect, any, take, adopt };
+  return { suspect, due, take, adopt };
 })();

@@ -146,13 +146,15 @@ demotape.elements = (function () {
     return steps.join(" > ");
   }
 
-  /** Everything that is kept of the element an event is about. Boxes are in the coordinates of the island's root. */
-  function describe(element) {
-    const frame = element.ownerDocument.defaultView;
-    const box = element.getBoundingClientRect();
-    const { x, y, scaleX, scaleY } = demotape.island.transform(frame);
+  const described = new WeakMap(); // element -> what was said of it, and at which version of the DOM
+
+  /** What is said of an element but for its box: the same until something in the DOM changes. */
+  function words(element) {
+    const { version } = demotape.shared;
+    const known = described.get(element);
+    if (known?.version === version) return known.words;
     const elementRole = role(element);
-    return {
+    const said = {
       uid: demotape.uid(element),
       tag: element.localName,
       role: elementRole,
@@ -161,11 +163,20 @@ demotape.elements = (function () {
       attributes: attributes(element),
       xpath: xpath(element),
       css: css(element),
-      frame: demotape.island.framePath(frame),
-      bbox: element.getClientRects().length
-        ? { x: box.x * scaleX + x, y: box.y * scaleY + y, width: box.width * scaleX, height: box.height * scaleY }
-        : null,
+      frame: demotape.island.framePath(element.ownerDocument.defaultView),
     };
+    described.set(element, { version, words: said });
+    return said;
+  }
+
+  /** Everything that is kept of the element an event is about. Boxes are in the coordinates of the island's root. */
+  function describe(element) {
+    const box = element.getBoundingClientRect();
+    const { x, y, scaleX, scaleY } = demotape.island.transform(element.ownerDocument.defaultView);
+    const bbox = element.getClientRects().length
+      ? { x: box.x * scaleX + x, y: box.y * scaleY + y, width: box.width * scaleX, height: box.height * scaleY }
+      : null;
+    return { ...words(element), bbox };
   }
 
   return { role, name, text, clickable, describe };

@@ -243,9 +243,9 @@ demotape.events = (function () {
     }
     told = true;
     secrets = snapshot.secrets.length > 0;
-    if (!demotape.closed.any()) return;
-    demotape.send(JSON.stringify({ type: "suspects" }));
-    reportTimer = setTimeout(rested, REPORT_EVERY); // there may be more
+    const due = demotape.closed.due();
+    if (due === 0) demotape.send(JSON.stringify({ type: "suspects" }));
+    if (due !== null) reportTimer = setTimeout(rested, Math.max(due, REPORT_EVERY)); // there may be more
   }
 
   /** Run our own work; no error of it reaches the page. */
@@ -261,7 +261,9 @@ demotape.events = (function () {
   function onEvent(event) {
     if (!event.isTrusted) return;
     guard(() => HANDLERS[event.type](event));
-    if (event.type !== "pointermove") stir();
+    if (event.type === "pointermove") return;
+    demotape.shared.acted = performance.now();
+    stir();
   }
 
   // Things that change how the page looks without changing its DOM: what the pointer is over, what is pressed, what opens.

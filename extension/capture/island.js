@@ -104,6 +104,7 @@ demotape.shared = (function () {
     uids: new WeakMap(),
     next: 1,
     messages: 0,
+    acted: -Infinity, // when the person last did something
     stirred: 0, // counts what may change how the page looks and is no change of the DOM
     gesture: null,
     gestureType: null,

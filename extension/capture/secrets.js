@@ -7,10 +7,13 @@ demotape.secrets = (function () {
   const NAMES = /(^|[^a-z])(otp|totp|mfa|2fa|one-?time-?(code|password|pin)|cvv2?|cvc2?|csc|card-?(number|no|num)|passcode|pin-?code)([^a-z]|$)/i;
   const spaced = (name) => name.replace(/([a-z0-9])([A-Z])/g, "$1-$2").replace(/_/g, "-");
 
+  const open = new WeakMap(); // element -> at which version of the DOM it was no secret
+
   /** Whether a control's value is secret: once a password field, always one, also after "show password". */
   function isSecret(element) {
-    const { oncePassword } = demotape.shared;
+    const { oncePassword, version } = demotape.shared;
     if (oncePassword.has(element)) return true;
+    if (open.get(element) === version) return false;
     const secret =
       (demotape.shared.masks && element.closest("[data-demotape-mask]")) ||
       (element.localName === "input" &&
@@ -19,6 +22,7 @@ demotape.secrets = (function () {
           NAMES.test(spaced(element.name ?? "")) ||
           NAMES.test(spaced(element.id ?? ""))));
     if (secret && (element.localName === "input" || element.localName === "textarea")) oncePassword.add(element);
+    if (!secret) open.set(element, version);
     return Boolean(secret);
   }
 
