@@ -2,6 +2,7 @@
 
 import functools
 import importlib.util
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,13 @@ class _Quiet(SimpleHTTPRequestHandler):
         pass
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request, client_address):
+        """A browser that goes on to another page hangs up; that is nobody's fault."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 def miniwob_folder() -> Path:
     """Folder of miniwob's pages; raises InputError when the package is not installed."""
     spec = importlib.util.find_spec("miniwob")
@@ -27,7 +35,7 @@ def miniwob_folder() -> Path:
 @contextmanager
 def serve(folder: Path) -> Iterator[str]:
     """Serve a folder on a free loopback port; yields its address without a trailing slash."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder)))
+    server = _Server(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder)))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:

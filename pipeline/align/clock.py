@@ -6,7 +6,7 @@ some offset of its own and changes nothing, even when every second one is wrong.
 offsets tells how sure the answer is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,8 +27,8 @@ class Piece:
     """A stretch: a time t of the recording is in the video at offset + t + drift * (t - middle).
 
     `low`, `high`: the first and last time of the recording that a bracket on this piece names. `votes`: brackets that
-    agree; `others`: brackets that agree on the best other offset. `width`: seconds between the offsets that would do.
-    `begin`, `end`: of the stretch, in the video. `missed`: times of plain marks of which no bracket agrees;
+    agree; `others`: brackets that agree on the best other offset, `other`. `width`: seconds between the offsets that
+    would do. `begin`, `end`: of the stretch, in the video. `missed`: times of plain marks of which no bracket agrees;
     `usual`: their share among those between `low` and `high`.
     """
 
@@ -43,6 +43,7 @@ class Piece:
     end: float
     missed: tuple[float, ...] = ()
     usual: float = 0.0
+    other: float = 0.0
 
     def is_bare(self, time: float) -> bool:
         """Whether more changes that should have been seen were not, between a time and the brackets nearest to it, than
@@ -78,10 +79,15 @@ class Clock:
 
 
 def fit(stretches: Sequence[Stretch], brackets: Sequence[Sequence[Bracket]],
-        watched: Sequence[Sequence[float]] | None = None) -> Clock:
+        watched: Sequence[Sequence[float]] | None = None, known: Clock | None = None,
+        settled: Mapping[int, float] | None = None) -> Clock:
     """The clock that most brackets allow; `brackets` belong to the stretches one by one, and so do the times of the
-    marks that were `watched`."""
+    marks that were `watched`. `settled`: offsets that are known to be right, by the stretch's number, under the drift
+    of a clock that is `known`: brackets that allow none near them are left out."""
     arrays = [np.array([(b.time, b.after, b.until, b.weight) for b in own]).reshape(-1, 4) for own in brackets]
+    for number, offset in (settled or {}).items():
+        lowest, highest = _edges(arrays[number], known.pieces[number].middle, known.drift)
+        arrays[number] = arrays[number][(highest >= offset - _ELSEWHERE) & (lowest <= offset + _ELSEWHERE)]
     times = np.concatenate([array[:, 0] for array in arrays]) if arrays else np.zeros(0)
     span = float(np.ptp(times)) if len(times) else 0.0
     steps = int(np.clip(np.ceil(_DRIFT * span / 0.008), 1, 60))
@@ -140,10 +146,10 @@ def _piece(stretch: Stretch, array: np.ndarray, middle: float, drift: float, wat
     offset = _refined((low + high) / 2, lowest, highest, array[:, 3])
     agree = (lowest <= offset) & (offset <= highest)
     far = (highest < offset - _ELSEWHERE) | (lowest > offset + _ELSEWHERE)
-    others = _best_offset(array[far], middle, drift, offset)[0]
+    others, *ends = _best_offset(array[far], middle, drift, offset)
     seen = set(array[agree, 0].tolist())
     first, last = min(seen), max(seen)
     inside = {time for time in watched if first <= time <= last}
     usual = len(inside - seen) / max(len(inside), 1)
     return Piece(offset, middle, first, last, votes, others, high - low, stretch.start, stretch.end,
-                 tuple(sorted({time for time in watched if time not in seen})), usual)
+                 tuple(sorted({time for time in watched if time not in seen})), usual, sum(ends) / 2)

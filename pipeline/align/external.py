@@ -12,7 +12,7 @@ import numpy as np
 
 from recorder import Recording
 
-from . import flash
+from . import effects, flash
 from .choose import Verdict, View, judge, view_of
 from .clock import Clock, Piece, fit
 from .coarse import Shown, Stretch, place
@@ -31,6 +31,10 @@ _CLIP = np.uint8(40)  # grey levels: more difference says nothing more
 _FIRST_MARKS = 36  # marks looked at for the clock, cheapest first, before all are
 _ENOUGH_VOTES = 8
 _AROUND, _FURTHER = 0.8, 3.0  # seconds around a mark that are looked at besides the rough placing's slack
+_DEEDS = {"pointerdown", "pointerup", "click", "keydown", "beforeinput", "wheel", "drop"}  # that pages react to
+_DEEDS_ENOUGH, _CHANGES_ENOUGH = 200, 5
+_LOOKED_AT = 0.8  # seconds around a deed in which changes are looked for
+_CLEAR = 0.15  # share of changes by which one offset must explain more than the other
 _UNLIKE = 0.08  # of SSIM below the usual one from which on a picture is not what the frame shows
 _OFTEN = 0.08  # share of late screenshots from which on their own times are not trusted
 _NEIGHBOURS = 5  # screenshots before and after an action among which a better one is looked for
@@ -201,14 +205,35 @@ def _set_clock(scene: Scene, stretches: Sequence[Stretch], marks: Sequence[Mark]
             break
     red = flash.find(scene.video, scene.rectangle, scene.pictures[scene.names[0]].viewport,
                      [clock.video_time(0.0, piece) for piece in clock.pieces[:1] if piece.votes < _ENOUGH_VOTES])
-    return clock if red is None else _fit(scene, stretches, due, red)
+    if red:
+        clock = _fit(scene, stretches, due, red)
+    settled = _settle(scene, clock)
+    return _fit(scene, stretches, due, red, clock, settled) if settled else clock
 
 
 def _fit(scene: Scene, stretches: Sequence[Stretch], due: Sequence[tuple[int, Mark, float, float]],
-         red: Bracket | None = None) -> Clock:
+         red: Bracket | None = None, known: Clock | None = None, settled: Mapping[int, float] | None = None) -> Clock:
     watched = [[mark.time for number, mark, _, _ in due if number == stretch and mark.weight == 1]
                for stretch in range(len(stretches))]
-    return fit(stretches, _watch(scene, due, len(stretches), red), watched)
+    return fit(stretches, _watch(scene, due, len(stretches), red), watched, known, settled)
+
+
+def _settle(scene: Scene, clock: Clock) -> dict[int, float]:
+    """Offsets by the number of the piece, where two fit almost equally well and what the person did says which."""
+    acted = [event["time"] for event in scene.recording.events if event["type"] in _DEEDS]
+    viewport = scene.pictures[scene.names[0]].viewport
+    found = {}
+    for number, piece in enumerate(clock.pieces):
+        if piece.others * 2 < piece.votes or not piece.votes:
+            continue
+        moments = [clock.video_time(time, piece) for time in acted]
+        around = [(time - _LOOKED_AT, time + _LOOKED_AT) for time in moments if piece.begin <= time <= piece.end]
+        changes = effects.onsets(scene.video, scene.rectangle, viewport, scene.hidden(viewport), around[:_DEEDS_ENOUGH])
+        apart = piece.other - piece.offset
+        here, there = (effects.caused(changes, [time + by for time in moments]) for by in (0.0, apart))
+        if len(changes) >= _CHANGES_ENOUGH and abs(here - there) > _CLEAR:
+            found[number] = piece.offset if here > there else piece.other
+    return found
 
 
 def _due(stretches: Sequence[Stretch], marks: Sequence[Mark], around: float) -> list[tuple[int, Mark, float, float]]:

@@ -1,0 +1,62 @@
+"""Which of two offsets is right when screenshots speak for both: what a person does comes before what the page shows.
+
+Where every second screenshot was taken late and the person acts at a steady pace, the late ones agree with each other
+on an offset of their own. But the times of the actions are true, and a page changes right after them: under a wrong
+offset changes come before their causes, or long after.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+
+from .rectangle import Rectangle
+from .video import Video
+
+_CHANGED = 18  # grey levels by which a pixel of two frames differs where the page does
+_LEAST = 6  # such pixels that make a change
+_WIDTH = 320  # pixels: the size at which frames are compared
+_LAG = 0.12  # seconds within which most pages show what an action does
+_SLACK = 0.015  # seconds by which times of frames and events may be wrong
+_REST = 0.1  # seconds without a change, after which one begins anew
+
+
+def onsets(video: Video, rectangle: Rectangle, viewport: tuple[int, int], hidden: np.ndarray,
+           spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """When the page began to change: each between two frames, (time of the one before, time of the one after).
+
+    `spans`: stretches of video time to look at. `hidden`: pixels that something covers, rows x columns.
+    """
+    mask = np.zeros(len(video.times), bool)
+    for start, end in spans:
+        first, last = np.searchsorted(video.times, [start, end])
+        mask[max(0, first - 1):last + 1] = True
+    shape = max(8, round(_WIDTH * viewport[1] / viewport[0])), _WIDTH
+    seen = np.zeros(shape, bool)
+    seen[rectangle.seen(viewport, video.size, shape)] = True
+    seen &= ~cv2.resize(hidden.astype(np.uint8), shape[::-1], interpolation=cv2.INTER_NEAREST).astype(bool)
+    use = seen.astype(np.uint8) * 255
+    found, before, last_change = [], None, -np.inf
+    for shot in video.shots(video.times[mask]):
+        number, page = video.number_at(shot.time), rectangle.cut(shot, viewport, shape)
+        if before is not None and before[0] == number - 1:
+            apart = cv2.bitwise_and(cv2.absdiff(page, before[2]), use)
+            if cv2.countNonZero(cv2.compare(apart, _CHANGED, cv2.CMP_GT)) >= _LEAST:
+                if shot.time - last_change > _REST:
+                    found.append((before[1], shot.time))
+                last_change = shot.time
+        before = number, shot.time, page
+    return found
+
+
+def caused(changes: Sequence[tuple[float, float]], actions: Sequence[float]) -> float:
+    """Which share of the changes follows an action at once.
+
+    `actions`: when a person did something, if an offset is right: seconds of the video, growing.
+    """
+    good = 0
+    for after, until in changes:
+        latest = bisect_right(actions, until + _SLACK) - 1
+        good += latest >= 0 and actions[latest] >= after - _LAG - _SLACK
+    return good / len(changes) if changes else 0.0
