@@ -143,7 +143,7 @@ def review(host: str, port: int, db: str | None, data: Path) -> None:
 
 @main.command("export")
 @click.argument("destination", type=_PATH)
-@click.option("--format", "format_", required=True, help="weblinx or webdataset.")
+@click.option("--format", "format_", required=True, help="weblinx, mind2web, webdataset or parquet.")
 @click.option("--status", help="Only demonstrations with this status, such as approved.")
 @click.option("--shard-size", type=click.IntRange(min=1), default=256, show_default=True, help="MiB in a shard.")
 @click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")

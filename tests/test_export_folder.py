@@ -96,7 +96,7 @@ def test_what_is_not_ours_is_left_alone(tmp_path, sources):
 
 
 def test_wrong_input(tmp_path, sources):
-    with pytest.raises(InputError, match="weblinx, webdataset"):
+    with pytest.raises(InputError, match="weblinx, mind2web, webdataset"):
         export(sources, tmp_path / "out", "floppy")
     with pytest.raises(InputError, match="no demonstrations"):
         export([], tmp_path / "out", "weblinx")
