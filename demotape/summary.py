@@ -87,8 +87,14 @@ def print_export(console: Console, result) -> None:
     """What `export` wrote, and what it had to leave out."""
     console.print(f"{result.destination}: {result.demonstrations} demonstrations, {result.samples} turns, "
                   f"{result.files} files, {human_size(result.size)}")
+    if result.skipped:
+        console.print(f"  {result.skipped} files were there already")
+    if len(result.splits) > 1:
+        console.print(f"  {', '.join(f'{split} {count}' for split, count in sorted(result.splits.items()))}")
     for reason, count in (result.left_out + result.notes).most_common():
         console.print(f"  {count} × {reason}")
+    for kind, count in sorted(result.redacted.items()):
+        console.print(f"  {count} × {kind} taken out")
 
 
 def print_demo(console: Console, result) -> None:

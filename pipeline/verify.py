@@ -17,7 +17,7 @@ _CHUNK = 1 << 20  # bytes
 _STATE_BLOBS = ("dom", "elements", "screenshot", "axtree")
 
 
-def verify(path: Path | str) -> list[str]:
+def verify(path: Path | str, endpoint_url: str | None = None) -> list[str]:
     """Problems of a recording's folder, a demonstration file or an export's folder; none when all is well.
 
     Raises InputError when the path is none of the three.

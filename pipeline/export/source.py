@@ -55,7 +55,8 @@ class Options:
     """What a format needs to know besides its sources.
 
     `shard_size` is in bytes. `screenshots`: png, webp or jpg; None for what is usual in the format. `allow`: kinds of
-    personal data (keys of pipeline.personal.KINDS) that are not taken out. `budget`: tokens of each part of a record.
+    personal data (keys of pipeline.personal.KINDS) that are not taken out. `budget`: tokens of a record's state;
+    `scorer`: a sentence-transformers model that ranks candidates, None for the lexical scorer.
     """
 
     shard_size: int = 256 << 20
@@ -65,6 +66,7 @@ class Options:
     candidates: bool = False
     records: bool = False
     budget: int = 2048
+    scorer: str | None = None
     allow: frozenset[str] = frozenset()
 
 

@@ -111,7 +111,7 @@ class Rule:
         """The split of a demonstration with these facts."""
         for split, kind in HELD_OUT.items():
             names = facts.websites if kind == "website" else {getattr(facts, kind)} - {""}
-            if any(self._is_held_out(split, name) for name in names) or (split == "test_vis" and not facts.vision):
+            if any(self.is_held_out(split, name) for name in names) or (split == "test_vis" and not facts.vision):
                 return split
         place = self._place("task", facts.task)
         if place < self.test_iid:
@@ -122,7 +122,8 @@ class Rule:
         """The source with its split."""
         return replace(source, split=self.split(self.facts(source)), about=self.about(source))
 
-    def _is_held_out(self, split: str, name: str) -> bool:
+    def is_held_out(self, split: str, name: str) -> bool:
+        """Whether a website, category, region or instructor of that name belongs to this test split alone."""
         share = self.held_out.get(split, 0.0)
         return name in share if isinstance(share, list) else self._place(split, name) < share
 
@@ -181,7 +182,7 @@ class LeakCheck:
             facts = self._rule.facts(source)
             for split, kind in HELD_OUT.items():
                 for name in facts.websites if kind == "website" else {getattr(facts, kind)} - {""}:
-                    if self._rule._is_held_out(split, name):
+                    if self._rule.is_held_out(split, name):
                         self._seen[kind, name].add(source.split)
             yield source
 

@@ -11,6 +11,7 @@ from schemas.intents import INTENTS
 from .destination import json_bytes
 from .manifest import tool_version
 from .marks import legend
+from .records import Records, View
 from .running import Files
 from .source import File, Line, Options, Source, Tally
 from .splits import SPLITS
@@ -53,6 +54,7 @@ class _Demonstration:
         self._pages: dict[tuple, str] = {}
         self._pictures: dict[tuple, str | None] = {}
         self._files: list[File] = []
+        self._records = Records(source.name, source.split, options) if options.candidates or options.records else None
 
     def files(self) -> Iterator[File | Line]:
         """All files, the replay last."""
@@ -61,17 +63,29 @@ class _Demonstration:
             url = self._history_url(index)
             if reason := why_left_out(turn, url):
                 self.tally.left_out[reason] += 1
-            elif turn["type"] == "chat":
+                continue
+            if turn["type"] == "chat":
                 replay.append(chat_turn(turn))
             else:
                 replay.append(self._browser_turn(turn, len(replay), url))
             yield from self._files
             self._files.clear()
+            if self._records:
+                yield from self._records.see(replay[-1], len(replay) - 1, self._view(turn, replay[-1]))
         yield from self._descriptions()
         created = int(self.source.recording.manifest["started_at"].timestamp())
         self.tally.turns = len(replay)
         yield File(f"{self.path}/replay.json",
                    json_bytes({"version": _version(), "created": created, "data": replay}), len(replay))
+
+    def _view(self, turn: dict, written: dict) -> View | None:
+        """What a model that predicts the turn may look at."""
+        page = self.states.page(turn["state"]) if turn["type"] == "browser" and turn["state"] else None
+        if page is None:
+            return None
+        element = written["action"]["arguments"].get("element")
+        target = element["attributes"].get(UID) if element else None
+        return View(page, self._boxes(turn["state"], page), target if target in page.elements else None)
 
     def _add(self, name: str, content: bytes) -> None:
         self._files.append(File(f"{self.path}/{name}", content))
@@ -127,11 +141,7 @@ class _Demonstration:
         """File name of the page. Its boxes go by its first number, so page and boxes are written as one pair."""
         key = _pair(state)
         if key not in self._pages:
-            boxes = self.states.boxes(state)
-            for frame, uid, box in self._targets.get(key, ()):
-                uid = page.uid(frame, uid)
-                if uid in page.elements:
-                    boxes.setdefault(uid, box)
+            boxes = self._boxes(state, page)
             self._pages[key] = f"page-{number}-0.html"
             self._add(f"pages/{self._pages[key]}", page.html.encode("utf-8", "replace"))
             self._add(f"bboxes/bboxes-{number}.json",
@@ -139,6 +149,15 @@ class _Demonstration:
             if self.options.axtree and (tree := self.states.tree(state)) is not None:
                 self._add(f"axtree/axtree-{number}.json", json_bytes(tree))
         return self._pages[key]
+
+    def _boxes(self, state: dict, page: Page) -> dict[str, Box]:
+        """Boxes of the page's elements, and those of targets that only their turns know."""
+        boxes = self.states.boxes(state)
+        for frame, uid, box in self._targets.get(_pair(state), ()):
+            uid = page.uid(frame, uid)
+            if uid in page.elements:
+                boxes.setdefault(uid, box)
+        return boxes
 
     def _history_url(self, index: int) -> str | None:
         """Where a back, forward or reload turn led to: its own navigation's address, else the tab's next one."""
