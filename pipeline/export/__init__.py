@@ -48,6 +48,12 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
 
 def open_destination(destination: Path | str, format: str, endpoint_url: str | None = None) -> Destination:
     """Where an export goes: `s3://…` or a folder."""
+    if str(destination).startswith("s3:"):
+        from .s3 import S3  # here, as boto3 is slow to import and folders need none of it
+
+        return S3(str(destination), format, endpoint_url)
+    if endpoint_url:
+        raise InputError(f"{destination}: --endpoint-url goes with an address of the form s3://bucket/prefix")
     return Folder(destination, format)
 
 

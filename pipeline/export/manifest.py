@@ -1,6 +1,7 @@
 """manifest.json: the last file of an export; it names every other file with its size and SHA-256."""
 
 import json
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import IO
@@ -88,6 +89,14 @@ def extra_files(folder: Path) -> list[str]:
     known = {file["path"] for file in read_manifest(folder)["files"]} | {MANIFEST}
     found = (path for path in folder.rglob("*") if not path.is_dir() or path.is_symlink())
     return sorted({path.relative_to(folder).as_posix() for path in found} - known)
+
+
+def wrong_totals(manifest: dict, where: str) -> Iterator[str]:
+    """Totals of a manifest that are not the sums of its files'."""
+    for total in ("samples", "size"):
+        found = sum(entry[total] for entry in manifest["files"])
+        if found != manifest[total]:
+            yield f"{where}: field {total}: {manifest[total]}, but its files add up to {found}"
 
 
 def write_manifest(file: IO[bytes], summary, files: IO[bytes], demonstrations: IO[bytes]) -> None:
