@@ -22,7 +22,7 @@ from schemas import REDACTED
 
 # Values of these keys are names that we or the recorder gave; nobody's data stands there.
 _NAMES = frozenset({"id", "uid", "dom", "elements", "screenshot", "screenshot_taken", "axtree", "recording", "format",
-                    "type", "intent", "checks", "frame", "tag"})
+                    "type", "intent", "frame", "tag"})
 _CELL = 24  # pixels of a picture that become one colour
 
 
@@ -51,7 +51,8 @@ class Redactor:
         if isinstance(value, list):
             return [self.walk(each) for each in value]
         if isinstance(value, dict):
-            return {key: each if key in _NAMES else self.walk(each) for key, each in value.items()}
+            return {key: each if key in _NAMES else self.everything(each) if key == "attributes" else self.walk(each)
+                    for key, each in value.items()}
         return value
 
     def everything(self, value):

@@ -33,7 +33,7 @@ def moto() -> Iterator[str]:
 
 @contextmanager
 def moto_with_users() -> Iterator[tuple[str, tuple[str, str], tuple[str, str]]]:
-    """moto's server that checks who asks; yields its address, and the keys of one who may write and one who may read."""
+    """moto's server that checks who asks; yields its address, and the keys of a writer and of a reader."""
     users = {"writer": ["s3:*"], "reader": ["s3:ListBucket", "s3:ListBucketMultipartUploads", "s3:GetObject"]}
     # The first requests, which make the users and the bucket, go unchecked.
     with _started([sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"],
