@@ -1,5 +1,6 @@
-"""The commands about data sets: export, check."""
+"""The commands about data sets: export, check, evaluate."""
 
+import json
 from pathlib import Path
 
 import click
@@ -63,4 +64,19 @@ def check(paths: tuple[str, ...], endpoint_url: str | None) -> None:
         raise DemotapeError(f"{broken} of {len(paths)} not whole")
 
 
-COMMANDS = (export, check)
+@click.command()
+@click.argument("predictions", type=PATH)
+@click.argument("export", type=PATH)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+def evaluate(predictions: Path, export: Path, as_json: bool) -> None:
+    """Score the PREDICTIONS of a model (JSON list or JSON lines) over an EXPORT in the format weblinx or mind2web."""
+    from pipeline.evaluate import evaluate as score
+
+    scores = score(predictions, export)
+    if as_json:
+        console.print(json.dumps(scores, indent=1))
+    else:
+        summary.print_scores(console, scores)
+
+
+COMMANDS = (export, check, evaluate)

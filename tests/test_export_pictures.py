@@ -93,7 +93,8 @@ def row(uid, x, y, width, height, **changes):
 def test_only_what_can_be_acted_on_and_is_in_sight_is_marked():
     table = {each["uid"]: each for each in (
         row("text", 1, 1, 20, 20, clickable=False), row("a", 10, 10, 50, 20),
-        row("hidden", 1, 1, 20, 20, visible=False), row("below", 10, 1000, 50, 20), row("thin", 10, 10, 50, 1), row("b", 600, 380, 100, 50))}
+        row("hidden", 1, 1, 20, 20, visible=False), row("below", 10, 1000, 50, 20), row("thin", 10, 10, 50, 1),
+        row("b", 600, 380, 100, 50))}
     assert [(mark.number, mark.uid) for mark in numbered(table, VIEWPORT)] == [(1, "a"), (2, "b")]
 
 

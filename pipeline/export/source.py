@@ -27,8 +27,11 @@ class Source:
 
     @property
     def name(self) -> str:
-        """The id as a file name without dots; ids that are none already get a digest, so that no two fall together."""
-        slug = re.sub(r"[^A-Za-z0-9_-]+", "-", self.id)[:MAX_NAME]
+        """The id as a file name without dots and underscores (WebLINX's evaluation cuts names at them).
+
+        Ids that are none already get a digest, so that no two fall together.
+        """
+        slug = re.sub(r"[^A-Za-z0-9-]+", "-", self.id)[:MAX_NAME]
         if slug == self.id and slug.strip("-"):
             return slug
         return f"{slug[:MAX_NAME - 9].strip('-') or 'demonstration'}-{hashlib.sha256(self.id.encode()).hexdigest()[:8]}"
