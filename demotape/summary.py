@@ -111,8 +111,8 @@ def print_scores(console: Console, scores: list[dict]) -> None:
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         console.print(split)
         for first, *others in rows:
-            cells = [first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))]
-            console.print("  " + "  ".join(cells))
+            cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+            console.print("  ".join(("", first.ljust(widths[0]), *cells)))
 
 
 def print_demo(console: Console, result) -> None:

@@ -1,10 +1,11 @@
-"""The data set card: README.md of a Parquet export, whose YAML head tells `datasets` which files are which split."""
+"""The data set card: a README.md whose YAML head tells `datasets` which files are which split."""
 
 from collections import Counter
 from dataclasses import dataclass, field
 
 from .manifest import tool_version
-from .source import Options, Summary
+from .source import Options, Source, Summary
+from .splits import websites
 
 _SITES = 50  # websites listed; of the others only the number is told
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"),
@@ -13,12 +14,23 @@ _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000
 
 @dataclass
 class Counts:
-    """What a card tells of its data."""
+    """What a card tells of its data: by split, intent, website."""
 
     rows: Counter = field(default_factory=Counter)
     demonstrations: Counter = field(default_factory=Counter)
     intents: Counter = field(default_factory=Counter)
     sites: Counter = field(default_factory=Counter)
+
+
+    def turn(self, source: Source, intent: str) -> None:
+        """Count a turn."""
+        self.rows[source.split] += 1
+        self.intents[intent] += 1
+
+    def demonstration(self, source: Source) -> None:
+        """Count a demonstration."""
+        self.demonstrations[source.split] += 1
+        self.sites += Counter(websites(source))
 
 
 def card(counts: Counts, files: dict[str, str], options: Options, summary: Summary) -> str:

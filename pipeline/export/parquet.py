@@ -1,6 +1,5 @@
 """Parquet: one row a turn with its pictures inside, and a README.md by which `datasets.load_dataset(FOLDER)` works."""
 
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 
@@ -8,11 +7,10 @@ from . import card, turnwise
 from .destination import Destination, HashingFile
 from .running import Files
 from .source import Options, Source, Tally
-from .splits import SPLITS, websites
+from .splits import SPLITS
 
 ROWS = 64  # rows of a row group, so that a reader that wants one picture does not read a thousand
 _GROUP_SIZE = 32 << 20  # bytes; the other limit of a row group
-_PACKED = ("arguments", "element", "boxes", "checks", "marks", "axtree")
 
 
 def samples(source: Source, options: Options, tally: Tally) -> Iterator[dict]:
@@ -42,12 +40,10 @@ class Writer(Files):
         if source.split not in self._shards:
             self._shards[source.split] = _Shards(self.destination, self.options, source.split)
         self._shards[source.split].write(row)
-        self._counts.rows[source.split] += 1
-        self._counts.intents[row["intent"]] += 1
+        self._counts.turn(source, row["intent"])
 
     def add(self, source: Source) -> None:
-        self._counts.demonstrations[source.split] += 1
-        self._counts.sites += Counter(websites(source))
+        self._counts.demonstration(source)
 
     def finish(self) -> None:
         for split in SPLITS:

@@ -4,10 +4,11 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 
-from . import turnwise
+from . import card, turnwise
 from .destination import Destination, HashingFile
 from .running import Files
 from .source import Options, Source, Tally
+from .splits import SPLITS
 from .states import blank
 
 MEMBER_OVERHEAD = 1024  # a tar member's header, and its content filled up to a block, at most
@@ -22,21 +23,31 @@ def samples(source: Source, options: Options, tally: Tally) -> Iterator[dict]:
                    "html": sample.page.encode("utf-8", "replace")}
         if options.set_of_marks:
             members[f"marks.{kind}"] = sample.marked or nothing
-        yield {"__key__": sample.key, **members}
+        yield {"__key__": sample.key, "__intent__": sample.record["intent"], **members}
 
 
 class Writer(Files):
-    """Writes samples into `<split>-000000.tar`, … of at most `shard_size` bytes; a sample never spans two."""
+    """Writes samples into `<split>-000000.tar`, … of at most `shard_size` bytes, and the data set card."""
 
     def __init__(self, destination: Destination, options: Options):
         super().__init__(destination, options)
         self._shards: dict[str, _Shards] = {}
+        self._counts = card.Counts()
 
     def write(self, source: Source, sample: dict) -> None:
+        self._counts.turn(source, sample.pop("__intent__"))
         if source.split not in self._shards:
             self._shards[source.split] = self._open.enter_context(
                 _Shards(self.destination, source.split, self.options.shard_size))
         self._shards[source.split].write(sample)
+
+    def add(self, source: Source) -> None:
+        self._counts.demonstration(source)
+
+    def finish(self) -> None:
+        files = {split: f"{split}-*.tar" for split in SPLITS if split in self._shards}
+        text = card.card(self._counts, files, self.options, self.destination.summary)
+        self.destination.write("README.md", text.encode())
 
 
 class _Shards:
