@@ -39,6 +39,8 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
         raise InputError(f"--allow {unknown[0]}: no kind of personal data; {', '.join(KINDS)} are")
     if (chosen.candidates or chosen.records) and format != "weblinx":
         raise InputError(f"--candidates and --records go with the format weblinx, not with {format}")
+    if chosen.scorer and not (chosen.candidates or chosen.records):
+        raise InputError("--scorer goes with --candidates or --records")
     leaks = LeakCheck(rule or Rule())
     with open_destination(destination, format, endpoint_url) as opened:
         run(leaks.watch(sources), FORMATS[format], opened, chosen, jobs=jobs, progress=progress or (lambda name: None))
