@@ -1,11 +1,12 @@
 """How fast are exports: to a folder beside `tar`, to S3 beside boto3? Does memory stay the same? Do two processes help?
 
-    python -m benchmarks.export [--demonstrations N] [--format F] [--sessions N] [--actions N] [--s3 N] [--seed N]
-    python -m benchmarks.export --demonstrations 100 --s3 40      # quick
+    python -m benchmarks.export [--demonstrations N] [--format F] [--sessions N] [--turns N] [--s3 N] [--seed N]
+    python -m benchmarks.export --demonstrations 100 --s3 40 --parallel 100    # quick
 
 Records a few real sessions with a seeded random hand; every demonstration is one of them under a name of its own, and
-all the work is done for each: the export keeps nothing from one demonstration to the next. Each export runs in a
-fresh process; its start is not counted. `tar` packs the files that the export wrote; `upload_file` sends one ready tar
+all the work is done for each: the export keeps nothing from one demonstration to the next. Memory is that of a tenth of
+the demonstrations beside all of them. Each export runs in a fresh process, whose start is not counted (that of the
+processes that it starts itself is). `tar` packs the files that the export wrote; `upload_file` sends one ready tar
 of the same size to the same service (moto's server). Nothing is synced to disk in either.
 """
 
@@ -36,26 +37,29 @@ _BUCKET = "bench"
 _KEYS = {"AWS_ACCESS_KEY_ID": "bench", "AWS_SECRET_ACCESS_KEY": "bench", "AWS_DEFAULT_REGION": "us-east-1"}
 
 
-def sources(sessions: list[Path], count: int) -> Iterator[Source]:
-    """So many demonstrations, each opened when it is asked for."""
+def sources(sessions: list[Path], count: int, turns: int | None = None) -> Iterator[Source]:
+    """So many demonstrations of at most so many turns, each opened when it is asked for."""
     for number in range(count):
         recording = Recording(sessions[number % len(sessions)])
         demonstration = json.loads(recording.layout.demonstration.read_bytes())
-        yield Source(demonstration | {"id": f"demonstration-{number:05d}"}, recording)
+        yield Source(demonstration | {"id": f"demonstration-{number:05d}", "turns": demonstration["turns"][:turns]},
+                     recording)
 
 
-def _work(pipe, sessions: list[Path], count: int, destination: str, format: str, options: dict) -> None:
+def _work(pipe, sessions: list[Path], count: int, turns: int, destination: str, format: str, options: dict) -> None:
     start = time.perf_counter()
-    size = export(sources(sessions, count), destination, format, **options).size
+    size = export(sources(sessions, count, turns), destination, format, **options).size
     peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     pipe.send((time.perf_counter() - start, size, peak * 1024))
 
 
-def timed(sessions: list[Path], count: int, destination: Path | str, format: str, **options) -> tuple[float, int, int]:
+def timed(sessions: list[Path], count: int, turns: int, destination: Path | str, format: str, **options
+          ) -> tuple[float, int, int]:
     """Seconds, bytes written and peak memory in bytes of one export in a fresh process."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
-    worker = context.Process(target=_work, args=(there, sessions, count, str(destination), format, options))
+    worker = context.Process(target=_work, args=(
+        there, sessions, count, turns, str(destination), format, options))
     worker.start()
     there.close()
     told = here.recv()
@@ -104,7 +108,8 @@ def main() -> None:
     parser.add_argument("--demonstrations", type=int, default=2000)
     parser.add_argument("--format", choices=FORMATS, default="webdataset")
     parser.add_argument("--sessions", type=int, default=4, help="real sessions that are recorded")
-    parser.add_argument("--actions", type=int, default=6, help="actions in each")
+    parser.add_argument("--turns", type=int, default=6, help="turns of each demonstration, at most")
+    parser.add_argument("--parallel", type=int, default=600, help="demonstrations that two processes are timed on")
     parser.add_argument("--s3", type=int, default=200, help="demonstrations that are sent to S3")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path, help="folder in which the recorded sessions are kept and found again")
@@ -121,7 +126,7 @@ def recorded(options, folder: Path) -> list[Path]:
     kept = options.keep or folder / "sessions"
     if kept.is_dir():
         return sorted(path for path in kept.iterdir() if path.is_dir())
-    sessions = asyncio.run(record_sessions(kept, options.sessions, options.actions, options.seed))
+    sessions = asyncio.run(record_sessions(kept, options.sessions, options.turns, options.seed))
     for path in sessions:
         process(path)
     return sessions
@@ -131,16 +136,18 @@ def measure(options, folder: Path) -> dict:
     """Do all of it; returns the figures."""
     os.environ.update(_KEYS)
     sessions, format, count = recorded(options, folder), options.format, options.demonstrations
-    seconds, size, peak = timed(sessions, count, folder / "all", format)
+    turns = options.turns
+    seconds, size, peak = timed(sessions, count, turns, folder / "all", format)
     beside = tarred(folder / "all", folder / "all.tar")
     shutil.rmtree(folder / "all")
     (folder / "all.tar").unlink()
     print(f"folder: {size / seconds / 1e6:.1f} MB/s, tar {size / beside / 1e6:.1f} MB/s", flush=True)
-    few, _, few_peak = timed(sessions, max(1, count // 10), folder / "few", format)
-    two, _, _ = timed(sessions, max(1, count // 10), folder / "two", format, jobs=2)
-    print(f"memory: {few_peak / 1e6:.0f} MB, {peak / 1e6:.0f} MB; one process {few:.1f} s, two {two:.1f} s", flush=True)
+    _, _, few_peak = timed(sessions, max(1, count // 10), turns, folder / "few", format)
+    one, two = (timed(sessions, options.parallel, turns, folder / f"jobs-{jobs}", format, jobs=jobs)[0]
+                for jobs in (1, 2))
+    print(f"memory: {few_peak / 1e6:.0f} MB, {peak / 1e6:.0f} MB; one process {one:.1f} s, two {two:.1f} s", flush=True)
     with service() as url:
-        s3_seconds, s3_size, _ = timed(sessions, options.s3, f"s3://{_BUCKET}/export", format, endpoint_url=url)
+        s3_seconds, s3_size, _ = timed(sessions, options.s3, turns, f"s3://{_BUCKET}/export", format, endpoint_url=url)
         ready = folder / "ready.tar"
         with ready.open("wb") as file:
             for _ in range(s3_size >> 20):
@@ -148,13 +155,15 @@ def measure(options, folder: Path) -> dict:
         upload = uploaded(ready, url)
         ready_size = ready.stat().st_size
     return {
-        "benchmark": "export", "format": format, "demonstrations": count, "cores": os.cpu_count(), "bytes": size,
-        "mb_per_second": round(size / seconds / 1e6, 2), "tar_mb_per_second": round(size / beside / 1e6, 2),
+        "benchmark": "export", "format": format, "demonstrations": count, "turns": turns, "cores": os.cpu_count(),
+        "bytes": size, "mb_per_second": round(size / seconds / 1e6, 2),
+        "tar_mb_per_second": round(size / beside / 1e6, 2),
         "beside_tar": round(beside / seconds, 4), "s3_mb_per_second": round(s3_size / s3_seconds / 1e6, 2),
         "upload_file_mb_per_second": round(ready_size / upload / 1e6, 2),
         "beside_upload_file": round((s3_size / s3_seconds) / (ready_size / upload), 4),
         "peak_memory_few": few_peak, "peak_memory_all": peak, "memory_growth": round(peak / few_peak, 3),
-        "two_processes": round(few / two, 3)}
+        "seconds_one": round(one, 2), "seconds_two": round(two, 2),
+        "two_processes": round(one / two, 3)}
 
 
 if __name__ == "__main__":

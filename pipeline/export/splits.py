@@ -143,13 +143,16 @@ def read_rule(path: Path) -> Rule:
 
 
 def websites(source: Source) -> list[str]:
-    """Websites that a demonstration was on, in the order of their first turn."""
-    found: dict[str, None] = {}
-    for turn in source.demonstration["turns"]:
-        if turn["type"] == "browser":
-            addresses = [turn["state"]["url"] if turn["state"] else "", turn["arguments"].get("url", "")]
-            found |= dict.fromkeys(filter(None, map(website, addresses)))
-    return list(found)
+    """Websites that a demonstration was on, in the order of their first turn.
+
+    By what the tabs showed, which no edit changes; by where it was told to go when nothing is known of that.
+    """
+    turns = [turn for turn in source.demonstration["turns"] if turn["type"] == "browser"]
+    shown = [turn["state"]["url"] for turn in turns if turn["state"]]
+    for addresses in (shown, [turn["arguments"].get("url", "") for turn in turns]):
+        if found := dict.fromkeys(filter(None, map(website, addresses))):
+            return list(found)
+    return []
 
 
 def website(url: str) -> str:

@@ -107,16 +107,16 @@ class States:
         return rows
 
     def _secret_boxes(self, state: dict) -> list[Box]:
-        """Boxes of the elements that show what is taken out; the nearest around those that have none of their own."""
+        """Boxes of the elements in sight that show what is taken out; an option is shown by its select."""
         page = self.page(state)
         if page is None or not self._redactor.known:
             return []
         boxes, found = self.boxes(state), []
         for element in self._redactor.showing(page):
-            while element is not None and element.get(self._uid_attribute) not in boxes:
+            while element.tag in ("option", "optgroup") and element.getparent() is not None:
                 element = element.getparent()
-            if element is not None:
-                found.append(boxes[element.get(self._uid_attribute)])
+            if (box := boxes.get(element.get(self._uid_attribute))) is not None:
+                found.append(box)
         return found
 
 
