@@ -7,7 +7,8 @@ Records a few real sessions with a seeded random hand; every demonstration is on
 all the work is done for each: the export keeps nothing from one demonstration to the next. Memory is that of a tenth of
 the demonstrations beside all of them. Each export runs in a fresh process, whose start is not counted (that of the
 processes that it starts itself is). `tar` packs the files that the export wrote; `upload_file` sends one ready tar
-of the same size to the same service (moto's server). Nothing is synced to disk in either.
+of the same size to the same service (moto's server). Nothing is synced to disk in either. Both are also measured with
+our destinations alone, which are given a ready file: the rest of the time is the making of samples.
 """
 
 import argparse
@@ -28,7 +29,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pipeline import process
-from pipeline.export import FORMATS, Source, export
+from pipeline.export import FORMATS, Source, export, open_destination
+from pipeline.export.source import Tally
 from recorder import Recording
 
 from .sessions import record_sessions
@@ -103,6 +105,18 @@ def uploaded(ready: Path, url: str) -> float:
     return time.perf_counter() - start
 
 
+def poured(ready: Path, source: Source, destination: Path | str, url: str | None = None) -> float:
+    """Seconds that our destination takes for one ready file: what is left when no sample has to be made."""
+    start = time.perf_counter()
+    with open_destination(destination, "webdataset", url) as opened:
+        with opened.create("ready.tar") as target, ready.open("rb") as file:
+            while chunk := file.read(1 << 20):
+                target.write(chunk)
+        opened.add_demonstration(source, Tally())
+        opened.publish()
+    return time.perf_counter() - start
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--demonstrations", type=int, default=2000)
@@ -112,6 +126,8 @@ def main() -> None:
     parser.add_argument("--parallel", type=int, default=600, help="demonstrations that two processes are timed on")
     parser.add_argument("--s3", type=int, default=200, help="demonstrations that are sent to S3")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--without", nargs="*", default=[], choices=("to_folder", "in_two_processes", "to_s3"),
+                        help="parts that are left out")
     parser.add_argument("--keep", type=Path, help="folder in which the recorded sessions are kept and found again")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="demotape-export-bench-"))
@@ -132,38 +148,57 @@ def recorded(options, folder: Path) -> list[Path]:
     return sessions
 
 
+def to_folder(options, sessions: list[Path], folder: Path) -> dict:
+    """All demonstrations to a folder, beside tar; and the memory of a tenth of them."""
+    seconds, size, peak = timed(sessions, options.demonstrations, options.turns, folder / "all", options.format)
+    beside = tarred(folder / "all", folder / "all.tar")
+    shutil.rmtree(folder / "all")
+    with (folder / "all.tar").open("rb") as file, (folder / "ready.tar").open("wb") as ready:
+        shutil.copyfileobj(file, ready)
+    alone = poured(folder / "ready.tar", next(sources(sessions, 1)), folder / "alone")
+    for name in ("all.tar", "ready.tar"):
+        (folder / name).unlink()
+    shutil.rmtree(folder / "alone")
+    _, _, few = timed(sessions, max(1, options.demonstrations // 10), options.turns, folder / "few", options.format)
+    return {"bytes": size, "mb_per_second": size / seconds / 1e6, "tar_mb_per_second": size / beside / 1e6,
+            "beside_tar": beside / seconds, "folder_alone_beside_tar": beside / alone, "peak_memory_few": few,
+            "peak_memory_all": peak, "memory_growth": peak / few}
+
+
+def in_two_processes(options, sessions: list[Path], folder: Path) -> dict:
+    """One process beside two."""
+    one, two = (timed(sessions, options.parallel, options.turns, folder / f"jobs-{jobs}", options.format, jobs=jobs)[0]
+                for jobs in (1, 2))
+    return {"seconds_one": one, "seconds_two": two, "two_processes": one / two}
+
+
+def to_s3(options, sessions: list[Path], folder: Path) -> dict:
+    """Some demonstrations to S3, beside one ready tar of the same size."""
+    with service() as url:
+        seconds, size, _ = timed(sessions, options.s3, options.turns, f"s3://{_BUCKET}/export", options.format,
+                                 endpoint_url=url)
+        ready = folder / "ready.tar"
+        with ready.open("wb") as file:
+            for start in range(0, size, 1 << 20):
+                file.write(os.urandom(min(1 << 20, size - start)))
+        beside = uploaded(ready, url)
+        alone = poured(ready, next(sources(sessions, 1)), f"s3://{_BUCKET}/alone", url)
+    return {"s3_mb_per_second": size / seconds / 1e6, "upload_file_mb_per_second": size / beside / 1e6,
+            "beside_upload_file": beside / seconds, "s3_alone_beside_upload_file": beside / alone}
+
+
 def measure(options, folder: Path) -> dict:
     """Do all of it; returns the figures."""
     os.environ.update(_KEYS)
-    sessions, format, count = recorded(options, folder), options.format, options.demonstrations
-    turns = options.turns
-    seconds, size, peak = timed(sessions, count, turns, folder / "all", format)
-    beside = tarred(folder / "all", folder / "all.tar")
-    shutil.rmtree(folder / "all")
-    (folder / "all.tar").unlink()
-    print(f"folder: {size / seconds / 1e6:.1f} MB/s, tar {size / beside / 1e6:.1f} MB/s", flush=True)
-    _, _, few_peak = timed(sessions, max(1, count // 10), turns, folder / "few", format)
-    one, two = (timed(sessions, options.parallel, turns, folder / f"jobs-{jobs}", format, jobs=jobs)[0]
-                for jobs in (1, 2))
-    print(f"memory: {few_peak / 1e6:.0f} MB, {peak / 1e6:.0f} MB; one process {one:.1f} s, two {two:.1f} s", flush=True)
-    with service() as url:
-        s3_seconds, s3_size, _ = timed(sessions, options.s3, turns, f"s3://{_BUCKET}/export", format, endpoint_url=url)
-        ready = folder / "ready.tar"
-        with ready.open("wb") as file:
-            for _ in range(s3_size >> 20):
-                file.write(os.urandom(1 << 20))
-        upload = uploaded(ready, url)
-        ready_size = ready.stat().st_size
-    return {
-        "benchmark": "export", "format": format, "demonstrations": count, "turns": turns, "cores": os.cpu_count(),
-        "bytes": size, "mb_per_second": round(size / seconds / 1e6, 2),
-        "tar_mb_per_second": round(size / beside / 1e6, 2),
-        "beside_tar": round(beside / seconds, 4), "s3_mb_per_second": round(s3_size / s3_seconds / 1e6, 2),
-        "upload_file_mb_per_second": round(ready_size / upload / 1e6, 2),
-        "beside_upload_file": round((s3_size / s3_seconds) / (ready_size / upload), 4),
-        "peak_memory_few": few_peak, "peak_memory_all": peak, "memory_growth": round(peak / few_peak, 3),
-        "seconds_one": round(one, 2), "seconds_two": round(two, 2),
-        "two_processes": round(one / two, 3)}
+    sessions = recorded(options, folder)
+    figures = {"benchmark": "export", "format": options.format, "demonstrations": options.demonstrations,
+               "turns": options.turns, "cores": os.cpu_count()}
+    for part in (to_folder, in_two_processes, to_s3):
+        if part.__name__ not in options.without:
+            told = {name: round(value, 4) for name, value in part(options, sessions, folder).items()}
+            print(", ".join(f"{name} {value}" for name, value in told.items()), flush=True)
+            figures |= told
+    return figures
 
 
 if __name__ == "__main__":

@@ -63,6 +63,11 @@ class Page:
     uids: dict[tuple[tuple[str, ...], str], str]
 
     @cached_property
+    def names(self) -> frozenset[str]:
+        """The uids in this page: those of `elements`, without parsing it again."""
+        return frozenset(self.uids.values())
+
+    @cached_property
     def elements(self) -> dict[str, Element]:
         """Elements by uid, as a reader with lxml's default parser will find them."""
         found: dict[str, Element] = {}

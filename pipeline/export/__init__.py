@@ -12,6 +12,7 @@ from .folder import Folder
 from .running import Format, run
 from .source import Options, Source, Summary
 from .splits import LeakCheck, Rule, read_rule
+from .states import ENCODINGS
 
 FORMATS: dict[str, Format] = {
     "weblinx": Format(weblinx.samples, weblinx.Writer),
@@ -37,6 +38,8 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
     chosen = Options(**options)
     if unknown := sorted(chosen.allow - KINDS.keys()):
         raise InputError(f"--allow {unknown[0]}: no kind of personal data; {', '.join(KINDS)} are")
+    if chosen.screenshots not in (None, *ENCODINGS):
+        raise InputError(f"--screenshots {chosen.screenshots}: choose one of {', '.join(ENCODINGS)}")
     if (chosen.candidates or chosen.records) and format != "weblinx":
         raise InputError(f"--candidates and --records go with the format weblinx, not with {format}")
     if chosen.scorer and not (chosen.candidates or chosen.records):

@@ -98,7 +98,7 @@ class States:
         try:
             for row in json.loads(self.recording.blob(name)):
                 uid = page.uid(row["frame"], row["uid"])
-                if uid in page.elements:
+                if uid in page.names:
                     box = {side: float(row["bbox"][side]) for side in ("x", "y", "width", "height")}
                     rows[uid] = self._redactor.walk(row) | {"uid": uid, "bbox": box}
         except (ValueError, KeyError, TypeError, RecursionError):

@@ -48,7 +48,7 @@ def _sample(source: Source, options: Options, states: States, index: int, turn: 
     element = turn.get("element")
     if element and page and carrier is turn:
         element = element | {"uid": page.uid(element["frame"], element["uid"])}
-        if element["bbox"] and element["uid"] in page.elements:
+        if element["bbox"] and element["uid"] in page.names:
             boxes.setdefault(element["uid"], element["bbox"])
     picture = states.picture(state) if state else None
     status = state["screenshot_status"] if picture else "none"
