@@ -34,6 +34,7 @@ _SWALLOWING = ("plaintext", "frame", "frameset")
 
 # lxml's own elements rather than lxml.html's: those are looked up in Python, one by one.
 Element = etree._Element
+_PRIVATE = etree.XPath(f"//*[{' or '.join(f'@{name}' for name in PRIVATE_ATTRIBUTES)}]")
 _TOO_DEEP = etree.XPath(f"boolean(//*[count(ancestor::*) >= {MAX_DEPTH - 1}])")
 
 
@@ -61,6 +62,7 @@ class Page:
     html: str
     uid_attribute: str
     uids: dict[tuple[tuple[str, ...], str], str]
+    texts: frozenset[str] = frozenset()
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -97,7 +99,12 @@ def flatten(snapshot: bytes, uid_attribute: str = UID_ATTRIBUTE) -> Page:
     if _TOO_DEEP(root):
         _hoist_deep(root)
     html = etree.tostring(root, method="html", encoding="unicode", with_tail=False)
-    return Page("<!DOCTYPE html>\n" + html, uid_attribute, naming.uids)
+    return Page("<!DOCTYPE html>\n" + html, uid_attribute, naming.uids, _texts(root))
+
+
+def _texts(root: Element) -> frozenset[str]:
+    values = filter(None, (element.get("value") for element in root.iter("input", "option")))
+    return frozenset(text.strip() for text in (*root.itertext(), *values) if not text.isspace())
 
 
 class _Naming:
@@ -135,17 +142,17 @@ def _inline(root: Element, frame: tuple[str, ...], naming: _Naming) -> None:
     """Rename the uids of one document, and inline its shadow roots and its frames' documents."""
     for element in list(_elements(root)):
         uid = naming.rename(element, frame)
-        source = element.get(SOURCE_ATTRIBUTE)
-        for name in PRIVATE_ATTRIBUTES:
-            if element.get(name) is not None:
-                del element.attrib[name]
-        if element.tag == "template" and "shadowrootmode" in element.attrib:
+        tag = element.tag
+        if tag == "template" and "shadowrootmode" in element.attrib:
             element.set(SHADOW_ATTRIBUTE, element.attrib.pop("shadowrootmode"))
             element.tag = "div"
-        elif element.tag in _FRAMES:
-            if source is not None:
+        elif tag in _FRAMES:
+            if (source := element.get(SOURCE_ATTRIBUTE)) is not None:
                 element.set("src", source)
             _inline_frame(element, (*frame, uid), naming)
+    for element in _PRIVATE(root):
+        for name in PRIVATE_ATTRIBUTES:
+            element.attrib.pop(name, None)
 
 
 def _inline_frame(owner: Element, frame: tuple[str, ...], naming: _Naming) -> None:

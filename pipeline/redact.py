@@ -9,20 +9,20 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from html import escape
+from itertools import chain
 from urllib.parse import quote, quote_plus
 
 import cv2
 import numpy
 
 from pipeline import personal
-from pipeline.checks.material import Material
 from pipeline.dom import Element, Page
-from recorder import Recording
 from schemas import REDACTED
 
 # Values of these keys are names that we or the recorder gave; nobody's data stands there.
 _NAMES = frozenset({"id", "uid", "dom", "elements", "screenshot", "screenshot_taken", "axtree", "recording", "format",
                     "type", "intent", "frame", "tag"})
+_SHORTEST = 6  # characters: no e-mail address, number or token is shorter
 _CELL = 24  # pixels of a picture that become one colour
 
 
@@ -73,14 +73,21 @@ class Redactor:
                 yield element
 
 
-def redactor(demonstration: dict, recording: Recording, allow: Collection[str] = ()) -> Redactor:
-    """Look through a demonstration and its pages; `allow` are kinds (keys of pipeline.personal.KINDS) that may stay."""
-    material = Material(demonstration["turns"], recording)
+def redactor(demonstration: dict, pages: Iterable[Iterable[str]], allow: Collection[str] = ()) -> Redactor:
+    """Look through a demonstration and the texts of its pages.
+
+    `allow`: kinds (keys of pipeline.personal.KINDS) that may stay.
+    """
     values: dict[str, str] = {}
-    for text in _texts(demonstration, material):
-        for span in personal.find(text):
-            if span.kind not in allow:
-                values.setdefault(text[span.start:span.end], span.kind)
+    seen: set[str] = set()
+    for texts in chain([_told(demonstration)], map(sorted, pages)):
+        for text in texts:
+            if text in seen or len(text) < _SHORTEST:
+                continue
+            seen.add(text)
+            for span in personal.find(text):
+                if span.kind not in allow:
+                    values.setdefault(text[span.start:span.end], span.kind)
     return Redactor(values)
 
 
@@ -105,16 +112,8 @@ def blur(pixels: numpy.ndarray, boxes: Iterable[dict[str, float]], scale: float)
     return pixels
 
 
-def _texts(demonstration: dict, material: Material) -> Iterator[str]:
-    """All that was said, entered, addressed and shown, each text once."""
-    seen: set[str] = set()
-    for text in _all(demonstration, material):
-        if text not in seen:
-            seen.add(text)
-            yield text
-
-
-def _all(demonstration: dict, material: Material) -> Iterator[str]:
+def _told(demonstration: dict) -> Iterator[str]:
+    """All that was said, entered and addressed."""
     yield demonstration["task"]
     for turn in demonstration["turns"]:
         if turn["type"] == "chat":
@@ -127,8 +126,6 @@ def _all(demonstration: dict, material: Material) -> Iterator[str]:
             yield from (turn["element"][name] for name in ("name", "text"))
         if turn["state"]:
             yield from (turn["state"]["url"], turn["state"]["title"])
-    for name in material.doms:
-        yield from sorted(material.texts(name))
 
 
 def _forms(value: str) -> set[str]:

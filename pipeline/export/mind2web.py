@@ -7,7 +7,6 @@ from contextlib import ExitStack
 
 from lxml import etree
 
-from pipeline.redact import Redactor
 from schemas import InputError
 from schemas.intents import INTENTS
 
@@ -27,9 +26,7 @@ _FOLDED = {"HOVER": "CLICK", "ENTER": "CLICK"}  # operations that the authors fo
 
 def samples(source: Source, options: Options, tally: Tally) -> Iterator[File | bytes]:
     """The task's JSON in pieces, so that one page is in memory at a time; files that go with it between them."""
-    known, source = source.redacted(options.allow)
-    tally.redacted += known.counts
-    yield from _Task(source, known, options, tally).pieces()
+    yield from _Task(source, options, tally).pieces()
 
 
 class Writer(Files):
@@ -77,9 +74,11 @@ class Writer(Files):
 class _Task:
     """Makes the JSON of one task."""
 
-    def __init__(self, source: Source, known: Redactor, options: Options, tally: Tally):
-        self.source, self.known, self.options, self.tally = source, known, options, tally
-        self.states = States(source, known, UID, options, "png")
+    def __init__(self, source: Source, options: Options, tally: Tally):
+        self.options, self.tally = options, tally
+        self.states = States(source, UID, options, "png")
+        self.known, self.source = self.states.known, self.states.source
+        tally.redacted += self.known.counts
         self.path = f"raw_dump/{source.name}"
         self._files: list[File] = []
         self._written: set[str] = set()

@@ -4,9 +4,8 @@ import hashlib
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from pipeline.redact import Redactor, redactor
 from recorder import Recording
 
 MAX_NAME = 60  # with a turn number and a suffix it stays within the 100 characters of a tar member's name
@@ -41,11 +40,6 @@ class Source:
         """SHA-256 of the demonstration as compact JSON with sorted keys."""
         canonical = json.dumps(self.demonstration, sort_keys=True, separators=(",", ":")).encode("ascii")
         return hashlib.sha256(canonical).hexdigest()
-
-    def redacted(self, allow: frozenset[str]) -> tuple[Redactor, "Source"]:
-        """What is personal or secret in the demonstration but for the kinds allowed, and the source without it."""
-        known = redactor(self.demonstration, self.recording, allow)
-        return known, replace(self, demonstration=known.walk(self.demonstration))
 
     @property
     def turns(self) -> list[dict]:

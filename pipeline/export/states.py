@@ -1,15 +1,17 @@
 """What a turn's state looks like in an export: page, boxes, pictures, read from the recording's blobs."""
 
 import json
+import pickle
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from tempfile import TemporaryFile
 
 import cv2
 import numpy
 
 from pipeline.dom import Page, flatten
-from pipeline.redact import Redactor, blur
+from pipeline.redact import blur, redactor
 from schemas import InputError
 
 from .marks import Mark, draw, numbered
@@ -31,16 +33,19 @@ Box = dict[str, float]
 class States:
     """Reads the states of one recording; keeps the last few pages and tables, as neighbouring turns share them.
 
-    What the redactor knows is taken out of everything that is handed out.
+    What is personal or secret (`known`) is taken out of everything that is handed out, and of `source`.
     """
 
-    def __init__(self, source: Source, redactor: Redactor, uid_attribute: str, options: Options, usual: str):
+    def __init__(self, source: Source, uid_attribute: str, options: Options, usual: str):
         self.recording = source.recording
         self.kind = options.screenshots or usual
-        self._redactor = redactor
         self._uid_attribute = uid_attribute
+        self._flat = TemporaryFile()  # noqa: SIM115 - closed with its last user
+        self._places: dict[str, int] = {}
         self._pages: OrderedDict[str, Page] = OrderedDict()
         self._tables: OrderedDict[tuple, dict[str, dict]] = OrderedDict()
+        self.known = redactor(source.demonstration, self._flatten_all(source), options.allow)
+        self.source = replace(source, demonstration=self.known.walk(source.demonstration))
 
     def page(self, state: dict) -> Page | None:
         """The flattened DOM snapshot; None where the recording has none."""
@@ -84,12 +89,31 @@ class States:
     def tree(self, state: dict) -> list[dict] | None:
         """The accessibility tree; None where `demotape process` made none."""
         name = state.get("axtree")
-        return None if name is None else self._redactor.walk(json.loads(self.recording.blob(name)))
+        return None if name is None else self.known.walk(json.loads(self.recording.blob(name)))
+
+    def _flatten_all(self, source: Source) -> Iterator[frozenset[str]]:
+        """Flatten every page once, onto the disk, as all must be looked through before one is written; tells the texts.
+
+        Those of dropped turns are looked through too: the network archive has them.
+        """
+        for turn in source.demonstration["turns"]:
+            name = (turn.get("state") or {}).get("dom")
+            if name is None or name in self._places:
+                continue
+            try:
+                page = flatten(self.recording.blob(name), self._uid_attribute)
+            except InputError:
+                if turn.get("dropped"):
+                    continue
+                raise
+            self._places[name] = self._flat.seek(0, 2)
+            pickle.dump((page.html, page.uids), self._flat, pickle.HIGHEST_PROTOCOL)
+            yield page.texts
 
     def _read_page(self, name: str) -> Page:
-        page = flatten(self.recording.blob(name), self._uid_attribute)
-        html = self._redactor.markup(page.html)
-        return page if html is page.html else replace(page, html=html)
+        self._flat.seek(self._places[name])
+        html, uids = pickle.load(self._flat)
+        return Page(self.known.markup(html), self._uid_attribute, uids)
 
     def _read_table(self, name: str, page: Page) -> dict[str, dict]:
         """Rows whose element is not in the page are left out. Not checked by the schema: a table has thousands of
@@ -100,7 +124,7 @@ class States:
                 uid = page.uid(row["frame"], row["uid"])
                 if uid in page.names:
                     box = {side: float(row["bbox"][side]) for side in ("x", "y", "width", "height")}
-                    rows[uid] = self._redactor.walk(row) | {"uid": uid, "bbox": box}
+                    rows[uid] = self.known.walk(row) | {"uid": uid, "bbox": box}
         except (ValueError, KeyError, TypeError, RecursionError):
             where = self.recording.layout.blob(name)
             raise InputError(f"{where}: not an element table; record the task again") from None
@@ -109,10 +133,10 @@ class States:
     def _secret_boxes(self, state: dict) -> list[Box]:
         """Boxes of the elements in sight that show what is taken out; an option is shown by its select."""
         page = self.page(state)
-        if page is None or not self._redactor.known:
+        if page is None or not self.known.known:
             return []
         boxes, found = self.boxes(state), []
-        for element in self._redactor.showing(page):
+        for element in self.known.showing(page):
             while element.tag in ("option", "optgroup") and element.getparent() is not None:
                 element = element.getparent()
             if (box := boxes.get(element.get(self._uid_attribute))) is not None:

@@ -29,9 +29,9 @@ def samples(source: Source, options: Options, tally: Tally, usual: str) -> Itera
     A turn without a state of its own (chat, a closed tab) carries the one of the last turn that had one: what was
     known to be on the screen then. `state_turn` names that turn; before the first one it is empty.
     """
-    known, source = source.redacted(options.allow)
-    tally.redacted += known.counts
-    states = States(source, known, UID, options, usual)
+    states = States(source, UID, options, usual)
+    source = states.source
+    tally.redacted += states.known.counts
     carrier = None
     for index, turn in enumerate(source.turns):
         if turn["type"] == "browser" and turn["state"]:

@@ -45,10 +45,10 @@ class _Demonstration:
 
     def __init__(self, source: Source, options: Options, tally: Tally):
         self.options, self.tally = options, tally
-        self.known, self.source = source.redacted(options.allow)
+        self.states = States(source, UID, options, "png")
+        self.known, self.source = self.states.known, self.states.source
         tally.redacted += self.known.counts
         self.path = f"demonstrations/{source.name}"
-        self.states = States(self.source, self.known, UID, options, "png")
         self.turns = self.source.turns
         self._targets = _boxes_of_targets(self.turns)
         self._pages: dict[tuple, str] = {}
