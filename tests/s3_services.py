@@ -119,6 +119,9 @@ class Proxy:
     received: int = 0
     url: str = ""
     lock: threading.Lock = field(default_factory=threading.Lock)
+    rests: threading.Condition = field(default_factory=threading.Condition)
+    passing: int = 0
+    closed: bool = False
 
     def __enter__(self) -> "Proxy":
         handler = type("Handler", (_Handler,), {"proxy": self})
@@ -129,8 +132,25 @@ class Proxy:
         return self
 
     def __exit__(self, *error) -> None:
+        """Ends when the service has answered all that was handed on: nothing happens there afterwards."""
         self._server.shutdown()
         self._server.server_close()
+        with self.rests:
+            self.closed = True
+            self.rests.wait_for(lambda: self.passing == 0)
+
+    @contextmanager
+    def at_work(self) -> Iterator[bool]:
+        """While a request is in hand; whether it may still be handed on."""
+        with self.rests:
+            self.passing += 1
+            is_open = not self.closed
+        try:
+            yield is_open
+        finally:
+            with self.rests:
+                self.passing -= 1
+                self.rests.notify_all()
 
     def count(self, size: int) -> None:
         """Take note of bytes that came in; kills at the byte that was asked for."""
@@ -150,10 +170,14 @@ class _Handler(BaseHTTPRequestHandler):
     proxy: Proxy
 
     def _pass(self) -> None:
-        body = self._body()
-        if body is None:
-            self.close_connection = True
-            return
+        with self.proxy.at_work() as is_open:
+            body = self._body()
+            if body is None or not is_open:
+                self.close_connection = True
+            else:
+                self._hand_on(body)
+
+    def _hand_on(self, body: bytes) -> None:
         address = urlsplit(self.path)
         name = address.path.removeprefix(f"/{BUCKET}/")
         part = parse_qs(address.query).get("partNumber", [""])[0]

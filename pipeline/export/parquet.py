@@ -39,6 +39,7 @@ class Writer(Files):
     def write(self, source: Source, row: dict) -> None:
         if source.split not in self._shards:
             self._shards[source.split] = _Shards(self.destination, self.options, source.split)
+            self._open.push(self._shards[source.split].abandon)
         self._shards[source.split].write(row)
         self._counts.turn(source, row["intent"])
 
@@ -52,11 +53,6 @@ class Writer(Files):
         files = {split: f"data/{split}-*.parquet" for split in SPLITS if split in self._shards}
         text = card.card(self._counts, files, self.options, self.destination.summary)
         self.destination.write("README.md", text.encode())
-
-    def __exit__(self, *error) -> None:
-        super().__exit__(*error)
-        for shards in self._shards.values():
-            shards.abandon(*error)
 
 
 class _Shards:
@@ -88,6 +84,8 @@ class _Shards:
 
     def abandon(self, *error) -> None:
         """Close what is open, also after an error."""
+        if self._table and self._table.is_open:
+            self._table.close()
         self._open.__exit__(*error)
 
     def _flush(self) -> None:

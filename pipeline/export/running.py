@@ -1,6 +1,7 @@
 """Makes the samples of demonstrations, here or in several processes, and hands them to the format's writer in order."""
 
 import pickle
+import sys
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -44,7 +45,11 @@ class Files:
 
     def __exit__(self, *error) -> None:
         if error[0] is None:
-            self.finish()
+            try:
+                self.finish()
+            except BaseException:
+                self._open.__exit__(*sys.exc_info())  # what is half written is told so
+                raise
         self._open.__exit__(*error)
 
     def write(self, source: Source, sample: File | Line) -> None:
