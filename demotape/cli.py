@@ -4,22 +4,20 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from schemas import DemotapeError, InputError
 
-from . import summary
+from . import exporting, summary
+from .terminal import DATA, console, errors
+from .terminal import PATH as _PATH
+from .terminal import complain as _complain
+from .terminal import open_app as _open
+from .terminal import progress as _progress
 
-DATA = Path(os.environ.get("DEMOTAPE_DATA", "demotape-data"))
-_PATH = click.Path(path_type=Path)
-console = Console(highlight=False, soft_wrap=True, markup=False)
-errors = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
 
 
 class _Commands(click.Group):
@@ -141,40 +139,8 @@ def review(host: str, port: int, db: str | None, data: Path) -> None:
     _serve(db, data, host, port)
 
 
-@main.command("export")
-@click.argument("destination", type=_PATH)
-@click.option("--format", "format_", required=True, help="weblinx or webdataset.")
-@click.option("--status", help="Only demonstrations with this status, such as approved.")
-@click.option("--shard-size", type=click.IntRange(min=1), default=256, show_default=True, help="MiB in a shard.")
-@click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
-@click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
-def export_(destination: Path, format_: str, status: str | None, shard_size: int, db: str | None, data: Path) -> None:
-    """Write the reviewed demonstrations as a data set into the folder DESTINATION."""
-    from curator_web.library import exportable
-    from pipeline.export import Source, export
-
-    sources = (Source(*pair) for pair in exportable(*_open(db, data), status))
-    with _progress("Exporting") as step:
-        result = export(sources, destination, format_, step, shard_size=shard_size << 20)
-    summary.print_export(console, result)
-
-
-@main.command()
-@click.argument("paths", nargs=-1, required=True, type=_PATH)
-def check(paths: tuple[Path, ...]) -> None:
-    """Verify recordings, demonstrations and exports: hashes, references, order."""
-    from pipeline.verify import verify
-
-    broken = 0
-    for path in paths:
-        problems = verify(path)
-        for problem in problems:
-            _complain("problem", problem)
-        broken += bool(problems)
-        if not problems:
-            console.print(f"{path}: whole{summary.loss_note(path)}")
-    if broken:
-        raise DemotapeError(f"{broken} of {len(paths)} not whole")
+for _command in exporting.COMMANDS:
+    main.add_command(_command)
 
 
 @main.group()
@@ -216,24 +182,6 @@ def _each(paths: Iterable[Path], title: str, work: Callable, report: Callable) -
         raise type(failed[0])(f"{len(failed)} of {len(paths)} failed, see above; the others are done")
 
 
-@contextmanager
-def _progress(title: str, total: int | None = None):
-    """A progress bar on a terminal, nothing elsewhere; yields a function that tells the next step's name."""
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
-        task = progress.add_task(title, total=total)
-        yield lambda name: progress.update(task, advance=1, description=f"{title}: {_printable(name[-60:])}")
-
-
-def _open(db: str | None, data: Path):
-    """The review app's database and its store of recordings."""
-    from curator_web import default_db_url
-    from curator_web.database import open_database
-    from curator_web.storage import RecordingStore
-
-    return open_database(db or default_db_url(data)), RecordingStore(data)
-
-
 def _serve(db: str | None, data: Path, host: str, port: int) -> None:
     from curator_web import create_app
     from curator_web.server import serve
@@ -255,12 +203,3 @@ def _roles(speakers: tuple[str, ...]) -> dict[str, str]:
 
 def _with_scheme(url: str) -> str:
     return url if "://" in url or url.startswith(("about:", "data:")) else f"https://{url}"
-
-
-def _complain(kind: str, what: DemotapeError | str) -> None:
-    errors.print(f"{kind}: {_printable(str(what))}", style="red")
-
-
-def _printable(text: str) -> str:
-    """Text that is not ours, without control characters that a terminal would obey."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

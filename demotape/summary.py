@@ -87,8 +87,32 @@ def print_export(console: Console, result) -> None:
     """What `export` wrote, and what it had to leave out."""
     console.print(f"{result.destination}: {result.demonstrations} demonstrations, {result.samples} turns, "
                   f"{result.files} files, {human_size(result.size)}")
+    if result.skipped:
+        console.print(f"  {result.skipped} files were there already")
+    if len(result.splits) > 1:
+        console.print(f"  {', '.join(f'{split} {count}' for split, count in sorted(result.splits.items()))}")
     for reason, count in (result.left_out + result.notes).most_common():
         console.print(f"  {count} × {reason}")
+    for kind, count in sorted(result.redacted.items()):
+        console.print(f"  {count} × {kind} taken out")
+
+
+def print_scores(console: Console, scores: list[dict]) -> None:
+    """A table for each split: one row an intent, one column a metric, in percent."""
+    for split in dict.fromkeys(score["split"] for score in scores):
+        of_split = [score for score in scores if score["split"] == split]
+        metrics = list(dict.fromkeys(score["metric"] for score in of_split))
+        rows = [("intent", "turns", *metrics)]
+        for intent in dict.fromkeys(score["intent"] for score in of_split):
+            row = {score["metric"]: score for score in of_split if score["intent"] == intent}
+            values = [row[name]["score"] if name in row else None for name in metrics]
+            rows.append((intent, str(max(score["turns"] for score in row.values())),
+                         *("" if value is None else f"{100 * value:.1f}" for value in values)))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        console.print(split)
+        for first, *others in rows:
+            cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+            console.print("  ".join(("", first.ljust(widths[0]), *cells)))
 
 
 def print_demo(console: Console, result) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-import lxml.html
 from lxml import etree
 
 from schemas import UID_ATTRIBUTE
@@ -33,18 +32,22 @@ _ONE_PER_DOCUMENT = ("html", "head", "body", "frameset", "base")
 _TABLE_PARTS = ("caption", "col", "colgroup", "thead", "tbody", "tfoot", "tr", "td", "th")
 _SWALLOWING = ("plaintext", "frame", "frameset")
 
-Element = lxml.html.HtmlElement
+# lxml's own elements rather than lxml.html's: those are looked up in Python, one by one.
+Element = etree._Element
+_PRIVATE = etree.XPath(f"//*[{' or '.join(f'@{name}' for name in PRIVATE_ATTRIBUTES)}]")
+_TOO_DEEP = etree.XPath(f"boolean(//*[count(ancestor::*) >= {MAX_DEPTH - 1}])")
 
 
 def parse(snapshot: bytes) -> Element:
     """The `html` element of a snapshot. Reads any bytes; fetches nothing and expands no entities but HTML's own."""
-    parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True, no_network=True, remove_comments=True,
-                                  remove_pis=True)
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, no_network=True, remove_comments=True, remove_pis=True)
     for content in (snapshot, _EMPTY):
         try:
-            return lxml.html.document_fromstring(content, parser=parser)
+            root = etree.fromstring(content, parser)
         except etree.LxmlError:
             continue
+        if root is not None:
+            return root
     raise AssertionError("the empty document parses")
 
 
@@ -59,12 +62,18 @@ class Page:
     html: str
     uid_attribute: str
     uids: dict[tuple[tuple[str, ...], str], str]
+    texts: frozenset[str] = frozenset()
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The uids in this page: those of `elements`, without parsing it again."""
+        return frozenset(self.uids.values())
 
     @cached_property
     def elements(self) -> dict[str, Element]:
         """Elements by uid, as a reader with lxml's default parser will find them."""
         found: dict[str, Element] = {}
-        for element in lxml.html.document_fromstring(self.html).iter(etree.Element):
+        for element in etree.fromstring(self.html, etree.HTMLParser()).iter(etree.Element):
             if (uid := element.get(self.uid_attribute)) is not None:
                 found.setdefault(uid, element)
         return found
@@ -85,9 +94,17 @@ def flatten(snapshot: bytes, uid_attribute: str = UID_ATTRIBUTE) -> Page:
     naming = _Naming(uid_attribute)
     _inline(root, (), naming)
     _make_safe(root)
-    _hoist_deep(root)
+    if len(snapshot) > MAX_VALUE:
+        _shorten(root)
+    if _TOO_DEEP(root):
+        _hoist_deep(root)
     html = etree.tostring(root, method="html", encoding="unicode", with_tail=False)
-    return Page("<!DOCTYPE html>\n" + html, uid_attribute, naming.uids)
+    return Page("<!DOCTYPE html>\n" + html, uid_attribute, naming.uids, _texts(root))
+
+
+def _texts(root: Element) -> frozenset[str]:
+    values = filter(None, (element.get("value") for element in root.iter("input", "option")))
+    return frozenset(text.strip() for text in (*root.itertext(), *values) if not text.isspace())
 
 
 class _Naming:
@@ -100,14 +117,23 @@ class _Naming:
 
     def rename(self, element: Element, frame: tuple[str, ...]) -> str:
         """Move the element's uid to the page's attribute; returns the uid in its own document, or nothing."""
-        uid = element.attrib.pop(UID_ATTRIBUTE, "")
-        element.attrib.pop(self.attribute, None)  # the page's own attribute of that name would pass for a uid
+        uid = element.get(UID_ATTRIBUTE, "")
+        name = uid
         if uid and (frame, uid) not in self.uids:
-            name = uid if uid not in self._taken else "-".join((*frame, uid))
-            while name in self._taken:
-                name += "-x"
+            if name in self._taken:
+                name = "-".join((*frame, uid))
+                while name in self._taken:
+                    name += "-x"
             self._taken.add(name)
             self.uids[frame, uid] = name
+            if self.attribute == UID_ATTRIBUTE and name == uid:
+                return uid  # the commonest case, and nothing is to be changed
+        else:
+            name = ""
+        for attribute in (UID_ATTRIBUTE, self.attribute):  # the page's own of that name would pass for a uid
+            if attribute in element.attrib:
+                del element.attrib[attribute]
+        if name:
             element.set(self.attribute, name)
         return uid
 
@@ -116,16 +142,17 @@ def _inline(root: Element, frame: tuple[str, ...], naming: _Naming) -> None:
     """Rename the uids of one document, and inline its shadow roots and its frames' documents."""
     for element in list(_elements(root)):
         uid = naming.rename(element, frame)
-        source = element.get(SOURCE_ATTRIBUTE)
-        for name in PRIVATE_ATTRIBUTES:
-            element.attrib.pop(name, None)
-        if element.tag == "template" and "shadowrootmode" in element.attrib:
+        tag = element.tag
+        if tag == "template" and "shadowrootmode" in element.attrib:
             element.set(SHADOW_ATTRIBUTE, element.attrib.pop("shadowrootmode"))
             element.tag = "div"
-        elif element.tag in _FRAMES:
-            if source is not None:
+        elif tag in _FRAMES:
+            if (source := element.get(SOURCE_ATTRIBUTE)) is not None:
                 element.set("src", source)
             _inline_frame(element, (*frame, uid), naming)
+    for element in _PRIVATE(root):
+        for name in PRIVATE_ATTRIBUTES:
+            element.attrib.pop(name, None)
 
 
 def _inline_frame(owner: Element, frame: tuple[str, ...], naming: _Naming) -> None:
@@ -153,6 +180,11 @@ def _make_safe(root: Element) -> None:
             _disguise(element)
         if element.tag == "meta":
             _declare_utf8(element)
+
+
+def _shorten(root: Element) -> None:
+    """Cut what is longer than parsers take."""
+    for element in list(_elements(root)):
         for name, value in element.attrib.items():
             if len(value) > MAX_VALUE:
                 element.set(name, value[:MAX_VALUE])

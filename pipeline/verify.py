@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pipeline.export.manifest import FORMAT as EXPORT_FORMAT
-from pipeline.export.manifest import MANIFEST, extra_files, read_manifest
+from pipeline.export.manifest import MANIFEST, extra_files, read_manifest, wrong_totals
 from recorder import Recording
 from schemas import DemonstrationSchema, InputError, RecordingLayout
 from schemas.demonstration import FORMAT as DEMONSTRATION_FORMAT
@@ -17,11 +17,15 @@ _CHUNK = 1 << 20  # bytes
 _STATE_BLOBS = ("dom", "elements", "screenshot", "axtree")
 
 
-def verify(path: Path | str) -> list[str]:
-    """Problems of a recording's folder, a demonstration file or an export's folder; none when all is well.
+def verify(path: Path | str, endpoint_url: str | None = None) -> list[str]:
+    """Problems of a recording's folder, a demonstration file or an export (a folder or `s3://bucket/prefix`).
 
-    Raises InputError when the path is none of the three.
+    None when all is well. Raises InputError when the path is none of them.
     """
+    if str(path).startswith("s3:"):
+        from pipeline.export.s3_check import verify_s3  # here, as boto3 is slow to import
+
+        return list(verify_s3(str(path), endpoint_url))
     path = Path(path)
     if RecordingLayout(path).manifest.exists():
         return list(_recording(path))
@@ -159,10 +163,7 @@ def _export(path: Path) -> Iterator[str]:
         yield from _file(path, entry)
     for name in extra_files(path):
         yield f"{path / name}: not part of the export"
-    for key, total in (("samples", "samples"), ("size", "size")):
-        found = sum(entry[key] for entry in manifest["files"])
-        if found != manifest[total]:
-            yield f"{path / MANIFEST}: field {total}: {manifest[total]}, but its files add up to {found}"
+    yield from wrong_totals(manifest, str(path / MANIFEST))
 
 
 def _file(root: Path, entry: dict) -> Iterator[str]:

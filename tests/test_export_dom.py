@@ -123,5 +123,5 @@ def test_frames_nested_deeper_than_anybody_looks():
 def test_any_bytes_become_a_page(content):
     flat = flatten(content, UID)
     assert flat.html.startswith("<!DOCTYPE html>\n<")
-    assert set(flat.elements) == set(flat.uids.values())
+    assert set(flat.elements) == flat.names
     flat.html.encode("utf-8", "replace")

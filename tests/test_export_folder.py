@@ -96,7 +96,7 @@ def test_what_is_not_ours_is_left_alone(tmp_path, sources):
 
 
 def test_wrong_input(tmp_path, sources):
-    with pytest.raises(InputError, match="weblinx, webdataset"):
+    with pytest.raises(InputError, match="weblinx, mind2web, webdataset"):
         export(sources, tmp_path / "out", "floppy")
     with pytest.raises(InputError, match="no demonstrations"):
         export([], tmp_path / "out", "weblinx")
@@ -108,10 +108,10 @@ def test_wrong_input(tmp_path, sources):
 def test_names_are_file_names(sources):
     recording = sources[0].recording
     names = [Source({"id": text, "turns": []}, recording).name for text in
-             ("ok-1_A", "../x", "a.b", "a/b", "", "é", "x" * 200, "---")]
-    assert names[0] == "ok-1_A"
+             ("ok-1-A", "a_b", "../x", "a.b", "a/b", "", "é", "x" * 200, "---")]
+    assert names[0] == "ok-1-A"
     assert len(set(names)) == len(names)
-    assert all(0 < len(name) <= 60 and set(name) <= set(map(chr, range(45, 123))) - set("./") for name in names)
+    assert all(0 < len(name) <= 60 and set(name) <= set(map(chr, range(45, 123))) - set("./_") for name in names)
 
 
 def test_manifest(tmp_path, sources):

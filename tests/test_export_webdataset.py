@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import tarfile
 
 import cv2
@@ -9,7 +10,10 @@ import numpy
 import pytest
 import webdataset
 
-from pipeline.export import Source, export
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+import datasets
+
+from pipeline.export import Rule, Source, export
 from tests.recording_fixtures import make_demonstration, write_recording
 from tests.test_export_dom import UID, uids
 
@@ -66,8 +70,32 @@ def test_shards_are_limited_and_samples_whole(tmp_path, sources):
     assert all(shard.stat().st_size <= limit + 20_480 for shard in shards)
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_bytes())
     read = [list(webdataset.WebDataset([str(shard)], shardshuffle=False)) for shard in shards]
-    assert [len(shard) for shard in read] == [entry["samples"] for entry in manifest["files"]]
+    tars = [entry for entry in manifest["files"] if entry["path"].endswith(".tar")]
+    assert [len(shard) for shard in read] == [entry["samples"] for entry in tars]
     assert len(samples(tmp_path / "out")) == manifest["samples"]
+
+
+def test_a_shuffled_read_of_two_epochs_returns_each_sample_once_an_epoch(tmp_path, sources):
+    export(sources, tmp_path / "out", "webdataset", shard_size=100_000)
+    shards = sorted(str(path) for path in (tmp_path / "out").glob("*.tar"))
+    assert len(shards) > 2
+    read = webdataset.WebDataset(shards, shardshuffle=len(shards), seed=5).shuffle(20)
+    orders = [[sample["__key__"] for sample in read] for _ in range(2)]
+    wanted = sorted(f"{source.name}-{number:04d}" for source in sources for number in range(len(source.turns)))
+    assert [sorted(order) for order in orders] == [wanted, wanted]
+    assert orders[0] != wanted and orders[1] != wanted
+
+
+def test_datasets_loads_the_folder(tmp_path, sources):
+    export(sources, tmp_path / "out", "webdataset", rule=Rule(valid=0.5))
+    loaded = datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))
+    splits = json.loads((tmp_path / "out" / "manifest.json").read_bytes())["demonstrations"]
+    assert set(loaded) == {entry["split"] for entry in splits}
+    assert sum(len(split) for split in loaded.values()) == sum(len(source.turns) for source in sources)
+    row = next(iter(loaded.values()))[1]
+    assert row["json"]["intent"] == "load" and row["jpg"].size == (640, 400) and "html" in row
+    keys = [key for split in loaded.values() for key in split["__key__"]]
+    assert len(keys) == len(set(keys))
 
 
 def test_tars_name_nobody_and_no_time(tmp_path, sources):

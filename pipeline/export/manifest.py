@@ -1,6 +1,7 @@
 """manifest.json: the last file of an export; it names every other file with its size and SHA-256."""
 
 import json
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import IO
@@ -8,7 +9,7 @@ from typing import IO
 from marshmallow import fields, validate
 
 from schemas import InputError
-from schemas.files import read_json
+from schemas.files import check, read_json
 from schemas.parts import Strict, digest, integer, listing, string
 
 MANIFEST = "manifest.json"
@@ -31,6 +32,7 @@ class SourceSchema(Strict):
     id = string("id of the demonstration")
     name = string("its name in the file names of the export")
     recording = string("id of its recording")
+    split = string("the split that it is in", required=False, load_default="train")
     turns = integer("turns exported", validate=validate.Range(min=0))
     sha256 = digest("SHA-256 of the demonstration as compact JSON with sorted keys, edits folded")
 
@@ -40,12 +42,14 @@ class ManifestSchema(Strict):
 
     format = string("always `demotape/export`", validate=validate.Equal(FORMAT))
     version = integer("version of the format", validate=validate.Equal(VERSION))
-    layout = string("the format exported to: weblinx, webdataset")
+    layout = string("the format exported to: weblinx, mind2web, webdataset, parquet")
     tool = string("name and version of the tool that wrote it")
     samples = integer("turns in all files", validate=validate.Range(min=0))
     size = integer("bytes of all files but this one", validate=validate.Range(min=0))
     left_out = fields.Dict(keys=fields.String(), values=fields.Integer(), required=True,
                            metadata={"description": "turns that the layout cannot hold, by reason"})
+    redacted = fields.Dict(keys=fields.String(), values=fields.Integer(), required=False, load_default=dict,
+                           metadata={"description": "personal data and secrets taken out, by kind"})
     files = listing(fields.Nested(FileSchema), "every other file")
     demonstrations = listing(fields.Nested(SourceSchema), "every demonstration, in order")
 
@@ -56,6 +60,14 @@ def tool_version() -> str:
         return version("demotape")
     except PackageNotFoundError:
         return "0"
+
+
+def parse_manifest(content: bytes, where: str) -> dict:
+    """A manifest from its bytes; raises InputError naming `where` when it is none."""
+    try:
+        return check(json.loads(content), ManifestSchema(), where)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: not JSON ({error})") from None
 
 
 def is_export(folder: Path) -> bool:
@@ -79,10 +91,19 @@ def extra_files(folder: Path) -> list[str]:
     return sorted({path.relative_to(folder).as_posix() for path in found} - known)
 
 
+def wrong_totals(manifest: dict, where: str) -> Iterator[str]:
+    """Totals of a manifest that are not the sums of its files'."""
+    for total in ("samples", "size"):
+        found = sum(entry[total] for entry in manifest["files"])
+        if found != manifest[total]:
+            yield f"{where}: field {total}: {manifest[total]}, but its files add up to {found}"
+
+
 def write_manifest(file: IO[bytes], summary, files: IO[bytes], demonstrations: IO[bytes]) -> None:
     """Write the manifest without holding its lists in memory; they come as spooled JSON lines."""
     head = {"format": FORMAT, "version": VERSION, "layout": summary.format, "tool": f"demotape {tool_version()}",
-            "samples": summary.samples, "size": summary.size, "left_out": dict(sorted(summary.left_out.items()))}
+            "samples": summary.samples, "size": summary.size, "left_out": dict(sorted(summary.left_out.items())),
+            "redacted": dict(sorted(summary.redacted.items()))}
     file.write(json.dumps(head, indent=1)[:-2].encode("ascii"))
     for name, lines in (("files", files), ("demonstrations", demonstrations)):
         file.write(f',\n "{name}": ['.encode("ascii"))

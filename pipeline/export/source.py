@@ -1,11 +1,10 @@
 """What goes into an export and what comes out of it: sources, options, the summary."""
 
 import hashlib
+import json
 import re
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from recorder import Recording
 
@@ -14,10 +13,12 @@ MAX_NAME = 60  # with a turn number and a suffix it stays within the 100 charact
 
 @dataclass(frozen=True)
 class Source:
-    """One demonstration to export: its turns with all edits folded, and the recording that holds its blobs."""
+    """One demonstration to export: its turns with all edits folded, the recording that holds its blobs, its split."""
 
     demonstration: dict
     recording: Recording
+    split: str = "train"
+    about: dict = field(default_factory=dict)  # what the split rule's file tells of it: category, subdomain, …
 
     @property
     def id(self) -> str:
@@ -25,11 +26,20 @@ class Source:
 
     @property
     def name(self) -> str:
-        """The id as a file name without dots; ids that are none already get a digest, so that no two fall together."""
-        slug = re.sub(r"[^A-Za-z0-9_-]+", "-", self.id)[:MAX_NAME]
+        """The id as a file name without dots and underscores (WebLINX's evaluation cuts names at them).
+
+        Ids that are none already get a digest, so that no two fall together.
+        """
+        slug = re.sub(r"[^A-Za-z0-9-]+", "-", self.id)[:MAX_NAME]
         if slug == self.id and slug.strip("-"):
             return slug
         return f"{slug[:MAX_NAME - 9].strip('-') or 'demonstration'}-{hashlib.sha256(self.id.encode()).hexdigest()[:8]}"
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the demonstration as compact JSON with sorted keys."""
+        canonical = json.dumps(self.demonstration, sort_keys=True, separators=(",", ":")).encode("ascii")
+        return hashlib.sha256(canonical).hexdigest()
 
     @property
     def turns(self) -> list[dict]:
@@ -39,24 +49,74 @@ class Source:
 
 @dataclass(frozen=True)
 class Options:
-    """What a format needs to know besides its sources."""
+    """What a format needs to know besides its sources.
+
+    `shard_size` is in bytes. `screenshots`: png, webp or jpg; None for what is usual in the format. `allow`: kinds of
+    personal data (keys of pipeline.personal.KINDS) that are not taken out. `budget`: tokens of a record's state;
+    `scorer`: a sentence-transformers model that ranks candidates, None for the lexical scorer.
+    """
 
     shard_size: int = 256 << 20
-    progress: Callable[[str], None] = lambda name: None
+    screenshots: str | None = None
+    set_of_marks: bool = False
+    axtree: bool = False
+    candidates: bool = False
+    records: bool = False
+    budget: int = 2048
+    scorer: str | None = None
+    allow: frozenset[str] = frozenset()
+
+
+@dataclass
+class Tally:
+    """What became of one demonstration: `turns` in the data set, and counts by reason as in Summary."""
+
+    turns: int = 0
+    left_out: Counter = field(default_factory=Counter)
+    notes: Counter = field(default_factory=Counter)
+    redacted: Counter = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class File:
+    """A whole file of an export, as a format makes it of one demonstration; `samples` are the turns in it."""
+
+    path: str
+    content: bytes
+    samples: int = 0
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a file that all demonstrations of a split share."""
+
+    path: str
+    content: bytes
 
 
 @dataclass
 class Summary:
     """What was written. `samples` are turns, `size` is in bytes.
 
-    `left_out` counts turns that the format cannot hold, by reason; `notes` counts what else there is to know.
+    `left_out` counts turns that the format cannot hold, by reason; `notes` counts what else there is to know;
+    `redacted` counts what was taken out, by kind; `splits` demonstrations by split. `skipped`: files that the
+    destination had already.
     """
 
     format: str
-    destination: Path
+    destination: str
     demonstrations: int = 0
     samples: int = 0
     files: int = 0
     size: int = 0
+    skipped: int = 0
     left_out: Counter = field(default_factory=Counter)
     notes: Counter = field(default_factory=Counter)
+    redacted: Counter = field(default_factory=Counter)
+    splits: Counter = field(default_factory=Counter)
+
+    def add(self, tally: Tally) -> None:
+        """Take in what became of one demonstration."""
+        self.left_out += tally.left_out
+        self.notes += tally.notes
+        self.redacted += tally.redacted

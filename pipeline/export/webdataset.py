@@ -1,90 +1,60 @@
 """webdataset shards: one sample a turn, in tars that are the same byte for byte each time."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 
-import cv2
-import numpy
+from . import card, turnwise
+from .destination import Destination, HashingFile
+from .running import Files
+from .source import Options, Source, Tally
+from .splits import SPLITS
+from .states import blank
 
-from .folder import Folder, HashingFile
-from .source import Options, Source
-from .states import States, to_jpeg
-
-UID = "data-demotape-uid"
 MEMBER_OVERHEAD = 1024  # a tar member's header, and its content filled up to a block, at most
-_NO_PAGE = b"<!DOCTYPE html>\n<html><head></head><body></body></html>"
-_NO_PICTURE = cv2.imencode(".jpg", numpy.full((8, 8, 3), 255, numpy.uint8))[1].tobytes()
 
 
-def export(sources: Iterable[Source], folder: Folder, options: Options) -> None:
-    """Write all turns into `train-000000.tar`, `train-000001.tar`, … of at most `shard_size` bytes where one fits."""
-    with _Shards(folder, "train", options.shard_size) as shards:
-        for source in sources:
-            folder.claim(source)
-            for sample in _samples(source):
-                shards.write(sample)
-            folder.add_demonstration(source, len(source.turns))
-            options.progress(source.id)
+def samples(source: Source, options: Options, tally: Tally) -> Iterator[dict]:
+    """One sample a turn, chat turns too, each with the same members and the same JSON keys."""
+    kind = options.screenshots or "jpg"
+    nothing = blank(kind)
+    for sample in turnwise.samples(source, options, tally, kind):
+        members = {"json": json.dumps(sample.record).encode("ascii"), kind: sample.picture or nothing,
+                   "html": sample.page.encode("utf-8", "replace")}
+        if options.set_of_marks:
+            members[f"marks.{kind}"] = sample.marked or nothing
+        yield {"__key__": sample.key, "__intent__": sample.record["intent"], **members}
 
 
-def _samples(source: Source) -> Iterator[dict]:
-    """One sample a turn, chat turns too, each with the same members and the same JSON keys.
+class Writer(Files):
+    """Writes samples into `<split>-000000.tar`, … of at most `shard_size` bytes, and the data set card."""
 
-    A turn without a state of its own (chat, a closed tab) carries the one of the last turn that had one: what was
-    known to be on the screen then. `state_turn` names that turn; before the first one it is empty.
-    """
-    states = States(source.recording, UID)
-    carrier = None
-    for index, turn in enumerate(source.turns):
-        if turn["type"] == "browser" and turn["state"]:
-            carrier = turn
-        yield {"__key__": f"{source.name}-{index:04d}", **_members(source, states, index, turn, carrier)}
+    def __init__(self, destination: Destination, options: Options):
+        super().__init__(destination, options)
+        self._shards: dict[str, _Shards] = {}
+        self._counts = card.Counts()
 
+    def write(self, source: Source, sample: dict) -> None:
+        self._counts.turn(source, sample.pop("__intent__"))
+        if source.split not in self._shards:
+            self._shards[source.split] = self._open.enter_context(
+                _Shards(self.destination, source.split, self.options.shard_size))
+        self._shards[source.split].write(sample)
 
-def _members(source: Source, states: States, index: int, turn: dict, carrier: dict | None) -> dict[str, bytes]:
-    state = carrier["state"] if carrier else None
-    page = states.page(state) if state else None
-    boxes = states.boxes(state) if page else {}
-    element = turn.get("element")
-    if element and page and carrier is turn:
-        element = element | {"uid": page.uid(element["frame"], element["uid"])}
-        if element["bbox"] and element["uid"] in page.elements:
-            boxes.setdefault(element["uid"], element["bbox"])
-    picture = to_jpeg(source.recording.blob(state["screenshot"])) if state and state["screenshot"] else None
-    status = state["screenshot_status"] if picture else "none"
-    return {
-        "json": json.dumps(_record(source, index, turn, element, carrier, status, boxes)).encode("ascii"),
-        "jpg": picture or _NO_PICTURE,
-        "html": page.html.encode("utf-8", "replace") if page else _NO_PAGE,
-    }
+    def add(self, source: Source) -> None:
+        self._counts.demonstration(source)
 
-
-def _record(source: Source, index: int, turn: dict, element: dict | None, carrier: dict | None, status: str,
-            boxes: dict) -> dict:
-    """The fields of a sample: always the same keys and types; what varies by intent is packed as JSON text."""
-    state = carrier["state"] if carrier else {}
-    viewport, scroll = state.get("viewport", {}), state.get("scroll", {})
-    return {
-        "demonstration": source.id, "recording": source.recording.id, "task": source.demonstration["task"],
-        "index": index, "turn": turn["id"], "type": turn["type"], "timestamp": float(turn["timestamp"]),
-        "speaker": turn.get("speaker", ""), "utterance": turn.get("utterance", ""),
-        "intent": turn.get("intent", "say"), "arguments": json.dumps(turn.get("arguments", {})),
-        "uid": element["uid"] if element else "", "element": json.dumps(element),
-        "state_turn": carrier["id"] if carrier else "", "url": state.get("url", ""), "title": state.get("title", ""),
-        "tab": state.get("tab", -1), "viewport_width": viewport.get("width", 0),
-        "viewport_height": viewport.get("height", 0), "scroll_x": float(scroll.get("x", 0)),
-        "scroll_y": float(scroll.get("y", 0)), "zoom": float(state.get("zoom", 1)),
-        "device_pixel_ratio": float(state.get("device_pixel_ratio", 1)), "screenshot_status": status,
-        "boxes": json.dumps(boxes), "checks": json.dumps(turn.get("checks", [])),
-    }
+    def finish(self) -> None:
+        files = {split: f"{split}-*.tar" for split in SPLITS if split in self._shards}
+        text = card.card(self._counts, files, self.options, self.destination.summary)
+        self.destination.write("README.md", text.encode())
 
 
 class _Shards:
-    """Writes samples into tars of a limited size; a sample never spans two."""
+    """The tars of one split."""
 
-    def __init__(self, folder: Folder, split: str, limit: int):
-        self._folder, self._split, self._limit = folder, split, limit
+    def __init__(self, destination: Destination, split: str, limit: int):
+        self._destination, self._split, self._limit = destination, split, limit
         self._number = 0
         self._open = ExitStack()
         self._file: HashingFile | None = None
@@ -107,7 +77,7 @@ class _Shards:
         from webdataset import TarWriter  # here, as it is slow to import and few commands need it
 
         self._open.close()
-        self._file = self._open.enter_context(self._folder.create(f"{self._split}-{self._number:06d}.tar"))
+        self._file = self._open.enter_context(self._destination.create(f"{self._split}-{self._number:06d}.tar"))
         self._tar = self._open.enter_context(
             TarWriter(self._file, encoder=False, mtime=0, user="demotape", group="demotape", mode=0o644))
         self._number += 1

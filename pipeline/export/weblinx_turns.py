@@ -70,7 +70,7 @@ def page_element(page: Page, uid: str, box: dict | None, zoom: float) -> dict:
     inner = escape(found.text or "", quote=False) + "".join(
         etree.tostring(child, method="html", encoding="unicode") for child in found)
     return {"attributes": attributes, "bbox": eight_numbers(box, zoom), "tagName": tag.upper(),
-            "textContent": found.text_content()[:MAX_HTML], "innerHTML": inner[:MAX_HTML],
+            "textContent": "".join(found.itertext())[:MAX_HTML], "innerHTML": inner[:MAX_HTML],
             "outerHTML": outer[:MAX_HTML], "xpath": page.xpath(uid)}
 
 

@@ -1,0 +1,205 @@
+"""How fast are exports: to a folder beside `tar`, to S3 beside boto3? Does memory stay the same? Do two processes help?
+
+    python -m benchmarks.export [--demonstrations N] [--format F] [--sessions N] [--turns N] [--s3 N] [--seed N]
+    python -m benchmarks.export --demonstrations 100 --s3 40 --parallel 100    # quick
+
+Records a few real sessions with a seeded random hand; every demonstration is one of them under a name of its own, and
+all the work is done for each: the export keeps nothing from one demonstration to the next. Memory is that of a tenth of
+the demonstrations beside all of them. Each export runs in a fresh process, whose start is not counted (that of the
+processes that it starts itself is). `tar` packs the files that the export wrote; `upload_file` sends one ready tar
+of the same size to the same service (moto's server). Nothing is synced to disk in either. Both are also measured with
+our destinations alone, which are given a ready file: the rest of the time is the making of samples.
+"""
+
+import argparse
+import asyncio
+import json
+import multiprocessing
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pipeline import process
+from pipeline.export import FORMATS, Source, export, open_destination
+from pipeline.export.source import Tally
+from recorder import Recording
+
+from .sessions import record_sessions
+
+_BUCKET = "bench"
+_KEYS = {"AWS_ACCESS_KEY_ID": "bench", "AWS_SECRET_ACCESS_KEY": "bench", "AWS_DEFAULT_REGION": "us-east-1"}
+
+
+def sources(sessions: list[Path], count: int, turns: int | None = None) -> Iterator[Source]:
+    """So many demonstrations of at most so many turns, each opened when it is asked for."""
+    for number in range(count):
+        recording = Recording(sessions[number % len(sessions)])
+        demonstration = json.loads(recording.layout.demonstration.read_bytes())
+        yield Source(demonstration | {"id": f"demonstration-{number:05d}", "turns": demonstration["turns"][:turns]},
+                     recording)
+
+
+def _work(pipe, sessions: list[Path], count: int, turns: int, destination: str, format: str, options: dict) -> None:
+    start = time.perf_counter()
+    size = export(sources(sessions, count, turns), destination, format, **options).size
+    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    pipe.send((time.perf_counter() - start, size, peak * 1024))
+
+
+def timed(sessions: list[Path], count: int, turns: int, destination: Path | str, format: str, **options
+          ) -> tuple[float, int, int]:
+    """Seconds, bytes written and peak memory in bytes of one export in a fresh process."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    worker = context.Process(target=_work, args=(
+        there, sessions, count, turns, str(destination), format, options))
+    worker.start()
+    there.close()
+    told = here.recv()
+    worker.join()
+    return told
+
+
+def tarred(folder: Path, target: Path) -> float:
+    """Seconds that tar takes for the files of an export."""
+    start = time.perf_counter()
+    subprocess.run(["tar", "-cf", target, "-C", folder, "."], check=True)
+    return time.perf_counter() - start
+
+
+@contextmanager
+def service() -> Iterator[str]:
+    """moto's server with an empty bucket; yields its address."""
+    server = subprocess.Popen([sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        found = next(found for line in server.stderr if (found := re.search(r"http://127\.0\.0\.1:\d+", line)))
+        threading.Thread(target=lambda: list(server.stderr), daemon=True).start()  # a full pipe would stop it
+        client(found[0]).create_bucket(Bucket=_BUCKET)
+        yield found[0]
+    finally:
+        server.kill()
+        server.wait()
+
+
+def client(url: str):
+    from boto3.session import Session
+
+    return Session().client("s3", endpoint_url=url)
+
+
+def uploaded(ready: Path, url: str) -> float:
+    """Seconds that boto3 takes for one file."""
+    s3 = client(url)
+    start = time.perf_counter()
+    s3.upload_file(str(ready), _BUCKET, "ready.tar")
+    return time.perf_counter() - start
+
+
+def poured(ready: Path, source: Source, destination: Path | str, url: str | None = None) -> float:
+    """Seconds that our destination takes for one ready file: what is left when no sample has to be made."""
+    start = time.perf_counter()
+    with open_destination(destination, "webdataset", url) as opened:
+        with opened.create("ready.tar") as target, ready.open("rb") as file:
+            while chunk := file.read(1 << 20):
+                target.write(chunk)
+        opened.add_demonstration(source, Tally())
+        opened.publish()
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--demonstrations", type=int, default=2000)
+    parser.add_argument("--format", choices=FORMATS, default="webdataset")
+    parser.add_argument("--sessions", type=int, default=4, help="real sessions that are recorded")
+    parser.add_argument("--turns", type=int, default=6, help="turns of each demonstration, at most")
+    parser.add_argument("--parallel", type=int, default=600, help="demonstrations that two processes are timed on")
+    parser.add_argument("--s3", type=int, default=200, help="demonstrations that are sent to S3")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--without", nargs="*", default=[], choices=("to_folder", "in_two_processes", "to_s3"),
+                        help="parts that are left out")
+    parser.add_argument("--keep", type=Path, help="folder in which the recorded sessions are kept and found again")
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="demotape-export-bench-"))
+    try:
+        print(json.dumps(measure(options, folder)))
+    finally:
+        shutil.rmtree(folder)
+
+
+def recorded(options, folder: Path) -> list[Path]:
+    """The sessions, recorded and processed."""
+    kept = options.keep or folder / "sessions"
+    if kept.is_dir():
+        return sorted(path for path in kept.iterdir() if path.is_dir())
+    sessions = asyncio.run(record_sessions(kept, options.sessions, options.turns, options.seed))
+    for path in sessions:
+        process(path)
+    return sessions
+
+
+def to_folder(options, sessions: list[Path], folder: Path) -> dict:
+    """All demonstrations to a folder, beside tar; and the memory of a tenth of them."""
+    seconds, size, peak = timed(sessions, options.demonstrations, options.turns, folder / "all", options.format)
+    beside = tarred(folder / "all", folder / "all.tar")
+    shutil.rmtree(folder / "all")
+    with (folder / "all.tar").open("rb") as file, (folder / "ready.tar").open("wb") as ready:
+        shutil.copyfileobj(file, ready)
+    alone = poured(folder / "ready.tar", next(sources(sessions, 1)), folder / "alone")
+    for name in ("all.tar", "ready.tar"):
+        (folder / name).unlink()
+    shutil.rmtree(folder / "alone")
+    _, _, few = timed(sessions, max(1, options.demonstrations // 10), options.turns, folder / "few", options.format)
+    return {"bytes": size, "mb_per_second": size / seconds / 1e6, "tar_mb_per_second": size / beside / 1e6,
+            "beside_tar": beside / seconds, "folder_alone_beside_tar": beside / alone, "peak_memory_few": few,
+            "peak_memory_all": peak, "memory_growth": peak / few}
+
+
+def in_two_processes(options, sessions: list[Path], folder: Path) -> dict:
+    """One process beside two."""
+    one, two = (timed(sessions, options.parallel, options.turns, folder / f"jobs-{jobs}", options.format, jobs=jobs)[0]
+                for jobs in (1, 2))
+    return {"seconds_one": one, "seconds_two": two, "two_processes": one / two}
+
+
+def to_s3(options, sessions: list[Path], folder: Path) -> dict:
+    """Some demonstrations to S3, beside one ready tar of the same size."""
+    with service() as url:
+        seconds, size, _ = timed(sessions, options.s3, options.turns, f"s3://{_BUCKET}/export", options.format,
+                                 endpoint_url=url)
+        ready = folder / "ready.tar"
+        with ready.open("wb") as file:
+            for start in range(0, size, 1 << 20):
+                file.write(os.urandom(min(1 << 20, size - start)))
+        beside = uploaded(ready, url)
+        alone = poured(ready, next(sources(sessions, 1)), f"s3://{_BUCKET}/alone", url)
+    return {"s3_mb_per_second": size / seconds / 1e6, "upload_file_mb_per_second": size / beside / 1e6,
+            "beside_upload_file": beside / seconds, "s3_alone_beside_upload_file": beside / alone}
+
+
+def measure(options, folder: Path) -> dict:
+    """Do all of it; returns the figures."""
+    os.environ.update(_KEYS)
+    sessions = recorded(options, folder)
+    figures = {"benchmark": "export", "format": options.format, "demonstrations": options.demonstrations,
+               "turns": options.turns, "cores": os.cpu_count()}
+    for part in (to_folder, in_two_processes, to_s3):
+        if part.__name__ not in options.without:
+            told = {name: round(value, 4) for name, value in part(options, sessions, folder).items()}
+            print(", ".join(f"{name} {value}" for name, value in told.items()), flush=True)
+            figures |= told
+    return figures
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""The terminal: what all commands write to, show progress on, and complain on; and the options that they share."""
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from schemas import DemotapeError
+
+DATA = Path(os.environ.get("DEMOTAPE_DATA", "demotape-data"))
+PATH = click.Path(path_type=Path)
+console = Console(highlight=False, soft_wrap=True, markup=False)
+errors = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
+
+
+@contextmanager
+def progress(title: str, total: int | None = None):
+    """A progress bar on a terminal, nothing elsewhere; yields a function that tells the next step's name."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda name: bar.update(task, advance=1, description=f"{title}: {printable(name[-60:])}")
+
+
+def open_app(db: str | None, data: Path):
+    """The review app's database and its store of recordings."""
+    from curator_web import default_db_url
+    from curator_web.database import open_database
+    from curator_web.storage import RecordingStore
+
+    return open_database(db or default_db_url(data)), RecordingStore(data)
+
+
+def complain(kind: str, what: DemotapeError | str) -> None:
+    errors.print(f"{kind}: {printable(str(what))}", style="red")
+
+
+def printable(text: str) -> str:
+    """Text that is not ours, without control characters that a terminal would obey."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

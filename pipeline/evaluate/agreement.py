@@ -1,0 +1,82 @@
+"""How far two versions of one demonstration agree: what two annotators made of the same recording."""
+
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from .metrics import chrf, iou
+
+_TEXTS = ("text", "value", "url", "message", "key")
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """From 0 to 1 each, None where there was nothing to compare.
+
+    `intent_match`: share of all turns of both that are in both with the same intent (a turn that only one has counts
+    as a disagreement). `element_iou`: mean IoU of the targets' boxes in turns that both have. `chrf`: mean chrF of
+    their texts. `matched`: turns that both have; `only_a`, `only_b`: turns that only one has.
+    """
+
+    intent_match: float | None
+    element_iou: float | None
+    chrf: float | None
+    matched: int
+    only_a: int
+    only_b: int
+
+
+def agreement(a: dict, b: dict) -> Agreement:
+    """Compare two demonstrations of one recording, edits folded; dropped turns do not count."""
+    ours, theirs = ([turn for turn in each["turns"] if not turn.get("dropped")] for each in (a, b))
+    pairs = _pairs(ours, theirs)
+    same = sum(_intent(x) == _intent(y) for x, y in pairs)
+    boxes = [iou(_edges(x), _edges(y)) for x, y in pairs if x.get("element") or y.get("element")]
+    texts = [chrf(_text(x), _text(y)) for x, y in pairs if _text(x) is not None or _text(y) is not None]
+    turns = len(ours) + len(theirs) - len(pairs)
+    return Agreement(_share(same, turns), _share(sum(boxes), len(boxes)), _share(sum(texts), len(texts)),
+                     len(pairs), len(ours) - len(pairs), len(theirs) - len(pairs))
+
+
+def _pairs(ours: list[dict], theirs: list[dict]) -> list[tuple[dict, dict]]:
+    """Turns that are the same: by id, the rest by the events that they fold, and chat by its place in the order."""
+    left = {turn["id"]: turn for turn in theirs}
+    pairs = [(turn, left.pop(turn["id"])) for turn in ours if turn["id"] in left]
+    paired = {id(turn) for turn, _ in pairs}
+    rest, others = [turn for turn in ours if id(turn) not in paired], list(left.values())
+    by_event = {number: turn for turn in others if turn["type"] == "browser" for number in turn["events"]}
+    for turn in list(rest):
+        found = next((by_event[number] for number in turn.get("events", ()) if number in by_event), None)
+        if found is not None:
+            pairs.append((turn, found))
+            rest.remove(turn)
+            others.remove(found)
+            for number in found["events"]:
+                by_event.pop(number, None)
+    matcher = SequenceMatcher(None, [_look(turn) for turn in rest], [_look(turn) for turn in others], autojunk=False)
+    for start, other, size in matcher.get_matching_blocks():
+        pairs += list(zip(rest[start:start + size], others[other:other + size], strict=True))
+    return pairs
+
+
+def _look(turn: dict) -> tuple:
+    return turn["type"], turn.get("speaker"), _intent(turn), turn.get("utterance")
+
+
+def _intent(turn: dict) -> str:
+    return turn.get("intent", "say")
+
+
+def _text(turn: dict) -> str | None:
+    if turn["type"] == "chat":
+        return turn["utterance"]
+    return next((turn["arguments"][name] for name in _TEXTS if isinstance(turn["arguments"].get(name), str)), None)
+
+
+def _edges(turn: dict) -> dict | None:
+    box = (turn.get("element") or {}).get("bbox")
+    return box and {"left": box["x"], "top": box["y"], "right": box["x"] + box["width"],
+                    "bottom": box["y"] + box["height"]}
+
+
+def _share(part: float, whole: int) -> float | None:
+    return part / whole if whole else None

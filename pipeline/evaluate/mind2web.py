@@ -1,0 +1,64 @@
+"""Mind2Web's scores of predictions over an export in its layout (section 4.2 of the paper)."""
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from schemas import InputError
+
+from .metrics import token_f1
+
+METRICS = ("element-accuracy", "operation-f1", "step-success")
+
+
+def steps(predictions: Iterable[dict], folder: Path) -> Iterator[dict]:
+    """Every action of the export with its scores; what was not predicted has missed.
+
+    A prediction has `action_uid`, `element` (a backend_node_id), `op` and `value`. Raises InputError for one of an
+    action that the export does not have, or given twice.
+    """
+    given: dict[str, dict] = {}
+    for number, prediction in enumerate(predictions, 1):
+        if prediction["action_uid"] in given:
+            raise InputError(f"prediction {number}: field action_uid: {prediction['action_uid']!r} is predicted twice")
+        given[prediction["action_uid"]] = prediction
+    for path in sorted((folder / "data").glob("*/*.json")):
+        for task in json.loads(path.read_bytes()):
+            for action in task["actions"]:
+                told = given.pop(action["action_uid"], None)
+                yield {"split": path.parent.name, "task": task["annotation_id"], "action_uid": action["action_uid"],
+                       "intent": action["operation"]["original_op"]} | step(told, action)
+    if given:
+        raise InputError(f"predictions: field action_uid: the export has no action {next(iter(given))!r}")
+
+
+def step(predicted: dict | None, action: dict) -> dict[str, float]:
+    """The scores of one step: the element is one of the positive ones; words of operation and value; both right."""
+    if predicted is None:
+        return dict.fromkeys(METRICS, 0.0)
+    operation = action["operation"]
+    element = str(predicted["element"]) in {each["backend_node_id"] for each in action["pos_candidates"]}
+    words = token_f1(f"{predicted['op']} {predicted.get('value', '')}", f"{operation['op']} {operation['value']}")
+    return {"element-accuracy": float(element), "operation-f1": words, "step-success": float(element and words == 1)}
+
+
+def aggregate(rows: list[dict]) -> list[dict]:
+    """Means over tasks of the means over their steps; tasks of which every step is right; and means by operation."""
+    tasks = defaultdict(list)
+    for row in rows:
+        tasks[row["task"]].append(row)
+    told = [{"intent": "overall", "metric": name, "turns": len(rows), "score": _average(
+        [_average([row[name] for row in steps]) for steps in tasks.values()])} for name in METRICS]
+    told.append({"intent": "overall", "metric": "task-success", "turns": len(rows), "score": _average(
+        [float(all(row["step-success"] for row in steps)) for steps in tasks.values()])})
+    for intent in sorted({row["intent"] for row in rows}):
+        of_intent = [row for row in rows if row["intent"] == intent]
+        told += [{"intent": intent, "metric": name, "turns": len(of_intent), "score": _average(
+            [row[name] for row in of_intent])} for name in METRICS]
+    return told
+
+
+def _average(values: list[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None

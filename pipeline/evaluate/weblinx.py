@@ -1,0 +1,168 @@
+"""WebLINX's turn-level scores of predictions over an export in its layout."""
+
+import json
+import math
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import lxml.html
+
+from schemas import InputError
+
+from . import metrics
+from .outputs import intent_of, read_action
+
+UID = "data-webtasks-id"
+_NEEDING = ("change", "click", "textinput", "submit")
+_KEPT = 64  # replays, pages and boxes in memory
+GROUPS = {"element-group": ("iou",), "text-group": ("chrf", "urlf")}
+BY_INTENT = {"change": ("iou",), "click": ("iou",), "load": ("urlf",), "say": ("chrf",), "submit": ("iou",),
+             "textinput": ("chrf", "iou")}
+_METRICS = ("exact-match", "intent-match", "chrf", "iou", "urlf")
+
+
+class Replays:
+    """Turns, pages and boxes of an export, read when they are needed."""
+
+    def __init__(self, folder: Path):
+        self._root = folder / "demonstrations"
+        self.turns = lru_cache(_KEPT)(self._turns)
+        self._uids = lru_cache(_KEPT)(self._read_uids)
+        self._boxes = lru_cache(_KEPT)(self._read_boxes)
+
+    def _turns(self, name: str) -> list[dict]:
+        if Path(name).name != name:
+            raise InputError(f"predictions: field demo_name: {name[:80]!r} is no demonstration of the export")
+        return _read(self._root / name / "replay.json")["data"]
+
+    def element(self, name: str, turn: dict, uid) -> dict | None:
+        """Uid and box of an element that the turn's page and boxes have."""
+        page = (turn.get("state") or {}).get("page")
+        if not page or not isinstance(uid, str) or uid not in self._uids(name, page):
+            return None
+        box = self._boxes(name, page).get(uid)
+        return None if box is None else {"uid": uid, "bbox": box}
+
+    def at(self, name: str, turn: dict, x: float, y: float) -> str | None:
+        """Uid of the smallest element that covers a point."""
+        page = (turn.get("state") or {}).get("page")
+        found, smallest = None, math.inf
+        for uid, box in (self._boxes(name, page) if page else {}).items():
+            area = box["width"] * box["height"]
+            if (math.floor(box["left"]) <= x <= math.ceil(box["right"])
+                    and math.floor(box["top"]) <= y <= math.ceil(box["bottom"]) and 0 < area < smallest):
+                found, smallest = uid, area
+        return found
+
+    def _read_uids(self, name: str, page: str) -> frozenset[str]:
+        text = (self._root / name / "pages" / page).read_text(encoding="utf-8")
+        return frozenset(lxml.html.fromstring(text).xpath(f"//@{UID}"))
+
+    def _read_boxes(self, name: str, page: str) -> dict[str, dict]:
+        path = self._root / name / "bboxes" / f"bboxes-{page.split('-')[1]}.json"
+        return _read(path) if path.exists() else {}
+
+
+def scores(predictions: Iterable[dict], folder: Path) -> Iterator[dict]:
+    """The scores of each prediction whose turn can be judged, with `demo_name`, `turn_index` and `intent`.
+
+    A prediction has `demo_name`, `turn_index` and `output_predicted`. Raises InputError for one of a turn that the
+    export does not have.
+    """
+    replays = Replays(folder)
+    for number, prediction in enumerate(predictions, 1):
+        name, index = prediction["demo_name"], prediction["turn_index"]
+        turns = replays.turns(name)
+        if not 0 <= index < len(turns):
+            raise InputError(f"prediction {number}: field turn_index: {name} has no turn {index}")
+        taken = taken_action(replays, name, turns[index])
+        if _can_be_judged(taken, turns[index + 1] if index + 1 < len(turns) else None):
+            predicted = predicted_action(replays, name, turns[index], prediction["output_predicted"])
+            yield {"demo_name": name, "turn_index": index, "intent": taken["intent"]} | metrics.score(predicted, taken)
+
+
+def taken_action(replays: Replays, name: str, turn: dict) -> metrics.Action:
+    """The action of a turn of the export."""
+    if turn["type"] == "chat":
+        return {"intent": "say", "element": None,
+                "args": {"speaker": turn["speaker"], "utterance": turn["utterance"]}}
+    given = turn["action"]["arguments"]
+    told = {"text": "text", "value": "value", "selected": "text", "pasted": "text", "scrollX": "x", "scrollY": "y"}
+    arguments = {name: given[theirs] for theirs, name in told.items() if theirs in given}
+    if "url" in given.get("properties", {}):
+        arguments["url"] = given["properties"]["url"]
+    uid = (given.get("element") or {}).get("attributes", {}).get(UID)
+    return {"intent": intent_of(turn["action"]["intent"]), "args": arguments,
+            "element": replays.element(name, turn, uid) if uid else None}
+
+
+def predicted_action(replays: Replays, name: str, turn: dict, text: str) -> metrics.Action:
+    """The action that a model's text tells, with the element that it means."""
+    intent, arguments = read_action(text)
+    uid = None
+    if intent in metrics.ELEMENT_INTENTS:
+        edges = [arguments.get(edge) for edge in ("left", "right", "top", "bottom")]
+        if "uid" in arguments or UID in arguments:
+            uid = arguments.get("uid", arguments.get(UID))
+        elif "x" in arguments and "y" in arguments:
+            if arguments["x"] is not None and arguments["y"] is not None:
+                uid = replays.at(name, turn, arguments["x"], arguments["y"])
+        elif all(isinstance(edge, int) for edge in edges):
+            uid = replays.at(name, turn, sum(edges[:2]) / 2, sum(edges[2:]) / 2)
+    return {"intent": intent, "args": arguments, "element": replays.element(name, turn, uid)}
+
+
+def aggregate(rows: list[dict]) -> list[dict]:
+    """Means by intent, for all (`overall`), for elements and for texts.
+
+    `conditional` is the mean over the turns to which a score applies; `score`, the one that papers report, counts turns
+    whose intent was missed as 0.
+    """
+    told = []
+    for intent in sorted({row["intent"] for row in rows}):
+        of_intent = [row for row in rows if row["intent"] == intent]
+        for name in ("exact-match", "intent-match", *BY_INTENT.get(intent, ())):
+            told.append(_mean(of_intent, intent, name, (name,)))
+    told.append(_mean(rows, "overall", "overall", ("overall",)))
+    told.append(_mean(rows, "overall", "intent-match", ("intent-match",)))
+    for group, names in GROUPS.items():
+        told.append(_mean(rows, group, "-".join(names), names))
+    return told
+
+
+def _mean(rows: list[dict], intent: str, metric: str, names: tuple[str, ...]) -> dict:
+    applied = [max(values) for row in rows if (values := [row[name] for name in names if row[name] is not None])]
+    counted = [0.0 if not row["intent-match"] else max(values) for row in rows
+               if (values := [row[name] for name in names if row[name] is not None]) or not row["intent-match"]]
+    return {"intent": intent, "metric": metric, "turns": len(counted), "score": _average(counted),
+            "conditional": _average(applied)}
+
+
+def _average(values: list[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None
+
+
+def _can_be_judged(taken: metrics.Action, following: dict | None) -> bool:
+    """A click on what is then submitted, or before a copy, is the same action told twice; an element must be known."""
+    if taken["intent"] not in _NEEDING:
+        return True
+    if taken["element"] is None:
+        return False
+    if taken["intent"] == "click" and following is not None and following["type"] == "browser":
+        if following["action"]["intent"] == "copy":
+            return False
+        if following["action"]["intent"] == "submit":
+            then = following["action"]["arguments"].get("element") or {}
+            return then.get("attributes", {}).get(UID) != taken["element"]["uid"]
+    return True
+
+
+def _read(path: Path):
+    try:
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); do the predictions name it rightly?") \
+            from None
+    except ValueError as error:
+        raise InputError(f"{path}: not JSON ({error}); run: demotape check on the export") from None

@@ -1,0 +1,154 @@
+"""Makes the samples of demonstrations, here or in several processes, and hands them to the format's writer in order."""
+
+import pickle
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+from schemas import DemotapeError
+
+from .destination import Destination, HashingFile
+from .source import File, Line, Options, Source, Tally
+
+AHEAD = 2  # demonstrations that each process may be ahead of the writer: memory and disk stay bounded
+
+
+@dataclass(frozen=True)
+class Format:
+    """How demonstrations become a data set.
+
+    `samples(source, options, tally)` yields what one demonstration gives, in any process, and fills in the tally;
+    `writer(destination, options)` is a context whose `write(source, sample)` puts it where it belongs.
+    """
+
+    samples: Callable[[Source, Options, Tally], Iterator]
+    writer: Callable[[Destination, Options], "Files"]
+
+
+class Files:
+    """The writer of formats whose samples are whole files, and of lines that demonstrations share."""
+
+    def __init__(self, destination: Destination, options: Options):
+        self.destination = destination
+        self.options = options
+        self._open = ExitStack()
+        self._shared: dict[str, HashingFile] = {}
+
+    def __enter__(self) -> "Files":
+        return self
+
+    def __exit__(self, *error) -> None:
+        if error[0] is None:
+            try:
+                self.finish()
+            except BaseException:
+                self._open.__exit__(*sys.exc_info())  # what is half written is told so
+                raise
+        self._open.__exit__(*error)
+
+    def write(self, source: Source, sample: File | Line) -> None:
+        """Put a file into the destination, or a line at the end of a shared file."""
+        if isinstance(sample, File):
+            self.destination.write(sample.path, sample.content, sample.samples)
+            return
+        if sample.path not in self._shared:
+            self._shared[sample.path] = self._open.enter_context(self.destination.create(sample.path))
+        self._shared[sample.path].write(sample.content)
+
+    def add(self, source: Source) -> None:
+        """All samples of a demonstration are written."""
+
+    def finish(self) -> None:
+        """All demonstrations are written: what concerns them all may follow."""
+
+
+def run(sources: Iterable[Source], format: Format, destination: Destination, options: Options, *, jobs: int = 1,
+        progress: Callable[[str], None] = lambda name: None) -> None:
+    """Write all demonstrations in their order; the bytes do not depend on the number of `jobs`."""
+    with format.writer(destination, options) as writer:
+        for source, samples, tally in _made(_claimed(sources, destination), format, options, jobs):
+            for sample in samples:
+                writer.write(source, sample)
+            destination.add_demonstration(source, tally)
+            writer.add(source)
+            progress(source.id)
+
+
+def _claimed(sources: Iterable[Source], destination: Destination) -> Iterator[Source]:
+    for source in sources:
+        destination.claim(source)
+        yield source
+
+
+def _made(sources: Iterable[Source], format: Format, options: Options, jobs: int
+          ) -> Iterator[tuple[Source, Iterable, Tally]]:
+    """Each demonstration with its samples; the tally is complete when they are all taken."""
+    if jobs > 1:
+        yield from _made_elsewhere(sources, format, options, jobs)
+        return
+    for source in sources:
+        tally = Tally()
+        yield source, format.samples(source, options, tally), tally
+
+
+def _made_elsewhere(sources: Iterable[Source], format: Format, options: Options, jobs: int
+                    ) -> Iterator[tuple[Source, Iterable, Tally]]:
+    """The same by several processes. What they make goes through files, so that no demonstration is in memory whole."""
+    waiting: deque[tuple[Source, Path, Future]] = deque()
+    # A fresh interpreter for each: forking a process with threads may hang.
+    with _folder() as folder, ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_alone) as pool:
+        try:
+            for number, source in enumerate(sources):
+                spool = folder / str(number)
+                waiting.append((source, spool, pool.submit(_spool, format.samples, source, options, spool)))
+                if len(waiting) > AHEAD * jobs:
+                    yield _taken(*waiting.popleft())
+            while waiting:
+                yield _taken(*waiting.popleft())
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _spool(samples: Callable, source: Source, options: Options, spool: Path) -> Tally:
+    tally = Tally()
+    with spool.open("wb") as file:
+        for sample in samples(source, options, tally):
+            pickle.dump(sample, file, pickle.HIGHEST_PROTOCOL)
+    return tally
+
+
+def _taken(source: Source, spool: Path, future: Future) -> tuple[Source, Iterable, Tally]:
+    try:
+        return source, _read(spool), future.result()
+    except BrokenExecutor:
+        raise DemotapeError(f"demonstration {source.id!r}: the process that worked on it died (out of memory?); "
+                            "export with fewer --jobs") from None
+
+
+def _read(spool: Path) -> Iterator:
+    with spool.open("rb") as file:
+        while True:
+            try:
+                yield pickle.load(file)
+            except EOFError:
+                break
+    spool.unlink()
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="demotape-export-") as folder:
+        yield Path(folder)
+
+
+def _alone() -> None:
+    """Leave the cores to the other processes."""
+    import cv2
+
+    cv2.setNumThreads(1)

@@ -1,0 +1,121 @@
+"""An S3 bucket as destination: files in parallel, the manifest last, nothing sent that is there already.
+
+What an interrupted export sent stays, and the next one goes on from it. From the first change on until the manifest is
+written there is no manifest under the prefix, but `incomplete.json`, which says so.
+"""
+
+import hashlib
+import io
+import tempfile
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from threading import Lock
+from typing import IO
+
+from schemas import DemotapeError, InputError
+
+from .destination import Destination, HashingFile, json_bytes
+from .manifest import MANIFEST, parse_manifest
+from .s3_errors import told
+from .s3_objects import Bucket
+
+MARKER = "incomplete.json"
+FILES_AT_ONCE = 8
+WAITING = 16  # files that are complete and not sent yet
+IN_MEMORY = 1 << 20  # bytes of a file that is being made; larger ones are on disk
+
+
+class S3(Destination):
+    """Collects the files of one export and sends them to `s3://bucket/prefix`.
+
+    What is under the prefix must be nothing, an earlier export, or an interrupted one; InputError otherwise.
+    """
+
+    def __init__(self, destination: str, format: str, endpoint_url: str | None = None):
+        super().__init__(destination.rstrip("/"), format)
+        with told(destination):
+            self._bucket = Bucket(destination, endpoint_url)
+        self._pool = ThreadPoolExecutor(FILES_AT_ONCE, thread_name_prefix="s3")
+        self._sending: set[Future] = set()
+        self._lock = Lock()
+        self._changed = False
+
+    def __enter__(self) -> "S3":
+        try:
+            with told(self.summary.destination):
+                self._bucket.load()
+                self._refuse_what_is_not_ours()
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(self, kind, error, trace) -> None:
+        self._close()
+        if isinstance(error, OSError):
+            raise DemotapeError(f"{self.summary.destination}: {error.strerror or error}; run the export again to go on")
+
+    def begin(self, name: str) -> IO[bytes]:
+        return tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
+
+    def end(self, raw: IO[bytes], file: HashingFile) -> None:
+        """Send the file in the background; waits when too many are waiting, and raises what an earlier one met."""
+        self._sending.add(self._pool.submit(self._send, file.name, raw, file.size, file.digest.hexdigest()))
+        if len(self._sending) >= WAITING:
+            self._collect(wait(self._sending, return_when=FIRST_COMPLETED).done)
+
+    def finish(self, manifest: IO[bytes]) -> None:
+        self._collect(wait(self._sending).done)
+        content = manifest.read()
+        sha256 = hashlib.sha256(content).hexdigest()
+        with told(self.summary.destination):
+            if self._changed or not self._bucket.is_there(MANIFEST, io.BytesIO(content), len(content), sha256):
+                self._change()
+                self._bucket.put(MANIFEST, content, sha256)
+            for name in self._bucket.names(unseen=True):
+                if name not in (MANIFEST, MARKER) and self._bucket.is_ours(name):
+                    self._bucket.delete(name)
+            self._bucket.abandon_uploads()
+            if self._changed or self._bucket.size(MARKER) is not None:
+                self._bucket.delete(MARKER)
+
+    def _send(self, name: str, raw: IO[bytes], size: int, sha256: str) -> None:
+        with raw, told(f"{self.summary.destination}/{name}"):
+            if self._bucket.is_there(name, raw, size, sha256):
+                with self._lock:
+                    self.summary.skipped += 1
+                return
+            self._change()
+            self._bucket.send(name, raw, size, sha256)
+
+    def _change(self) -> None:
+        """Before the first change: from now on what is there is no whole export."""
+        with self._lock:
+            if self._changed:
+                return
+            if self._bucket.size(MARKER) is None:
+                self._bucket.put(MARKER, json_bytes({"format": "demotape/incomplete-export"}), "")
+            if self._bucket.size(MANIFEST) is not None:
+                self._bucket.delete(MANIFEST)
+            self._changed = True
+
+    def _refuse_what_is_not_ours(self) -> None:
+        where = self.summary.destination
+        if self._bucket.size(MARKER) is not None or next(self._bucket.names(), None) is None:
+            return
+        if self._bucket.size(MANIFEST) is None:
+            raise InputError(f"{where}: there is something that is no export of demotape; give another prefix")
+        manifest = parse_manifest(b"".join(self._bucket.read(MANIFEST)), f"{where}/{MANIFEST}")
+        known = {file["path"] for file in manifest["files"]} | {MANIFEST}
+        if extra := next((name for name in self._bucket.names() if name not in known), None):
+            raise InputError(f"{where}/{extra}: this is not part of the export that would be replaced; "
+                             "move it away or give another prefix")
+
+    def _collect(self, done: set[Future]) -> None:
+        self._sending -= done
+        for future in done:
+            future.result()
+
+    def _close(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
+        self._bucket.close()
+        self.opened.close()

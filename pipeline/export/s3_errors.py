@@ -1,0 +1,49 @@
+"""What goes wrong with S3, in one sentence that says what to do."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from schemas import DemotapeError, InputError
+
+_WRONG_KEYS = ("InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "ExpiredToken", "AuthFailure",
+               "InvalidClientTokenId")
+_FORBIDDEN = ("AccessDenied", "403", "Forbidden", "AllAccessDisabled")
+
+
+@contextmanager
+def told(where: str) -> Iterator[None]:
+    """Turn boto3's exceptions into ours; `where` is the address that was worked on."""
+    from botocore.exceptions import (
+        BotoCoreError, ClientError, ConnectionError, HTTPClientError, NoCredentialsError, PartialCredentialsError,
+    )
+
+    try:
+        yield
+    except ClientError as error:
+        raise _of_answer(where, error) from None
+    except (NoCredentialsError, PartialCredentialsError):
+        raise InputError(f"{where}: there are no S3 credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY") \
+            from None
+    except (ConnectionError, HTTPClientError) as error:
+        raise DemotapeError(f"{where}: the S3 service does not answer ({_first_line(error)}); check --endpoint-url and "
+                            "the network, then run the export again to go on") from None
+    except (BotoCoreError, ValueError) as error:
+        raise InputError(f"{where}: {_first_line(error)}") from None
+
+
+def _of_answer(where: str, error) -> DemotapeError:
+    """The error for what the service answered."""
+    code = str(error.response.get("Error", {}).get("Code", ""))
+    if code == "NoSuchBucket":
+        return InputError(f"{where}: there is no such bucket; make it first, or check --endpoint-url")
+    if code in _WRONG_KEYS:
+        return InputError(f"{where}: the S3 service refuses the credentials ({code}); "
+                          "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+    if code in _FORBIDDEN:
+        return InputError(f"{where}: the credentials do not allow {error.operation_name} ({code})")
+    return DemotapeError(f"{where}: the S3 service answers {code or 'an error'} to {error.operation_name}, also after "
+                         "waiting; run the export again to go on")
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0][:200]

@@ -1,0 +1,276 @@
+"""Objects under one prefix of an S3 bucket: listing, sending whole or in parts, reading. By boto3's client only.
+
+Every body goes with its MD5, so that the service refuses what was damaged on the way; a small object carries its
+SHA-256 as metadata. A large object that was interrupted goes on with the parts that it has.
+"""
+
+import hashlib
+import re
+import sqlite3
+import time
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from threading import Lock, Semaphore
+from typing import IO
+
+from schemas import DemotapeError, InputError
+
+PART = 8 << 20  # bytes; more where an object would have too many parts
+MAX_PARTS = 10_000
+PARTS_AT_ONCE = 4
+CONNECTIONS = 16
+ATTEMPTS = 6  # of a request, with pauses that grow
+FIRST_PAUSE = 0.1  # seconds
+MARK = "demotape"  # metadata of every object that an export made
+_ADDRESS = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(?P<prefix>.*))?", re.S)
+_DAMAGED = ("BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch", "IncompleteBody")
+_UNKNOWN = ("NotImplemented", "MethodNotAllowed", "AccessDenied", "NoSuchUpload")
+
+
+@dataclass(frozen=True)
+class Address:
+    """A bucket, and what the names of its objects begin with: empty, or ending in a slash."""
+
+    bucket: str
+    prefix: str
+
+
+def parse_address(text: str) -> Address:
+    """The parts of `s3://bucket/prefix`; raises InputError when it is none."""
+    found = _ADDRESS.fullmatch(text)
+    if not found:
+        raise InputError(f"{text}: not an address of the form s3://bucket/prefix")
+    prefix = (found["prefix"] or "").strip("/")
+    return Address(found["bucket"], f"{prefix}/" if prefix else "")
+
+
+def connect(endpoint_url: str | None):
+    """A client that tries again with growing pauses when the service is busy or away."""
+    from boto3.session import Session
+    from botocore.config import Config
+
+    # A session of its own: the default one keeps credentials for as long as the process lives.
+    return Session().client("s3", endpoint_url=endpoint_url, config=Config(
+        retries={"mode": "standard", "max_attempts": ATTEMPTS}, max_pool_connections=CONNECTIONS,
+        connect_timeout=10, read_timeout=60, request_checksum_calculation="when_required",
+        response_checksum_validation="when_required",
+        s3={"addressing_style": "path" if endpoint_url else "auto"}))
+
+
+class Bucket:
+    """The objects under a prefix; names are without it. The listing is kept on disk, as there may be millions.
+
+    Safe to use from several threads. Raises botocore's exceptions; see s3_errors.
+    """
+
+    def __init__(self, address: str, endpoint_url: str | None = None):
+        self.address = parse_address(address)
+        self._client = connect(endpoint_url)
+        self._parts = ThreadPoolExecutor(PARTS_AT_ONCE, thread_name_prefix="s3-part")
+        self._free = Semaphore(PARTS_AT_ONCE + 1)  # parts in memory, of all files together
+        self._lock = Lock()
+        self._index = sqlite3.connect("", check_same_thread=False)
+        self._index.execute("CREATE TABLE object (name TEXT PRIMARY KEY, size INTEGER, etag TEXT, seen INTEGER)")
+        self._uploads: dict[str, str] = {}
+
+    def close(self) -> None:
+        self._parts.shutdown(cancel_futures=True)
+        self._index.close()
+        self._client.close()
+
+    def load(self) -> None:
+        """List what is there: objects, and uploads that were interrupted."""
+        where = {"Bucket": self.address.bucket, "Prefix": self.address.prefix}
+        for page in self._client.get_paginator("list_objects_v2").paginate(**where):
+            self._index.executemany("INSERT OR REPLACE INTO object VALUES (?, ?, ?, 0)", (
+                (self._name(found["Key"]), found["Size"], found["ETag"].strip('"'))
+                for found in page.get("Contents", ())))
+        with _where_it_is_known():
+            for page in self._client.get_paginator("list_multipart_uploads").paginate(**where):
+                for found in page.get("Uploads") or ():
+                    self._uploads[self._name(found["Key"])] = found["UploadId"]
+
+    def names(self, *, unseen: bool = False) -> Iterator[str]:
+        """Names of what was listed, in order; with `unseen` only of what no call of `is_there` asked for."""
+        last, most = "", 0 if unseen else 1
+        while True:
+            with self._lock:
+                rows = self._index.execute(
+                    "SELECT name FROM object WHERE name > ? AND seen <= ? ORDER BY name LIMIT 999",
+                    (last, most)).fetchall()
+            if not rows:
+                return
+            yield from (name for name, in rows)
+            last = rows[-1][0]
+
+    def size(self, name: str) -> int | None:
+        """Bytes of an object as it was listed; None when it was not there."""
+        with self._lock:
+            row = self._index.execute("SELECT size FROM object WHERE name = ?", (name,)).fetchone()
+        return row and row[0]
+
+    def is_there(self, name: str, raw: IO[bytes], size: int, sha256: str) -> bool:
+        """Whether the object was listed with this very content, by its ETag, else by the SHA-256 that it carries."""
+        with self._lock:
+            row = self._index.execute("SELECT size, etag FROM object WHERE name = ?", (name,)).fetchone()
+            self._index.execute("UPDATE object SET seen = 1 WHERE name = ?", (name,))
+        if row is None or row[0] != size:
+            return False
+        if has_etag(raw, size, row[1]):
+            return True
+        return self._metadata(name).get("sha256") == sha256  # with a key service's encryption an ETag is no hash
+
+    def is_ours(self, name: str) -> bool:
+        """Whether an export put the object there."""
+        return MARK in self._metadata(name)
+
+    def send(self, name: str, raw: IO[bytes], size: int, sha256: str) -> None:
+        """Make or replace an object."""
+        if size <= PART:
+            raw.seek(0)
+            self.put(name, raw.read(), sha256)
+        else:
+            self._send_in_parts(name, raw, size)
+
+    def put(self, name: str, content: bytes, sha256: str) -> None:
+        """Make or replace a small object in one request."""
+        self._until_whole(name, content, self._client.put_object,
+                          {"Key": self._key(name), "Metadata": {MARK: "1", "sha256": sha256}})
+
+    def delete(self, name: str) -> None:
+        """Take an object away; nothing when it is not there."""
+        self._client.delete_object(Bucket=self.address.bucket, Key=self._key(name))
+
+    def abandon_uploads(self) -> None:
+        """Take away the parts of interrupted uploads that nothing went on from."""
+        for name, upload in self._uploads.items():
+            with _where_it_is_known("NoSuchUpload"):
+                self._client.abort_multipart_upload(Bucket=self.address.bucket, Key=self._key(name), UploadId=upload)
+
+    def read(self, name: str) -> Iterator[bytes]:
+        """An object's content in chunks."""
+        with closing(self._client.get_object(Bucket=self.address.bucket, Key=self._key(name))["Body"]) as body:
+            yield from body.iter_chunks(1 << 20)
+
+    def _send_in_parts(self, name: str, raw: IO[bytes], size: int) -> None:
+        """Parts that an interrupted upload has are not sent again."""
+        key = {"Bucket": self.address.bucket, "Key": self._key(name)}
+        upload = self._uploads.get(name)
+        there = self._parts_of(upload, key) if upload else {}
+        if not upload:
+            upload = self._client.create_multipart_upload(**key, Metadata={MARK: "1"})["UploadId"]
+        step, waiting, digests = part_size(size), [], []
+        for number, start in enumerate(range(0, size, step), 1):
+            self._free.acquire()
+            try:
+                raw.seek(start)
+                content = raw.read(step)
+                digest = _md5(content)
+                digests.append(digest)
+                known = there.get(number) == (len(content), digest.hexdigest())
+            except BaseException:
+                self._free.release()
+                raise
+            told = {"Key": key["Key"], "UploadId": upload, "PartNumber": number}
+            if known:
+                self._free.release()
+                waiting.append(f'"{digest.hexdigest()}"')
+            else:
+                waiting.append(self._parts.submit(self._send_part, name, content, told))
+        parts = [{"PartNumber": number, "ETag": each if isinstance(each, str) else each.result()}
+                 for number, each in enumerate(waiting, 1)]
+        made = self._client.complete_multipart_upload(**key, UploadId=upload, MultipartUpload={"Parts": parts})
+        self._uploads.pop(name, None)
+        answered = made["ETag"].strip('"')
+        # Some services hash the whole rather than the parts.
+        if not _is_encrypted(made) and answered != _of_parts(digests) and not has_etag(raw, size, answered):
+            raise DemotapeError(f"s3://{key['Bucket']}/{key['Key']}: the S3 service put other parts together than were "
+                                "sent; run the export again to go on")
+
+    def _send_part(self, name: str, content: bytes, told: dict) -> str:
+        try:
+            return self._until_whole(name, content, self._client.upload_part, told)
+        finally:
+            self._free.release()
+
+    def _parts_of(self, upload: str, key: dict) -> dict[int, tuple[int, str]]:
+        """Size and ETag of the parts that an interrupted upload has, by number."""
+        found: dict[int, tuple[int, str]] = {}
+        with _where_it_is_known():
+            for page in self._client.get_paginator("list_parts").paginate(**key, UploadId=upload):
+                for part in page.get("Parts", ()):
+                    found[part["PartNumber"]] = (part["Size"], part["ETag"].strip('"'))
+        return found
+
+    def _until_whole(self, name: str, content: bytes, request: Callable, told: dict) -> str:
+        """Send a body until what arrived is what was sent; returns its ETag."""
+        from botocore.exceptions import ClientError
+
+        digest = _md5(content)
+        for attempt in range(ATTEMPTS):
+            try:
+                made = request(Bucket=self.address.bucket, Body=content, ContentMD5=b64encode(digest.digest()).decode(),
+                               **told)
+                if _is_encrypted(made) or made["ETag"].strip('"') == digest.hexdigest():
+                    return made["ETag"]
+            except ClientError as error:
+                if error.response["Error"]["Code"] not in _DAMAGED:
+                    raise
+            time.sleep(FIRST_PAUSE * 2**attempt)
+        raise DemotapeError(f"s3://{self.address.bucket}/{self._key(name)}: was damaged on the way {ATTEMPTS} times; "
+                            "check the network, then run the export again to go on")
+
+    def _metadata(self, name: str) -> dict:
+        return self._client.head_object(Bucket=self.address.bucket, Key=self._key(name)).get("Metadata", {})
+
+    def _key(self, name: str) -> str:
+        return self.address.prefix + name
+
+    def _name(self, key: str) -> str:
+        return key[len(self.address.prefix):]
+
+
+def part_size(size: int) -> int:
+    """Bytes of each part but the last of an object of this size."""
+    return max(PART, -(-size // MAX_PARTS))
+
+
+def has_etag(raw: IO[bytes], size: int, etag: str) -> bool:
+    """Whether an object of this content has that ETag: its MD5, or the MD5 of its parts' MD5s and their number."""
+    raw.seek(0)
+    step, number = part_size(size), etag.partition("-")[2]
+    if number:
+        parts = [_md5(part) for part in iter(lambda: raw.read(step), b"")]
+        return etag == _of_parts(parts)
+    whole = _md5()
+    while part := raw.read(1 << 20):
+        whole.update(part)
+    return etag == whole.hexdigest()
+
+
+def _of_parts(parts: list) -> str:
+    return f"{_md5(b''.join(part.digest() for part in parts)).hexdigest()}-{len(parts)}"
+
+
+def _md5(content: bytes = b""):
+    return hashlib.md5(content, usedforsecurity=False)
+
+
+def _is_encrypted(answer: dict) -> bool:
+    """Whether the ETag in an answer is no hash of the content."""
+    return str(answer.get("ServerSideEncryption", "")).startswith("aws:kms") or "SSECustomerAlgorithm" in answer
+
+
+@contextmanager
+def _where_it_is_known(*also: str) -> Iterator[None]:
+    """What only some services do and only some users may; without it more is sent again."""
+    from botocore.exceptions import ClientError
+
+    try:
+        yield
+    except ClientError as error:
+        if error.response["Error"]["Code"] not in (*_UNKNOWN, *also):
+            raise

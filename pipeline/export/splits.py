@@ -1,0 +1,195 @@
+"""Which split a demonstration is in: by rule, from a seed and from what the demonstration itself is.
+
+Nothing depends on the other demonstrations, so a demonstration never changes its split when others come. What is held
+out is held out whole: a website, category, region or instructor is in its test split or it is in the others, decided
+by a hash of its name; so nothing of it is ever in train.
+"""
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from marshmallow import ValidationError, fields, validate
+
+from schemas import InputError
+from schemas.files import read_json
+from schemas.parts import Strict, flag, nested, string
+
+from .source import Source
+
+SPLITS = ("train", "valid", "test_iid", "test_vis", "test_geo", "test_cat", "test_web")
+# The same kinds under the names that Mind2Web gave them; it has none for instructors and regions.
+MIND2WEB = {"test_iid": "test_task", "test_web": "test_website", "test_cat": "test_domain"}
+HELD_OUT = {"test_vis": "instructor", "test_geo": "region", "test_cat": "category", "test_web": "website"}
+
+# Registries under which names are given out at the third level; the last label alone is no website.
+_SECOND_LEVEL = re.compile(r"^(?:ac|co|com|edu|gob|gov|gouv|mil|ne|net|nom|or|org)$")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the rule looks at. Empty where it is not known; `vision`: whether the instructor saw the screen."""
+
+    task: str
+    websites: frozenset[str]
+    category: str = ""
+    region: str = ""
+    instructor: str = ""
+    vision: bool = True
+
+
+class Share(fields.Field):
+    """What is held out: a share from 0 to 1, or the list of names."""
+
+    def _deserialize(self, value, attr, data, **kwargs):
+        if isinstance(value, list) and all(isinstance(name, str) for name in value):
+            return value
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1:
+            return float(value)
+        raise ValidationError("Neither a share from 0 to 1 nor a list of names.")
+
+
+class AboutSchema(Strict):
+    """What people know of a website or a demonstration and no recording tells."""
+
+    category = string("category of the website, also Mind2Web's domain", required=False)
+    subdomain = string("finer category, Mind2Web's subdomain", required=False)
+    region = string("where the instructor or the website is", required=False)
+    instructor = string("name of the instructor, for holding out instructors", required=False)
+    vision = flag("false when the instructor did not see the screen", required=False)
+
+
+class RuleSchema(Strict):
+    """The file given with `--splits`: shares of the splits, and what is known of websites and demonstrations."""
+
+    seed = fields.Integer(load_default=0, metadata={"description": "another seed makes other splits"})
+    valid = fields.Float(load_default=0.1, validate=validate.Range(0, 1),
+                         metadata={"description": "share of the tasks that are not held out"})
+    test_iid = fields.Float(load_default=0.1, validate=validate.Range(0, 1),
+                            metadata={"description": "share of the tasks that are not held out; Mind2Web's cross-task"})
+    test_web = Share(load_default=0.0, metadata={"description": "held-out websites; Mind2Web's cross-website"})
+    test_cat = Share(load_default=0.0, metadata={"description": "held-out categories; Mind2Web's cross-domain"})
+    test_geo = Share(load_default=0.0, metadata={"description": "held-out regions"})
+    test_vis = Share(load_default=0.0, metadata={
+        "description": "held-out instructors; who did not see the screen is always held out"})
+    websites = fields.Dict(keys=fields.String(), values=nested(AboutSchema, ""), load_default=dict,
+                           metadata={"description": "what is known, by website"})
+    demonstrations = fields.Dict(keys=fields.String(), values=nested(AboutSchema, ""), load_default=dict,
+                                 metadata={"description": "what is known, by id; goes before the website's"})
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The split rule; see RuleSchema. Without one, every demonstration is in train."""
+
+    seed: int = 0
+    valid: float = 0.0
+    test_iid: float = 0.0
+    held_out: dict[str, float | list[str]] = field(default_factory=dict)
+    websites: dict[str, dict] = field(default_factory=dict)
+    demonstrations: dict[str, dict] = field(default_factory=dict)
+
+    def about(self, source: Source) -> dict:
+        """What people told of a demonstration: of its websites, the first's first, and of itself."""
+        told: dict = {}
+        for site in reversed(websites(source)):
+            told |= self.websites.get(site, {})
+        return told | self.demonstrations.get(source.id, {})
+
+    def facts(self, source: Source) -> Facts:
+        """What the rule looks at in a demonstration; dropped turns count too, so that no edit moves it."""
+        about = self.about(source)
+        task = " ".join(source.demonstration["task"].lower().split()) or source.recording.id
+        return Facts(task, frozenset(websites(source)), about.get("category", ""), about.get("region", ""),
+                     about.get("instructor", ""), about.get("vision", True))
+
+    def split(self, facts: Facts) -> str:
+        """The split of a demonstration with these facts."""
+        for split, kind in HELD_OUT.items():
+            names = facts.websites if kind == "website" else {getattr(facts, kind)} - {""}
+            if any(self.is_held_out(split, name) for name in names) or (split == "test_vis" and not facts.vision):
+                return split
+        place = self._place("task", facts.task)
+        if place < self.test_iid:
+            return "test_iid"
+        return "valid" if place < self.test_iid + self.valid else "train"
+
+    def assign(self, source: Source) -> Source:
+        """The source with its split."""
+        return replace(source, split=self.split(self.facts(source)), about=self.about(source))
+
+    def is_held_out(self, split: str, name: str) -> bool:
+        """Whether a website, category, region or instructor of that name belongs to this test split alone."""
+        share = self.held_out.get(split, 0.0)
+        return name in share if isinstance(share, list) else self._place(split, name) < share
+
+    def _place(self, kind: str, name: str) -> float:
+        """A number from 0 to below 1, the same for the same name for ever."""
+        digest = hashlib.sha256(f"{self.seed}\0{kind}\0{name}".encode("utf-8", "replace")).digest()
+        return int.from_bytes(digest[:8]) / 2**64
+
+
+def read_rule(path: Path) -> Rule:
+    """The rule in a JSON file; raises InputError naming the file and the field that is wrong."""
+    told = read_json(path, RuleSchema())
+    if told["valid"] + told["test_iid"] > 1:
+        raise InputError(f"{path}: field valid: valid and test_iid together are more than 1")
+    return Rule(told["seed"], told["valid"], told["test_iid"], {split: told[split] for split in HELD_OUT},
+                told["websites"], told["demonstrations"])
+
+
+def websites(source: Source) -> list[str]:
+    """Websites that a demonstration was on, in the order of their first turn.
+
+    By what the tabs showed, which no edit changes; by where it was told to go when nothing is known of that.
+    """
+    turns = [turn for turn in source.demonstration["turns"] if turn["type"] == "browser"]
+    shown = [turn["state"]["url"] for turn in turns if turn["state"]]
+    for addresses in (shown, [turn["arguments"].get("url", "") for turn in turns]):
+        if found := dict.fromkeys(filter(None, map(website, addresses))):
+            return list(found)
+    return []
+
+
+def website(url: str) -> str:
+    """The website of an address: its host without the parts that one owner gives out; empty when it has no host."""
+    try:
+        parts = urlsplit(url)
+        host = (parts.hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+    if parts.scheme not in ("http", "https") or not host:
+        return ""
+    labels = host.split(".")
+    if ":" in host or labels[-1].isdigit():
+        return host
+    keep = 3 if len(labels) > 2 and _SECOND_LEVEL.match(labels[-2]) and len(labels[-1]) <= 3 else 2
+    return ".".join(labels[-keep:])
+
+
+class LeakCheck:
+    """Sees every demonstration with its split; `verify` raises InputError when something held out is elsewhere too."""
+
+    def __init__(self, rule: Rule):
+        self._rule = rule
+        self._seen: dict[tuple[str, str], set[str]] = defaultdict(set)
+
+    def watch(self, sources: Iterable[Source]) -> Iterable[Source]:
+        """Assign splits, and remember which held-out names went where."""
+        for source in sources:
+            source = self._rule.assign(source)
+            facts = self._rule.facts(source)
+            for split, kind in HELD_OUT.items():
+                for name in facts.websites if kind == "website" else {getattr(facts, kind)} - {""}:
+                    if self._rule.is_held_out(split, name):
+                        self._seen[kind, name].add(source.split)
+            yield source
+
+    def verify(self) -> None:
+        for (kind, name), splits in sorted(self._seen.items()):
+            if leaked := splits & {"train", "valid", "test_iid"}:
+                raise InputError(f"{kind} {name!r} is held out, but is in {', '.join(sorted(leaked))} too")
