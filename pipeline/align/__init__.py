@@ -22,7 +22,7 @@ from .video import Video
 _EMPTY_PAGE = "about:blank"  # a new tab is blank and rightly so
 _JPEG_QUALITY = 95
 _MANY = 100  # actions: their screenshots are enough to place a video by
-SOURCES = ("captured", "video")
+_WORTH_IT = 0.1  # confidence from which on another picture is better than one that is known to be late or broken
 
 
 def stage(demonstration: dict, context) -> dict:
@@ -70,11 +70,11 @@ def _told(turn: dict, found: Found | None, keep) -> dict:
     state = turn["state"] | {"video_time": found.time and round(found.time, 4),
                              "similarity": found.similarity and round(found.similarity, 4),
                              "confidence": found.confidence}
-    if state["url"] != _EMPTY_PAGE and found.confidence >= LOW and (found.better or found.page):
+    if state["url"] != _EMPTY_PAGE and found.confidence >= _WORTH_IT and (found.better or found.page):
         state |= {"screenshot": found.better or keep(found.page), "screenshot_time": found.painted,
                   "screenshot_status": "good", "screenshot_source": "captured" if found.better else "video",
                   "screenshot_taken": turn["state"]["screenshot"]}
     return turn | {"state": state}
 
 
-__all__ = ["LOW", "SOURCES", "Video", "decode", "align", "encode", "is_blank", "ssim", "stage"]
+__all__ = ["LOW", "Video", "decode", "align", "encode", "is_blank", "ssim", "stage"]
