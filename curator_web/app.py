@@ -6,7 +6,7 @@ from pathlib import Path
 
 from flask import Flask
 
-from . import api, blobs, failures, pages, security, uploads
+from . import accounts, api, api_team, blobs, failures, pages, security, team, uploads
 from .context import Services
 from .database import Database, open_database
 from .inbox import Inbox
@@ -23,12 +23,21 @@ def build_app(db_url: str, data_dir: Path, who: str,
     inbox = Inbox(db, store.data_dir, lambda path: take(db, store, path)) if take else None
     app.extensions["demotape"] = Services(db, store, who, inbox)
     security.protect(app, store.secret())
-    app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day)
+    app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day, status_name=status_name)
+    accounts.register(app)
     app.register_blueprint(pages.blueprint)
+    app.register_blueprint(team.blueprint)
     app.register_blueprint(blobs.blueprint)
-    uploads.register(app, api.register(app))
+    described = api.register(app)
+    described.register_blueprint(api_team.blueprint)
+    uploads.register(described)
     failures.register(app)
     return app
+
+
+def status_name(status: str) -> str:
+    """A status in words."""
+    return {"returned": "Sent back"}.get(status, status.capitalize())
 
 
 def dom_id(text: str) -> str:

@@ -40,9 +40,33 @@ class Database:
               Session(connection, expire_on_commit=False) as session, session.begin()):
             yield session
 
+    @contextmanager
+    def together(self) -> Iterator[tuple[Session, "Database"]]:
+        """One transaction for several functions that write: its session, and a database that they can be given.
+
+        What they write through that database is committed with the rest, or not at all.
+        """
+        with self.writing() as session:
+            yield session, _Joined(self.engine, session)
+
     def close(self) -> None:
         """Give the connections back."""
         self.engine.dispose()
+
+
+class _Joined(Database):
+    """A database inside one transaction that somebody else ends."""
+
+    def __init__(self, engine: Engine, session: Session):
+        super().__init__(engine)
+        self._session = session
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        self._session.flush()
+        yield self._session
+
+    writing = reading
 
 
 def open_database(url: str) -> Database:

@@ -3,16 +3,19 @@
 from flask import Blueprint, make_response, redirect, render_template, request, url_for
 from werkzeug import Response
 
+from pipeline.checks import KINDS
 from pipeline.edits import standing
 from pipeline.retarget import candidates, element_of
-from schemas import BROWSER_INTENTS
+from schemas import BROWSER_INTENTS, INTENTS
 from schemas.recording import SPEAKERS
 
-from . import editing, library
+from . import comments, editing, leases, library, users, workflow
+from .accounts import account
 from .context import services
 from .errors import InputError
 from .forms import MODIFIERS, converted, parse_arguments
-from .models import STATUSES
+from .listing import COUNT_LIMIT, listing, read_filter, sites
+from .models import DRAFT, ORDERS, STATUSES
 from .presentation import ReviewView
 
 blueprint = Blueprint("pages", __name__)
@@ -21,10 +24,17 @@ blueprint = Blueprint("pages", __name__)
 @blueprint.get("/")
 def index() -> str:
     """The list, searched and filtered by the URL."""
-    search, status = request.args.get("search", "").strip(), request.args.get("status", "")
-    page = library.listing(services().db, search, status, request.args.get("page", 1, int))
-    template = "_rows.html" if request.headers.get("HX-Request") else "list.html"
-    return render_template(template, page=page, search=search, status=status, statuses=STATUSES)
+    db, sought = services().db, read_filter(request.args)
+    page = listing(db, sought)
+    if request.headers.get("HX-Request"):
+        return render_template("_rows.html", page=page, sought=sought, count_limit=COUNT_LIMIT, people=_people())
+    return render_template(
+        "list.html", page=page, sought=sought, statuses=STATUSES, intents=INTENTS, kinds=KINDS, sites=sites(db),
+        orders=ORDERS, people=_people(), count_limit=COUNT_LIMIT, questions=len(comments.questions_for(db, account())))
+
+
+def _people() -> list[str]:
+    return [user.name for user in users.everybody(services().db)]
 
 
 @blueprint.get("/demonstrations/<demonstration_id>")
@@ -39,7 +49,7 @@ def edit(demonstration_id: str) -> str | Response:
     """Save one edit at once; asked by htmx, answer the page's whole working area."""
     change = _edit_from_form(demonstration_id)
     before = library.review(services().db, demonstration_id).edits
-    editing.add_edit(services().db, demonstration_id, change, _version(), services().who)
+    workflow.edit(services().db, demonstration_id, change, _version(), account(), request.form.get("key") or None)
     selected = request.form.get("selected")
     if change["op"] in ("undo", "redo"):
         selected = _touched(before, [*before, change]) or selected
@@ -48,10 +58,19 @@ def edit(demonstration_id: str) -> str | Response:
 
 @blueprint.post("/demonstrations/<demonstration_id>/status")
 def status(demonstration_id: str) -> str | Response:
-    """Change the status."""
-    editing.set_status(services().db, demonstration_id, request.form.get("status", ""), _version(), services().who,
-                       request.form.get("reason", ""))
-    return _after_change(demonstration_id, request.form.get("selected"))
+    """Change the status; in a team, who is done with a demonstration gets the next one at once."""
+    db, given, who = services().db, request.form.get("status", ""), account()
+    workflow.change_status(db, demonstration_id, given, _version(), who, request.form.get("reason", ""))
+    if who.alone or given == DRAFT:
+        return _after_change(demonstration_id, request.form.get("selected"))
+    following = leases.take_next(db, who, after=demonstration_id)
+    address = (url_for(".review", demonstration_id=following.id, done=demonstration_id) if following
+               else url_for(".index", done=demonstration_id))
+    if not request.headers.get("HX-Request"):
+        return redirect(address, 303)
+    response = make_response("")
+    response.headers["HX-Redirect"] = address
+    return response
 
 
 def _after_change(demonstration_id: str, selected: str | None) -> str | Response:
@@ -74,7 +93,9 @@ def _render(template: str, demonstration_id: str, selected: str | None, view: st
     found = ReviewView(library.review(db, demonstration_id), selected)
     targets = _targets(found) if view == "targets" else []
     return render_template(
-        template, review=found, row=found.row, turn=found.selected, view=view, targets=targets, intents=BROWSER_INTENTS,
+        template, review=found, row=found.row, turn=found.selected, actions=workflow.actions(found.row, account()),
+        comments=comments.comments_of(db, demonstration_id),
+        holder=leases.holder(found.row), view=view, targets=targets, intents=BROWSER_INTENTS,
         speakers=SPEAKERS, modifiers=MODIFIERS, last_change=editing.last_status_change(db, demonstration_id))
 
 

@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from curator_web import create_app, server, vendor
 from curator_web.app import dom_id
 from curator_web.editing import add_edit
-from curator_web.library import import_recording, listing
+from curator_web.library import import_recording
+from curator_web.listing import listing
 from schemas.chromium import find_chromium
 
 from .curator_fixtures import BOX, HOSTILE, TASK, Site, hostile_turns, make_recording
