@@ -1,7 +1,10 @@
 """Opening the database: SQLite by default, PostgreSQL by URL, always migrated to the newest tables."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import fcntl
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from alembic import command
@@ -21,8 +24,10 @@ BUSY_SECONDS = 30
 class Database:
     """A connection pool, and the two ways to use it."""
 
-    def __init__(self, engine: Engine):
+    def __init__(self, engine: Engine, turn: Callable[[], AbstractContextManager] = nullcontext):
+        """`turn`: waits until it is this process's and thread's turn to write."""
         self.engine = engine
+        self._turn = turn
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
@@ -36,7 +41,7 @@ class Database:
 
         SQLite takes its write lock at once; a transaction that begins by reading could not wait for it later.
         """
-        with (self.engine.connect().execution_options(writing=True) as connection,
+        with (self._turn(), self.engine.connect().execution_options(writing=True) as connection,
               Session(connection, expire_on_commit=False) as session, session.begin()):
             yield session
 
@@ -85,7 +90,34 @@ def open_database(url: str) -> Database:
         raise InputError(f"{_public(url)}: made by a newer version of demotape; install that one") from None
     except OSError as error:
         raise InputError(f"{_public(url)}: cannot be opened ({error.strerror})") from None
-    return Database(engine)
+    return Database(engine, _turns(engine))
+
+
+class _Turns:
+    """Who writes to an SQLite file next: one at a time, woken at once.
+
+    SQLite itself waits by trying again after pauses that grow to 100 ms, so that of twenty who wait some are passed
+    over for a second. The lock is the system's and ends with the process that holds it.
+    """
+
+    def __init__(self, path: Path):
+        self._path = path
+        self._thread = threading.Lock()
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self._thread:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                yield
+            finally:
+                os.close(descriptor)
+
+
+def _turns(engine: Engine) -> Callable[[], AbstractContextManager]:
+    file = engine.url.database if engine.dialect.name == "sqlite" else None
+    return _Turns(Path(f"{file}-turn")) if file and file != ":memory:" else nullcontext
 
 
 def migrate(connection: Connection, revision: str = "head") -> None:

@@ -107,12 +107,18 @@ def expect_free(row: Demonstration, account: Account) -> None:
 
 
 def _first(session: Session, account: Account, now: datetime, after: str | None) -> Demonstration | None:
-    mine = Demonstration.lease_who == account.name
-    free = or_(Demonstration.lease_until.is_(None), Demonstration.lease_until < now, mine)
+    # Few at most, so they are sorted here: their own index is the only one that leads to them.
+    mine = session.scalars(select(Demonstration).where(Demonstration.lease_who == account.name)
+                           .with_for_update(skip_locked=True)).all()
+    order = {status: place for place, status in enumerate(stages(account))}
+    held = [row for row in mine if row.status in order and row.id != after]
+    if held:
+        return min(held, key=lambda row: (order[row.status], row.imported_at, row.id))
+    free = or_(Demonstration.lease_until.is_(None), Demonstration.lease_until < now)
     other = or_(Demonstration.submitted_by.is_(None), Demonstration.submitted_by != account.name)
     unseen = or_(Demonstration.reviewed_by.is_(None), Demonstration.reviewed_by != account.name)
     passed = [Demonstration.id != after] if after else []
-    for belongs in (mine, Demonstration.assigned_to == account.name, Demonstration.assigned_to.is_(None)):
+    for belongs in (Demonstration.assigned_to == account.name, Demonstration.assigned_to.is_(None)):
         for status in stages(account):
             fits = [Demonstration.status == status, belongs, free, *passed]
             if status in (SUBMITTED, VALIDATED) and not account.alone:

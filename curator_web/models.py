@@ -95,10 +95,11 @@ class Facet(Base):
     """Something that a demonstration can be found or counted by; see `curator_web.facets`."""
 
     __tablename__ = "facets"
+    __table_args__ = (Index("ix_facets_demonstration_id_facet_value", "demonstration_id", "facet", "value"),)
 
     facet: Mapped[str] = mapped_column(String(20), primary_key=True)
     value: Mapped[str] = mapped_column(BY_BYTES, primary_key=True)
-    demonstration_id: Mapped[str] = mapped_column(ForeignKey("demonstrations.id"), primary_key=True, index=True)
+    demonstration_id: Mapped[str] = mapped_column(ForeignKey("demonstrations.id"), primary_key=True)
     count: Mapped[int]
 
 

@@ -48,10 +48,11 @@ def review(demonstration_id: str) -> str:
 def edit(demonstration_id: str) -> str | Response:
     """Save one edit at once; asked by htmx, answer the page's whole working area."""
     change = _edit_from_form(demonstration_id)
-    before = library.review(services().db, demonstration_id).edits
+    steps_back = change["op"] in ("undo", "redo")
+    before = library.review(services().db, demonstration_id).edits if steps_back else []
     workflow.edit(services().db, demonstration_id, change, _version(), account(), request.form.get("key") or None)
     selected = request.form.get("selected")
-    if change["op"] in ("undo", "redo"):
+    if steps_back:
         selected = _touched(before, [*before, change]) or selected
     return _after_change(demonstration_id, selected)
 

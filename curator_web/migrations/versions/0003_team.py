@@ -58,7 +58,7 @@ def _facets() -> None:
         sa.PrimaryKeyConstraint("facet", "value", "demonstration_id", name="pk_facets"),
         _of_demonstration("facets"),
     )
-    op.create_index("ix_facets_demonstration_id", "facets", ["demonstration_id"])
+    op.create_index("ix_facets_demonstration_id_facet_value", "facets", ["demonstration_id", "facet", "value"])
 
 
 def _comments() -> None:
