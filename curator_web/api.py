@@ -72,7 +72,8 @@ class PageSchema(Schema):
     """One page of the list."""
 
     rows = fields.List(fields.Nested(SummarySchema), required=True, data_key="demonstrations")
-    total = fields.Integer(required=True, metadata={"description": "counted up to 1001 when something is sought"})
+    total = fields.Integer(required=True, allow_none=True, metadata={
+        "description": "when facets or words are sought, counted up to 201 and null on the pages after the first"})
     next = fields.String(required=True, metadata={"description": "`after` of the following page, or empty"})
     previous = fields.String(required=True, metadata={"description": "`after` of the page before, or empty"})
 

@@ -67,8 +67,10 @@ def resolve(db: Database, comment_id: int, account: Account) -> Comment:
 def comments_of(db: Database, demonstration_id: str) -> list[Comment]:
     """All comments of a demonstration, each followed by its answers; raises NotFound."""
     with db.reading() as session:
-        row = library.row_of(session, demonstration_id)
-        found = session.scalars(select(Comment).where(Comment.demonstration_id == row.id).order_by(Comment.id)).all()
+        mine = Comment.demonstration_id == well_formed(demonstration_id)
+        found = session.scalars(select(Comment).where(mine).order_by(Comment.id)).all()
+        if not found:
+            library.row_of(session, demonstration_id)
     return sorted(found, key=lambda comment: (comment.answers or comment.id, comment.id))
 
 

@@ -56,11 +56,19 @@ def of_turns(base: list[dict], turns: list[dict], edits: list[dict]) -> Facets:
     return dict(found)
 
 
-def refresh(session: Session, demonstration_id: str, wanted: Facets, kinds: Iterable[str]) -> None:
-    """Make the demonstration's facets of these kinds the wanted ones, touching only what differs."""
+def refresh(session: Session, demonstration_id: str, wanted: Facets, kinds: Iterable[str],
+            person: str | None = None) -> None:
+    """Make the demonstration's facets of these kinds the wanted ones, touching only what differs.
+
+    `person`: somebody who has to do with it from now on.
+    """
     here = Facet.demonstration_id == demonstration_id
-    rows = session.execute(select(Facet.facet, Facet.value, Facet.count).where(here, Facet.facet.in_(list(kinds))))
+    rows = session.execute(select(Facet.facet, Facet.value, Facet.count)
+                           .where(here, Facet.facet.in_([*kinds, "person"])))
     held = {(facet, value): count for facet, value, count in rows}
+    wanted = wanted | {key: count for key, count in held.items() if key[0] == "person"}
+    if person:
+        wanted["person", person] = 1
     for facet, value in [key for key, count in held.items() if wanted.get(key) != count]:
         session.execute(delete(Facet).where(here, Facet.facet == facet, Facet.value == value))
     new = [{"facet": facet, "value": value, "demonstration_id": demonstration_id, "count": count}

@@ -38,6 +38,7 @@ class Review:
     row: Demonstration
     base: dict
     edits: list[dict]
+    kept: BaseTurns | None = None  # lets a session find the turns again without reading them again
 
     def current(self) -> dict:
         """The demonstration with its edits folded in."""
@@ -101,7 +102,8 @@ def load(session: Session, demonstration_id: str, *, lock: bool = False) -> Revi
     """As `review`, inside a transaction; `lock` keeps others from changing it meanwhile."""
     row = row_of(session, demonstration_id, lock=lock)
     edits = session.scalars(select(Edit.content).where(Edit.demonstration_id == row.id).order_by(Edit.number))
-    return Review(row, session.get_one(BaseTurns, row.id).content, list(edits))
+    base = session.get_one(BaseTurns, row.id)
+    return Review(row, base.content, list(edits), base)
 
 
 def row_of(session: Session, demonstration_id: str, *, lock: bool = False) -> Demonstration:

@@ -10,7 +10,7 @@ import json
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, date, datetime, time, timedelta
 
-from sqlalchemy import ColumnElement, Select, and_, exists, func, literal, or_, select
+from sqlalchemy import ColumnElement, and_, exists, func, literal, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from .database import Database
@@ -20,7 +20,7 @@ from .models import ORDERS, STATUSES, Demonstration, Facet
 from .summary import well_formed
 
 PAGE_SIZE = 50
-COUNT_LIMIT = 1000  # more are told as "more than"
+COUNT_LIMIT = 200  # of what is found by facets and words; more are told as "more than"
 RARE = 400  # so few demonstrations are looked up one by one; more are met soon on the way through the order
 SITES_LIMIT = 500
 NEWEST = "imported_at"
@@ -59,20 +59,29 @@ class Filter:
         """Whether anything is left out."""
         return bool(self.given(sort=NEWEST, order="desc"))
 
+    @property
+    def needs_facets(self) -> bool:
+        """Whether columns alone cannot tell what fits."""
+        return bool(self.search or self.intent or self.check or self.person)
+
 
 @dataclass(frozen=True)
 class Page:
-    """One page of the list. `total` counts no further than COUNT_LIMIT + 1 when something is sought."""
+    """One page of the list.
+
+    `total`: how many there are in all; when facets or words are sought, no further than COUNT_LIMIT + 1, and None on
+    the pages after the first.
+    """
 
     rows: list[Demonstration]
-    total: int
+    total: int | None
     next: str = ""
     previous: str = ""
     filter: Filter = field(default_factory=Filter)
 
     @property
     def more_than(self) -> bool:
-        return self.filter.seeks and self.total > COUNT_LIMIT
+        return self.filter.needs_facets and (self.total or 0) > COUNT_LIMIT
 
 
 def read_filter(parameters) -> Filter:
@@ -94,8 +103,13 @@ def listing(db: Database, sought: Filter | None = None) -> Page:
         conditions = _conditions(session, sought)
         if conditions is None:
             return Page([], 0, filter=sought)
-        rows, before, beyond = _rows(session, sought, conditions, key)
-        total = _count(session, sought, conditions)
+        if sought.needs_facets and not key:
+            rows, total = _first_rows(session, sought, conditions)
+            before, beyond = False, total > PAGE_SIZE
+        else:
+            rows, before, beyond = _rows(session, sought, conditions, key)
+            total = None if sought.needs_facets else session.scalar(
+                select(func.count()).select_from(Demonstration).where(*conditions))
     return Page(rows, total, _key(sought, rows[-1], "after") if rows and beyond else "",
                 _key(sought, rows[0], "before") if rows and before else "", sought)
 
@@ -132,16 +146,19 @@ def _facet_conditions(session: Session, sought: Filter,
     if sought.search and not any(kind == "word" for kind, _, _ in wanted):
         return None  # nothing in it that is a word
     rarest: list[str] | None = None
+    settled = None  # the condition that the rarest ids fulfil already
     for kind, value, begins in wanted:
         ids = session.scalars(select(Facet.demonstration_id).where(*_is(Facet, kind, value, begins))
                               .limit(RARE + 1)).all()
         if not ids:
             return None
         if len(ids) <= RARE and (rarest is None or len(ids) < len(rarest)):
-            rarest = list(ids)
+            rarest, settled = list(ids), (kind, value)
     if rarest is not None:
         conditions.append(Demonstration.id.in_(set(rarest)))
     for kind, value, begins in wanted:
+        if (kind, value) == settled:
+            continue
         other = aliased(Facet)
         conditions.append(exists(select(literal(1)).where(
             other.demonstration_id == Demonstration.id, *_is(other, kind, value, begins)).correlate(Demonstration)))
@@ -152,6 +169,15 @@ def _is(table, kind: str, value: str, begins: bool) -> list[ColumnElement[bool]]
     if not begins:
         return [table.facet == kind, table.value == value]
     return [table.facet == kind, table.value >= value, table.value < value + LAST_CHARACTER]
+
+
+def _first_rows(session: Session, sought: Filter, conditions: list) -> tuple[list[Demonstration], int]:
+    """The first page and how many there are, found on one way through the order."""
+    column = getattr(Demonstration, sought.sort)
+    places = [column.desc(), Demonstration.id.desc()] if sought.order == "desc" else [column.asc(), Demonstration.id]
+    ids = session.scalars(select(Demonstration.id).where(*conditions).order_by(*places).limit(COUNT_LIMIT + 1)).all()
+    rows = session.scalars(select(Demonstration).where(Demonstration.id.in_(ids[:PAGE_SIZE])).order_by(*places)).all()
+    return list(rows), len(ids)
 
 
 def _rows(session: Session, sought: Filter, conditions: list, key: tuple | None):
@@ -171,13 +197,6 @@ def _rows(session: Session, sought: Filter, conditions: list, key: tuple | None)
     if backwards:
         return rows[::-1], more, True
     return rows, key is not None, more
-
-
-def _count(session: Session, sought: Filter, conditions: list) -> int:
-    query: Select = select(Demonstration.id).where(*conditions)
-    if sought.seeks:
-        query = query.limit(COUNT_LIMIT + 1)
-    return session.scalar(select(func.count()).select_from(query.subquery()))
 
 
 def _key(sought: Filter, row: Demonstration, side: str) -> str:

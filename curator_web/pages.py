@@ -97,7 +97,8 @@ def _render(template: str, demonstration_id: str, selected: str | None, view: st
         template, review=found, row=found.row, turn=found.selected, actions=workflow.actions(found.row, account()),
         comments=comments.comments_of(db, demonstration_id),
         holder=leases.holder(found.row), view=view, targets=targets, intents=BROWSER_INTENTS,
-        speakers=SPEAKERS, modifiers=MODIFIERS, last_change=editing.last_status_change(db, demonstration_id))
+        speakers=SPEAKERS, modifiers=MODIFIERS,
+        last_change=editing.last_status_change(db, demonstration_id) if found.row.status != DRAFT else None)
 
 
 def _targets(found: ReviewView) -> list[dict]:

@@ -59,18 +59,16 @@ def edit(db: Database, demonstration_id: str, change: dict, version: int, accoun
         if key and (before := _made_before(session, row.id, key, change)):
             return before
         may_edit(row, account)
-        number = len(found.edits)
         new = add_edit(joined, row.id, change, version, account.name)
         if new == version:  # it changed nothing
             return Made(new)
-        session.flush()
-        made = session.get_one(Edit, (row.id, number + 1))
+        made = next(each for each in session.new if isinstance(each, Edit))
         made.key, made.version = key, new
         leases.touch(session, row, account)
         edits = [*found.edits, made.content]
         base = found.base["turns"]
-        facets.refresh(session, row.id, facets.of_turns(base, fold(base, edits), edits), facets.TURN_KINDS)
-        facets.add_person(session, row.id, account.name)
+        wanted = facets.of_turns(base, fold(base, edits), edits)
+        facets.refresh(session, row.id, wanted, facets.TURN_KINDS, account.name)
         return Made(new)
 
 

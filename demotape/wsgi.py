@@ -5,6 +5,7 @@ commas between; without it, only this machine's own), DEMOTAPE_HTTPS=1 (behind a
 X-Forwarded-For and X-Forwarded-Proto).
 """
 
+import gc
 import os
 from pathlib import Path
 
@@ -25,4 +26,5 @@ def make_app() -> Flask:
     if os.environ.get("DEMOTAPE_HTTPS") == "1":
         app.config["SESSION_COOKIE_SECURE"] = True
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1)
+    gc.freeze()  # what is loaded stays: looking through it again and again makes single answers 80 ms slower
     return app
