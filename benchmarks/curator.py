@@ -13,24 +13,20 @@ import json
 import os
 import random
 import re
-import socket
-import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from statistics import quantiles
 from urllib.parse import urlencode
 
 from tests import databases
+from tests.gunicorns import Gunicorn
 
 from .curator_data import PASSWORD, TURNS, WORDS, fill
 
-WORKERS, THREADS = 2, 4
+WORKERS = 2  # of one thread each: threads of one process wait for each other at every answer of the database
 CLIENTS = (1, 20)
 LIMITS = {1: 100, 20: 300}  # p95, milliseconds
 
@@ -89,31 +85,6 @@ class Client:
         return body.decode()
 
 
-@contextmanager
-def serving(url: str, data: Path) -> Iterator[tuple[int, list[int]]]:
-    """gunicorn over a database; yields its port and its workers' process ids."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    ready = data / "ready"
-    ready.unlink(missing_ok=True)
-    os.mkfifo(ready)
-    config = data / "gunicorn.py"
-    config.write_text(f"bind = '127.0.0.1:{port}'\nworkers = {WORKERS}\nthreads = {THREADS}\nkeepalive = 75\n"
-                      f"def post_worker_init(worker):\n    open({str(ready)!r}, 'w').write(str(worker.pid) + '\\n')\n")
-    server = subprocess.Popen([sys.executable, "-m", "gunicorn", "--config", config, "demotape.wsgi:make_app()"],
-                              env=os.environ | {"DEMOTAPE_DB": url, "DEMOTAPE_DATA": str(data)},
-                              stderr=(data / "log").open("wb"))
-    try:
-        pids: list[int] = []
-        while len(pids) < WORKERS:
-            pids += [int(line) for line in ready.read_text().split()]
-        yield port, pids
-    finally:
-        server.terminate()
-        server.wait(30)
-
-
 def measure(port: int, clients: int, seconds: float) -> dict[str, dict[str, float]]:
     """Let so many clients work at once; milliseconds by what they asked for."""
     people = [Client(port, "lea" if number == 0 else f"ann{number}", number) for number in range(clients)]
@@ -163,13 +134,13 @@ def run(url: str, demonstrations: int, seconds: float, clients: tuple[int, ...])
         turns = fill(url, demonstrations)
         result = {"demonstrations": demonstrations, "turns": turns, "filled_s": round(time.perf_counter() - begun)}
         print(f"  {demonstrations:,} demonstrations, {turns:,} turns, filled in {result['filled_s']} s", flush=True)
-        with serving(url, data) as (port, pids):
+        with Gunicorn(url, data, WORKERS) as server:
             for count in clients:
-                result[f"clients_{count}"] = found = measure(port, count, seconds)
+                result[f"clients_{count}"] = found = measure(server.port, count, seconds)
                 for kind, times in found.items():
                     print(f"  {count:>2} clients  {kind:<7} p50 {times['p50']:>6.1f} ms  p95 {times['p95']:>6.1f} ms"
                           f"  ({times['requests']} requests)", flush=True)
-            result["memory_mib"] = memory(pids)
+            result["memory_mib"] = memory(server.pids)
             print(f"  server: {result['memory_mib']} MiB", flush=True)
     return result
 
