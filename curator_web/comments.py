@@ -14,6 +14,7 @@ from .users import Account
 
 TEXT_LENGTH = 4000
 LIMIT = 500  # of one demonstration
+LAST_ID = 2**31 - 1  # that an integer column can hold
 
 
 def add_comment(db: Database, demonstration_id: str, account: Account, text: str, *, turn: str | None = None,
@@ -47,7 +48,7 @@ def add_comment(db: Database, demonstration_id: str, account: Account, text: str
 def resolve(db: Database, comment_id: int, account: Account) -> Comment:
     """Mark a comment as dealt with. Raises NotFound, InputError for an answer, NotAllowed for who has no part in it."""
     with db.writing() as session:
-        comment = session.get(Comment, comment_id)
+        comment = session.get(Comment, comment_id) if comment_id <= LAST_ID else None
         if comment is None:
             raise NotFound(f"there is no comment {comment_id}")
         row = library.row_of(session, comment.demonstration_id, lock=True)
@@ -87,7 +88,7 @@ def questions_for(db: Database, account: Account) -> list[tuple[Comment, Demonst
 
 def _checked_turn(session: Session, row: Demonstration, turn: str | None, answers: int | None) -> str | None:
     if answers is not None:
-        answered = session.get(Comment, answers)
+        answered = session.get(Comment, answers) if 0 < answers <= LAST_ID else None
         if answered is None or answered.demonstration_id != row.id or answered.answers is not None:
             raise InputError(f"field answers: there is no comment {answers} to answer here")
         return answered.turn
