@@ -111,6 +111,9 @@ def _guard() -> Response | None:
     g.account = _asking()
     if g.account is None:
         return _ask_to_sign_in()
+    view = current_app.view_functions[request.endpoint]
+    if hasattr(view, "takes_up_to"):
+        request.max_content_length = view.takes_up_to
     if not bearer():
         _check_csrf()
     return None

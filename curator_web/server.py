@@ -60,6 +60,7 @@ def serve(app: Flask, host: str = "127.0.0.1", port: int = 5000, say: Callable[[
             "No accounts yet, so nobody signs in on this machine")
     if not is_complete():
         say("The front-end libraries are missing, pages will be slow to use; run: python -m curator_web.vendor")
+    app.extensions["demotape"].jobs.start()
     try:
         server.serve_forever()
     except KeyboardInterrupt:

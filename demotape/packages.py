@@ -15,7 +15,8 @@ def import_path(database: Database, store: RecordingStore, path: Path) -> Import
     return import_package(database, store, path) if path.is_file() else import_recording(database, store, path)
 
 
-def import_package(database: Database, store: RecordingStore, package: Path) -> Imported:
+def import_package(database: Database, store: RecordingStore, package: Path,
+                   recorded_by: str | None = None) -> Imported:
     """Make a package a recording, process it and import it; doing it again changes nothing.
 
     Raises InputError when the package is not whole.
@@ -24,9 +25,9 @@ def import_package(database: Database, store: RecordingStore, package: Path) -> 
         recording = Path(folder) / "recording"
         receive(package, recording)
         process(recording)
-        return import_recording(database, store, recording)
+        return import_recording(database, store, recording, recorded_by)
 
 
-def take_package(database: Database, store: RecordingStore, package: Path) -> str:
+def take_package(database: Database, store: RecordingStore, package: Path, recorded_by: str | None = None) -> str:
     """As `import_package`; returns the demonstration's id, as the review app asks for it."""
-    return import_package(database, store, package).id
+    return import_package(database, store, package, recorded_by).id
