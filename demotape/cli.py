@@ -122,11 +122,12 @@ def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str
 @click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
 @click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
 def import_(paths: tuple[Path, ...], db: str | None, data: Path) -> None:
-    """Take processed recordings, and packages (zip files) of the extension, into the review app."""
-    from .packages import import_path
+    """Take processed recordings, packages (zip files) of the extension, and folders in WebLINX's layout, into the app.
+    """
+    from .packages import each_path, import_path
 
     database, store = _open(db, data)
-    _each(paths, "Importing", lambda path: import_path(database, store, path),
+    _each(each_path(paths), "Importing", lambda path: import_path(database, store, path),
           lambda path, imported: console.print(summary.imported_line(path, imported)))
 
 
