@@ -15,7 +15,7 @@ from curator_web.workflow import change_status, edit
 from demotape.packages import take_package
 from schemas.chromium import find_chromium
 
-from .curator_fixtures import Site, make_recording
+from .curator_fixtures import HOSTILE, Site, hostile_turns, make_recording
 from .packages import pack
 from .team_fixtures import ANN, LEA, PASSWORD, VAL, add_people
 
@@ -89,6 +89,21 @@ def cookies(browser, site) -> dict[str, list]:
         found[name] = context.cookies()
         context.close()
     return found
+
+
+def test_nothing_of_a_hostile_recording_runs(browser, site, cookies, tmp_path):
+    path = make_recording(tmp_path, recording_id="hostile", task=HOSTILE, make_turns=hostile_turns)
+    import_recording(site.db, site.store, path, recorded_by="lea")
+    add_comment(site.db, "hostile", VAL, HOSTILE, kind="question")
+    page = opened(browser, cookies["lea"])
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    for address in ("/", "/?search=script", "/questions", "/demonstrations/hostile", "/dashboard"):
+        page.goto(site.url + address)
+        page.keyboard.press("Tab")
+        assert "owned" not in page.title()
+    assert all(url.startswith(site.url) for url in asked)
+    page.context.close()
 
 
 def opened(browser: Browser, cookies: list, width: int = 1280, scheme: str = "light") -> Page:
