@@ -7,7 +7,9 @@ from pathlib import Path
 
 from flask import Flask
 
-from . import accounts, api, api_team, blobs, dashboard, exports, failures, imports, pages, security, team, uploads
+from . import (
+    accounts, api, api_jobs, api_team, blobs, dashboard, exports, failures, imports, pages, security, team, uploads,
+)
 from .context import Services
 from .database import Database, open_database
 from .inbox import Inbox
@@ -38,6 +40,7 @@ def build_app(db_url: str, data_dir: Path, who: str,
     app.register_blueprint(blobs.blueprint)
     described = api.register(app)
     described.register_blueprint(api_team.blueprint)
+    described.register_blueprint(api_jobs.blueprint)
     described.register_blueprint(dashboard.api)
     uploads.register(described)
     failures.register(app)

@@ -17,13 +17,14 @@ from .users import Account
 
 LEASE = timedelta(minutes=30)
 PAUSE = timedelta(minutes=5)  # a longer silence between two steps of a person is not counted as work
+WORK = (RETURNED, DRAFT, SUBMITTED, VALIDATED)
 ASSIGN_LIMIT = 1000  # demonstrations at a time
 
 
 def stages(account: Account) -> tuple[str, ...]:
     """The statuses in which demonstrations are this person's work, in the order in which they are handed out."""
     if account.alone:
-        return (DRAFT, RETURNED, SUBMITTED, VALIDATED)
+        return WORK
     if account.leads:
         return (VALIDATED, SUBMITTED)
     return (SUBMITTED, VALIDATED) if account.reviews else (RETURNED, DRAFT)
@@ -110,7 +111,8 @@ def _first(session: Session, account: Account, now: datetime, after: str | None)
     # Few at most, so they are sorted here: their own index is the only one that leads to them.
     mine = session.scalars(select(Demonstration).where(Demonstration.lease_who == account.name)
                            .with_for_update(skip_locked=True)).all()
-    order = {status: place for place, status in enumerate(stages(account))}
+    theirs = (*stages(account), *(status for status in WORK if status not in stages(account)))
+    order = {status: place for place, status in enumerate(theirs)}
     held = [row for row in mine if row.status in order and row.id != after]
     if held:
         return min(held, key=lambda row: (order[row.status], row.imported_at, row.id))
@@ -118,8 +120,10 @@ def _first(session: Session, account: Account, now: datetime, after: str | None)
     other = or_(Demonstration.submitted_by.is_(None), Demonstration.submitted_by != account.name)
     unseen = or_(Demonstration.reviewed_by.is_(None), Demonstration.reviewed_by != account.name)
     passed = [Demonstration.id != after] if after else []
-    for belongs in (Demonstration.assigned_to == account.name, Demonstration.assigned_to.is_(None)):
-        for status in stages(account):
+    # What was assigned to somebody, or was sent back to them, is theirs whatever their role.
+    for belongs, statuses in ((Demonstration.assigned_to == account.name, theirs),
+                              (Demonstration.assigned_to.is_(None), stages(account))):
+        for status in statuses:
             fits = [Demonstration.status == status, belongs, free, *passed]
             if status in (SUBMITTED, VALIDATED) and not account.alone:
                 fits.append(other)

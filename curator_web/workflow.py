@@ -11,6 +11,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from pipeline.edits import fold
+from schemas import EditSchema
+from schemas.files import check
 
 from . import agreement, audit, facets, leases, library
 from .database import Database
@@ -157,7 +159,7 @@ def _made_before(session: Session, demonstration_id: str, key: str, change: dict
     row = session.scalars(select(Edit).where(Edit.demonstration_id == demonstration_id, Edit.key == key)).first()
     if row is None:
         return None
-    if row.content != well_formed(change):
+    if row.content != check(well_formed(change), EditSchema(), "edit"):
         raise Conflict("another edit was made under this key; give each edit a key of its own")
     return Made(row.version, again=True)
 

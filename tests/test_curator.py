@@ -313,7 +313,8 @@ def test_openapi_describes_every_path(client):
         "put /api/uploads/{upload_id}/chunks/{number}", "post /api/uploads/{upload_id}/finish",
         "post /api/next", "post /api/assignments", "get /api/demonstrations/{demonstration_id}/comments",
         "post /api/demonstrations/{demonstration_id}/comments", "post /api/comments/{comment_id}/resolve",
-        "get /api/demonstrations/{demonstration_id}/history", "get /api/dashboard"}
+        "get /api/demonstrations/{demonstration_id}/history", "get /api/dashboard",
+        "post /api/exports", "get /api/jobs/{job_id}"}
 
 
 def test_headers_hosts_and_cookies(client):

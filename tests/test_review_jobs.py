@@ -146,7 +146,12 @@ def test_an_export_is_begun_on_its_page_and_downloaded(app, services, tmp_path):
     names = zipfile.ZipFile(io.BytesIO(answer.data)).namelist()
     assert any(name.endswith(".tar") for name in names)
     assert sorted(path.name for path in (tmp_path / "data" / "exports").iterdir()) == [f"{job.id}.zip"]
+    token = {"X-CSRFToken": lead.get("/api/token").json["token"]}
+    begun = lead.post("/api/exports", json={"format": "weblinx"}, headers=token)
+    assert (begun.status_code, begun.json["state"]) == (202, "queued")
+    assert lead.get(f"/api/jobs/{job.id}").json["result"]["demonstrations"] == 1
     for wrong in (999, 10**12):
+        assert lead.get(f"/api/jobs/{wrong}").status_code == 404
         assert lead.get(f"/exports/{wrong}.zip").status_code == 404
     annotator = signed_in(app, "ann")
     for address in ("/exports", f"/exports/{job.id}.zip", "/dashboard"):

@@ -29,6 +29,7 @@ def served(request, tmp_path_factory):
     import_recording(services.db, services.store,
                      make_recording(folder, recording_id="hostile", make_turns=hostile_turns))
     yield app, token
+    services.jobs.close()
     services.inbox.close()
 
 

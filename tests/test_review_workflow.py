@@ -244,6 +244,13 @@ def test_reviewers_get_what_others_submitted(db, fill):
     assert take_next(db, WIM).id == "rec-1"
 
 
+def test_what_is_sent_back_goes_to_who_submitted_it_whatever_their_role(db, fill):
+    fill()
+    go(db, "submitted", VAL)
+    go(db, "returned", WIM, "look again")
+    assert take_next(db, VAL).id == "rec-1"
+
+
 def test_what_is_assigned_comes_first_and_is_nobody_elses(db, fill):
     fill(4)
     assert assign(db, ["rec-3", "rec-4"], "ann", LEA) == 2
