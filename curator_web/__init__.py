@@ -23,11 +23,11 @@ def default_db_url(data_dir: Path) -> str:
 
 
 def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, who: str = "local",
-               take: "Callable[[Database, RecordingStore, Path], str] | None" = None) -> "Flask":
+               take: "Callable[[Database, RecordingStore, Path, str], str] | None" = None) -> "Flask":
     """The review app over a database and a data folder; both are made when they do not exist.
 
-    `who` is the name under which edits are noted, until there are accounts. `take` makes a package of the extension a
-    demonstration and returns its id; without it no uploads are taken.
+    `who` is the name under which edits are noted, until there are accounts. `take` makes a package of the extension,
+    sent by the user who recorded it, a demonstration and returns its id; without it no uploads are taken.
     Raises InputError when the database or the folder cannot be opened.
     """
     from .app import build_app

@@ -1,7 +1,7 @@
 """The JSON API: the pages' abilities for programs. Described in OpenAPI at /api/openapi.json.
 
-A change needs the session cookie and the header X-CSRFToken, both from GET /api/token, and the version that it was
-made on.
+Signed in by `Authorization: Bearer TOKEN`, or by the browser's session; then a change needs the header X-CSRFToken,
+from GET /api/token. A change names the version of the demonstration that it was made on.
 """
 
 from flask import Flask
@@ -13,13 +13,16 @@ from marshmallow import Schema, fields, validate
 from schemas import DemonstrationSchema, EditSchema
 from schemas.parts import Strict
 
-from . import editing, library
+from . import editing, library, workflow
+from .accounts import account
 from .context import services
-from .models import STATUSES
+from .listing import Page, listing, read_filter
+from .models import KEY_LENGTH, ORDERS, STATUSES
 
 blueprint = Blueprint("api", __name__, url_prefix="/api", description="Demonstrations and their edits")
 
 NOT_FOUND = {"description": "There is no such demonstration."}
+NOT_ALLOWED = {"description": "Who asks may not do this."}
 STALE = {"description": "Somebody changed the demonstration meanwhile, or its status does not allow the change."}
 
 
@@ -39,23 +42,40 @@ class SummarySchema(Schema):
     recorded_at = fields.AwareDateTime(required=True)
     imported_at = fields.AwareDateTime(required=True)
     changed_at = fields.AwareDateTime(required=True)
+    recorded_by = fields.String(required=True, allow_none=True)
+    assigned_to = fields.String(required=True, allow_none=True)
+    submitted_by = fields.String(required=True, allow_none=True)
+    reviewed_by = fields.String(required=True, allow_none=True)
+    lease_who = fields.String(required=True, allow_none=True, metadata={"description": "who has it at work"})
+    lease_until = fields.AwareDateTime(required=True, allow_none=True)
+    open_comments = fields.Integer(required=True)
 
 
 class ListQuerySchema(Schema):
     """Which demonstrations to list."""
 
-    search = fields.String(load_default="", metadata={"description": "words in the task, site or id"})
-    status = fields.String(load_default="", validate=validate.OneOf(("", *STATUSES)))
-    page = fields.Integer(load_default=1, validate=validate.Range(min=1, max=1_000_000))
+    search = fields.String(metadata={"description": "beginnings of words in the task, site or id"})
+    status = fields.String(validate=validate.OneOf(("", *STATUSES)))
+    site = fields.String()
+    intent = fields.String()
+    check = fields.String(metadata={"description": "kind of a check that asks for a look"})
+    person = fields.String(metadata={"description": "who recorded, edited, was assigned or decided"})
+    assigned = fields.String()
+    since = fields.String(metadata={"description": "recorded on this day (YYYY-MM-DD) or later"})
+    until = fields.String(metadata={"description": "recorded on this day or before"})
+    sort = fields.String(validate=validate.OneOf(ORDERS))
+    order = fields.String(validate=validate.OneOf(("asc", "desc")))
+    after = fields.String(metadata={"description": "`next` or `previous` of another page"})
 
 
 class PageSchema(Schema):
     """One page of the list."""
 
     rows = fields.List(fields.Nested(SummarySchema), required=True, data_key="demonstrations")
-    total = fields.Integer(required=True)
-    number = fields.Integer(required=True, data_key="page")
-    last = fields.Integer(required=True, data_key="pages")
+    total = fields.Integer(required=True, allow_none=True, metadata={
+        "description": "when facets or words are sought, counted up to 201 and null on the pages after the first"})
+    next = fields.String(required=True, metadata={"description": "`after` of the following page, or empty"})
+    previous = fields.String(required=True, metadata={"description": "`after` of the page before, or empty"})
 
 
 class LoggedEditSchema(Schema):
@@ -72,6 +92,8 @@ class NewEditSchema(Strict):
 
     version = fields.Integer(required=True, strict=True)
     edit = fields.Nested(EditSchema, required=True)
+    key = fields.String(load_default=None, allow_none=True, validate=validate.Length(1, KEY_LENGTH), metadata={
+        "description": "your own name for this edit: sent again under it, it is not made again"})
 
 
 class NewStatusSchema(Strict):
@@ -79,7 +101,7 @@ class NewStatusSchema(Strict):
 
     version = fields.Integer(required=True, strict=True)
     status = fields.String(required=True, validate=validate.OneOf(STATUSES))
-    reason = fields.String(load_default="", metadata={"description": "needed for `invalid`"})
+    reason = fields.String(load_default="", metadata={"description": "needed for `returned` and `invalid`"})
 
 
 class VersionSchema(Schema):
@@ -104,9 +126,9 @@ def token() -> dict:
 @blueprint.get("/demonstrations")
 @blueprint.arguments(ListQuerySchema, location="query")
 @blueprint.response(200, PageSchema)
-def demonstrations(query: dict) -> library.Page:
+def demonstrations(query: dict) -> Page:
     """Demonstrations, the newest first"""
-    return library.listing(services().db, **query)
+    return listing(services().db, read_filter(query))
 
 
 @blueprint.get("/demonstrations/<demonstration_id>")
@@ -138,22 +160,24 @@ class Edits(MethodView):
     @blueprint.arguments(NewEditSchema)
     @blueprint.response(201, VersionSchema)
     @blueprint.alt_response(404, **NOT_FOUND)
+    @blueprint.alt_response(403, **NOT_ALLOWED)
     @blueprint.alt_response(409, **STALE)
     def post(self, new: dict, demonstration_id: str) -> dict:
         """Make an edit, undo or redo"""
-        version = editing.add_edit(services().db, demonstration_id, new["edit"], new["version"], services().who)
-        return {"version": version}
+        return {"version": workflow.edit(services().db, demonstration_id, new["edit"], new["version"], account(),
+                                         new["key"]).version}
 
 
 @blueprint.put("/demonstrations/<demonstration_id>/status")
 @blueprint.arguments(NewStatusSchema)
 @blueprint.response(200, VersionSchema)
 @blueprint.alt_response(404, **NOT_FOUND)
+@blueprint.alt_response(403, **NOT_ALLOWED)
 @blueprint.alt_response(409, **STALE)
 def status(new: dict, demonstration_id: str) -> dict:
-    """Submit, approve, mark invalid or reopen"""
-    return {"version": editing.set_status(services().db, demonstration_id, new["status"], new["version"],
-                                          services().who, new["reason"])}
+    """Submit, validate, approve, send back, mark invalid or reopen"""
+    return {"version": workflow.change_status(services().db, demonstration_id, new["status"], new["version"],
+                                              account(), new["reason"])}
 
 
 def register(app: Flask) -> Api:

@@ -2,34 +2,52 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from flask import Flask
 
-from . import api, blobs, failures, history, moments, pages, security, uploads
+from . import (
+    accounts, api, api_jobs, api_team, blobs, dashboard, exports, failures, history, imports,
+    moments, pages, security, team, uploads,
+)
 from .context import Services
 from .database import Database, open_database
 from .inbox import Inbox
+from .jobs import Jobs
 from .presentation import clock, time_of_day, told, when
 from .storage import RecordingStore
 
 
 def build_app(db_url: str, data_dir: Path, who: str,
-              take: Callable[[Database, RecordingStore, Path], str] | None) -> Flask:
+              take: Callable[[Database, RecordingStore, Path, str], str] | None) -> Flask:
     """The review app; see `curator_web.create_app`."""
     app = Flask("curator_web")
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     store, db = RecordingStore(data_dir), open_database(db_url)
-    inbox = Inbox(db, store.data_dir, lambda path: take(db, store, path)) if take else None
-    app.extensions["demotape"] = Services(db, store, who, inbox)
+    inbox = Inbox(db, store.data_dir, partial(take, db, store)) if take else None
+    kinds = {exports.KIND: partial(exports.run, db, store)}
+    if take:
+        kinds[imports.KIND] = partial(imports.run, partial(take, db, store), store.data_dir)
+    app.extensions["demotape"] = Services(db, store, who, inbox, Jobs(db, kinds))
     security.protect(app, store.secret())
-    app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day, clock=clock, told=told)
-    app.register_blueprint(pages.blueprint)
-    for concern in (history, moments, blobs):
+    app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day, status_name=status_name,
+                                 clock=clock, told=told)
+    accounts.register(app)
+    for concern in (pages, history, moments, team, dashboard, exports, imports, blobs):
         app.register_blueprint(concern.blueprint)
-    uploads.register(app, api.register(app))
+    described = api.register(app)
+    described.register_blueprint(api_team.blueprint)
+    described.register_blueprint(api_jobs.blueprint)
+    described.register_blueprint(dashboard.api)
+    uploads.register(described)
     failures.register(app)
     return app
+
+
+def status_name(status: str) -> str:
+    """A status in words."""
+    return {"returned": "Sent back"}.get(status, status.capitalize())
 
 
 def dom_id(text: str) -> str:

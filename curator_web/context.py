@@ -6,6 +6,7 @@ from flask import current_app
 
 from .database import Database
 from .inbox import Inbox
+from .jobs import Jobs
 from .storage import RecordingStore
 
 
@@ -16,7 +17,8 @@ class Services:
     db: Database
     store: RecordingStore
     who: str
-    inbox: Inbox | None = None
+    inbox: Inbox | None
+    jobs: Jobs
 
 
 def services() -> Services:

@@ -1,7 +1,10 @@
 """Opening the database: SQLite by default, PostgreSQL by URL, always migrated to the newest tables."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import fcntl
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from alembic import command
@@ -21,13 +24,21 @@ BUSY_SECONDS = 30
 class Database:
     """A connection pool, and the two ways to use it."""
 
-    def __init__(self, engine: Engine):
+    def __init__(self, engine: Engine, turn: Callable[[], AbstractContextManager] = nullcontext):
+        """`turn`: waits until it is this process's and thread's turn to write."""
         self.engine = engine
+        self._turn = turn
+        # PostgreSQL shows each statement its own moment by default; then beginning and ending cost two journeys each.
+        alone = engine.dialect.name == "postgresql"
+        self._reader = engine.execution_options(isolation_level="AUTOCOMMIT") if alone else engine
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """A session that sees one moment of the database."""
-        with Session(self.engine, expire_on_commit=False) as session:
+        """A session to read with; in SQLite it sees one moment, in PostgreSQL each statement sees its own.
+
+        Read what counts how often something was changed first: what is read later can only be newer.
+        """
+        with Session(self._reader, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
@@ -36,13 +47,37 @@ class Database:
 
         SQLite takes its write lock at once; a transaction that begins by reading could not wait for it later.
         """
-        with (self.engine.connect().execution_options(writing=True) as connection,
+        with (self._turn(), self.engine.connect().execution_options(writing=True) as connection,
               Session(connection, expire_on_commit=False) as session, session.begin()):
             yield session
+
+    @contextmanager
+    def together(self) -> Iterator[tuple[Session, "Database"]]:
+        """One transaction for several functions that write: its session, and a database that they can be given.
+
+        What they write through that database is committed with the rest, or not at all.
+        """
+        with self.writing() as session:
+            yield session, _Joined(self.engine, session)
 
     def close(self) -> None:
         """Give the connections back."""
         self.engine.dispose()
+
+
+class _Joined(Database):
+    """A database inside one transaction that somebody else ends."""
+
+    def __init__(self, engine: Engine, session: Session):
+        super().__init__(engine)
+        self._session = session
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        self._session.flush()
+        yield self._session
+
+    writing = reading
 
 
 def open_database(url: str) -> Database:
@@ -61,7 +96,34 @@ def open_database(url: str) -> Database:
         raise InputError(f"{_public(url)}: made by a newer version of demotape; install that one") from None
     except OSError as error:
         raise InputError(f"{_public(url)}: cannot be opened ({error.strerror})") from None
-    return Database(engine)
+    return Database(engine, _turns(engine))
+
+
+class _Turns:
+    """Who writes to an SQLite file next: one at a time, woken at once.
+
+    SQLite itself waits by trying again after pauses that grow to 100 ms, so that of twenty who wait some are passed
+    over for a second. The lock is the system's and ends with the process that holds it.
+    """
+
+    def __init__(self, path: Path):
+        self._path = path
+        self._thread = threading.Lock()
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self._thread:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                yield
+            finally:
+                os.close(descriptor)
+
+
+def _turns(engine: Engine) -> Callable[[], AbstractContextManager]:
+    file = engine.url.database if engine.dialect.name == "sqlite" else None
+    return _Turns(Path(f"{file}-turn")) if file and file != ":memory:" else nullcontext
 
 
 def migrate(connection: Connection, revision: str = "head") -> None:

@@ -3,7 +3,7 @@
 from flask import Flask, Response, jsonify, make_response, render_template, request
 from werkzeug.exceptions import HTTPException
 
-from .errors import Conflict, DemotapeError, InputError, NotFound, NotSignedIn
+from .errors import Conflict, DemotapeError, InputError, NotAllowed, NotFound, NotSignedIn, TooManyTries
 
 WORDS = {
     400: ("That did not work", "The request was not understood."),
@@ -13,10 +13,12 @@ WORDS = {
     405: ("Not allowed", "This address cannot be used in that way."),
     409: ("Not saved", "Somebody changed this demonstration meanwhile."),
     413: ("Too large", "What was sent is too large."),
+    429: ("Wait a little", "Too many tries."),
     500: ("Something went wrong", "The fault is in demotape, and it is noted in the server's log. Nothing was saved."),
 }
 EXPIRED = "This page is too old to save from. Reload it and try again."
-CODES = ((NotFound, 404), (NotSignedIn, 401), (InputError, 400), (Conflict, 409))
+CODES = ((NotFound, 404), (NotSignedIn, 401), (NotAllowed, 403), (TooManyTries, 429), (InputError, 400),
+         (Conflict, 409))
 
 
 def register(app: Flask) -> None:

@@ -38,7 +38,7 @@ class Arrival:
 class Inbox:
     """The uploads of one data folder. `take` makes a package a demonstration and returns its id; raises InputError."""
 
-    def __init__(self, db: Database, data_dir: Path, take: Callable[[Path], str]):
+    def __init__(self, db: Database, data_dir: Path, take: Callable[[Path, str], str]):
         self._db = db
         self._folder = data_dir / "uploads"
         self._take = take
@@ -125,9 +125,11 @@ class Inbox:
 
     def _import(self, upload_id: str) -> None:
         """Run by the worker."""
+        with self._db.reading() as session:
+            who = session.get_one(Upload, upload_id).who
         path = self._path(upload_id)
         try:
-            demonstration = self._take(path)
+            demonstration = self._take(path, who)
         except InputError as error:
             self._set(upload_id, PROCESSING, state=FAILED, error=str(error).replace(str(path), "the recording"))
         except Exception:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from pipeline.edits import fold
@@ -14,13 +14,12 @@ from recorder.reading import Recording
 from schemas import DemonstrationSchema, InputError
 from schemas.files import read_json
 
+from . import facets
 from .database import Database
 from .errors import NotFound
 from .models import DRAFT, ID_LENGTH, INVALID, STATUSES, BaseTurns, Demonstration, Edit, StatusChange
 from .storage import ID, RecordingStore
 from .summary import counts, site, well_formed
-
-PAGE_SIZE = 50
 
 
 @dataclass(frozen=True)
@@ -39,28 +38,17 @@ class Review:
     row: Demonstration
     base: dict
     edits: list[dict]
+    kept: BaseTurns | None = None  # lets a session find the turns again without reading them again
 
     def current(self) -> dict:
         """The demonstration with its edits folded in."""
         return self.base | {"turns": fold(self.base["turns"], self.edits)}
 
 
-@dataclass(frozen=True)
-class Page:
-    """One page of a list, and how many there are in all."""
-
-    rows: list[Demonstration]
-    total: int
-    number: int
-    size: int = PAGE_SIZE
-
-    @property
-    def last(self) -> int:
-        return max(1, -(-self.total // self.size))
-
-
-def import_recording(db: Database, store: RecordingStore, path: Path | str) -> Imported:
+def import_recording(db: Database, store: RecordingStore, path: Path | str, recorded_by: str | None = None) -> Imported:
     """Take a processed recording into the app; importing it again is safe and loses no edits.
+
+    `recorded_by`: the user who recorded it, who can then be asked.
 
     Raises InputError when the folder is not a recording, is still being recorded, was not processed yet, or when
     another recording of the same id is there.
@@ -76,26 +64,11 @@ def import_recording(db: Database, store: RecordingStore, path: Path | str) -> I
         row = session.get(Demonstration, demonstration["id"], with_for_update=True)
         outcome = _renew(session, row, demonstration) if row else "new"
         if not row:
-            _insert(session, demonstration, recording.manifest["started_at"])
+            row = _insert(session, demonstration, recording.manifest["started_at"])
+        if recorded_by and not row.recorded_by:
+            row.recorded_by = recorded_by
+            facets.add_person(session, row.id, recorded_by)
     return Imported(demonstration["id"], outcome)
-
-
-def listing(db: Database, search: str = "", status: str = "", page: int = 1) -> Page:
-    """Demonstrations, the newest first, whose task, site or id holds the text and that have the status."""
-    conditions: list[ColumnElement[bool]] = []
-    for word in well_formed(search).split():
-        conditions.append(or_(*(column.icontains(word, autoescape=True)
-                                for column in (Demonstration.task, Demonstration.site, Demonstration.id))))
-    if status in STATUSES:
-        conditions.append(Demonstration.status == status)
-    with db.reading() as session:
-        total = session.scalar(select(func.count()).select_from(Demonstration).where(*conditions))
-        number = min(max(page, 1), max(1, -(-total // PAGE_SIZE)))
-        rows = session.scalars(
-            select(Demonstration).where(*conditions)
-            .order_by(Demonstration.imported_at.desc(), Demonstration.id)
-            .limit(PAGE_SIZE).offset((number - 1) * PAGE_SIZE)).all()
-    return Page(list(rows), total, number)
 
 
 def review(db: Database, demonstration_id: str) -> Review:
@@ -127,11 +100,18 @@ def exportable(db: Database, store: RecordingStore,
 
 def load(session: Session, demonstration_id: str, *, lock: bool = False) -> Review:
     """As `review`, inside a transaction; `lock` keeps others from changing it meanwhile."""
+    row = row_of(session, demonstration_id, lock=lock)
+    edits = session.scalars(select(Edit.content).where(Edit.demonstration_id == row.id).order_by(Edit.number))
+    base = session.get_one(BaseTurns, row.id)
+    return Review(row, base.content, list(edits), base)
+
+
+def row_of(session: Session, demonstration_id: str, *, lock: bool = False) -> Demonstration:
+    """The demonstration's row, inside a transaction; raises NotFound."""
     row = session.get(Demonstration, well_formed(demonstration_id), with_for_update=lock)
     if row is None:
         raise NotFound(f"there is no demonstration {demonstration_id[:ID_LENGTH]!r}")
-    edits = session.scalars(select(Edit.content).where(Edit.demonstration_id == row.id).order_by(Edit.number))
-    return Review(row, session.get_one(BaseTurns, row.id).content, list(edits))
+    return row
 
 
 def _read(recording: Recording) -> dict:
@@ -155,13 +135,16 @@ def _read(recording: Recording) -> dict:
     return demonstration
 
 
-def _insert(session: Session, demonstration: dict, recorded_at: datetime) -> None:
+def _insert(session: Session, demonstration: dict, recorded_at: datetime) -> Demonstration:
     now = datetime.now(UTC)
-    session.add(Demonstration(
+    row = Demonstration(
         id=demonstration["id"], recording=demonstration["recording"], status=DRAFT, version=1,
-        recorded_at=recorded_at, imported_at=now, changed_at=now, **_summary(demonstration)))
+        recorded_at=recorded_at, imported_at=now, changed_at=now, **_summary(demonstration))
+    session.add(row)
     session.flush()  # the base turns refer to the row
     session.add(BaseTurns(demonstration_id=demonstration["id"], content=demonstration))
+    _refresh(session, demonstration)
+    return row
 
 
 def _renew(session: Session, row: Demonstration,
@@ -178,7 +161,14 @@ def _renew(session: Session, row: Demonstration,
     row.changed_at = datetime.now(UTC)
     for name, value in _summary(demonstration).items():
         setattr(row, name, value)
+    _refresh(session, demonstration)
     return "renewed"
+
+
+def _refresh(session: Session, demonstration: dict) -> None:
+    turns = demonstration["turns"]
+    found = facets.of_texts(demonstration["task"], site(turns), demonstration["id"]) | facets.of_turns(turns, turns, [])
+    facets.refresh(session, demonstration["id"], found, ("word", *facets.TURN_KINDS))
 
 
 def _summary(demonstration: dict) -> dict:

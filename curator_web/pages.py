@@ -3,15 +3,18 @@
 from flask import Blueprint, make_response, redirect, render_template, request, url_for
 from werkzeug import Response
 
+from pipeline.checks import KINDS
 from pipeline.edits import standing
-from schemas import BROWSER_INTENTS
+from schemas import BROWSER_INTENTS, INTENTS
 from schemas.recording import SPEAKERS
 
-from . import editing, library
+from . import comments, editing, leases, library, users, workflow
+from .accounts import account
 from .context import services
 from .edit_forms import edit_from_form, version_from_form
 from .forms import MODIFIERS
-from .models import STATUSES
+from .listing import COUNT_LIMIT, listing, read_filter, sites
+from .models import DRAFT, ORDERS, STATUSES
 from .moments import moment
 from .presentation import ReviewView
 
@@ -21,10 +24,17 @@ blueprint = Blueprint("pages", __name__)
 @blueprint.get("/")
 def index() -> str:
     """The list, searched and filtered by the URL."""
-    search, status = request.args.get("search", "").strip(), request.args.get("status", "")
-    page = library.listing(services().db, search, status, request.args.get("page", 1, int))
-    template = "_rows.html" if request.headers.get("HX-Request") else "list.html"
-    return render_template(template, page=page, search=search, status=status, statuses=STATUSES)
+    db, sought = services().db, read_filter(request.args)
+    page = listing(db, sought)
+    if request.headers.get("HX-Request"):
+        return render_template("_rows.html", page=page, sought=sought, count_limit=COUNT_LIMIT, people=_people())
+    return render_template(
+        "list.html", page=page, sought=sought, statuses=STATUSES, intents=INTENTS, kinds=KINDS, sites=sites(db),
+        orders=ORDERS, people=_people(), count_limit=COUNT_LIMIT, questions=len(comments.questions_for(db, account())))
+
+
+def _people() -> list[str]:
+    return [user.name for user in users.everybody(services().db)]
 
 
 @blueprint.get("/demonstrations/<demonstration_id>")
@@ -38,10 +48,12 @@ def review(demonstration_id: str) -> str:
 def edit(demonstration_id: str) -> str | Response:
     """Save one edit at once; asked by htmx, answer the page's whole working area."""
     change = edit_from_form(demonstration_id)
-    before = library.review(services().db, demonstration_id).edits
-    editing.add_edit(services().db, demonstration_id, change, version_from_form(), services().who)
+    steps_back = change["op"] in ("undo", "redo")
+    before = library.review(services().db, demonstration_id).edits if steps_back else []
+    workflow.edit(services().db, demonstration_id, change, version_from_form(), account(),
+                  request.form.get("key") or None)
     selected = request.form.get("selected")
-    if change["op"] in ("undo", "redo"):
+    if steps_back:
         selected = _touched(before, [*before, change]) or selected
     elif change["op"] in ("add", "merge"):
         selected = change["turn"]
@@ -50,10 +62,19 @@ def edit(demonstration_id: str) -> str | Response:
 
 @blueprint.post("/demonstrations/<demonstration_id>/status")
 def status(demonstration_id: str) -> str | Response:
-    """Change the status."""
-    editing.set_status(services().db, demonstration_id, request.form.get("status", ""), version_from_form(),
-                       services().who, request.form.get("reason", ""))
-    return _after_change(demonstration_id, request.form.get("selected"))
+    """Change the status; in a team, who is done with a demonstration gets the next one at once."""
+    db, given, who = services().db, request.form.get("status", ""), account()
+    workflow.change_status(db, demonstration_id, given, version_from_form(), who, request.form.get("reason", ""))
+    if who.alone or given == DRAFT:
+        return _after_change(demonstration_id, request.form.get("selected"))
+    following = leases.take_next(db, who, after=demonstration_id)
+    address = (url_for(".review", demonstration_id=following.id, done=demonstration_id) if following
+               else url_for(".index", done=demonstration_id))
+    if not request.headers.get("HX-Request"):
+        return redirect(address, 303)
+    response = make_response("")
+    response.headers["HX-Redirect"] = address
+    return response
 
 
 def _after_change(demonstration_id: str, selected: str | None) -> str | Response:
@@ -77,5 +98,6 @@ def _render(template: str, demonstration_id: str, selected: str | None, view: st
     shown = moment(found, view)
     return render_template(
         template, review=found, row=found.row, turn=found.selected, moment=shown, view=shown.view,
-        intents=BROWSER_INTENTS,
-        speakers=SPEAKERS, modifiers=MODIFIERS, last_change=editing.last_status_change(db, demonstration_id))
+        actions=workflow.actions(found.row, account()), comments=comments.comments_of(db, demonstration_id),
+        holder=leases.holder(found.row), intents=BROWSER_INTENTS, speakers=SPEAKERS, modifiers=MODIFIERS,
+        last_change=editing.last_status_change(db, demonstration_id) if found.row.status != DRAFT else None)

@@ -1,5 +1,7 @@
 """What protects the app: who may ask (Host), what pages may do (headers), and that changes come from them (CSRF)."""
 
+from datetime import timedelta
+
 from flask import Flask, Response, abort, current_app, request
 from flask_wtf import CSRFProtect
 
@@ -19,7 +21,9 @@ def protect(app: Flask, secret: bytes) -> None:
         SESSION_COOKIE_NAME="demotape",
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
+        PERMANENT_SESSION_LIFETIME=timedelta(days=14),
         WTF_CSRF_TIME_LIMIT=None,  # a review page may stand open all day
+        WTF_CSRF_CHECK_DEFAULT=False,  # accounts.py checks, once it is known how a request is signed in
         MAX_CONTENT_LENGTH=4 << 20,
         MAX_FORM_MEMORY_SIZE=4 << 20,
         HOSTS=LOOPBACK,
@@ -27,6 +31,11 @@ def protect(app: Flask, secret: bytes) -> None:
     app.before_request(_check_host)
     CSRFProtect(app)
     app.after_request(_add_headers)
+
+
+def is_open_to_others() -> bool:
+    """Whether the app answers to other names than this machine's own."""
+    return not set(current_app.config["HOSTS"]) <= set(LOOPBACK)
 
 
 def _check_host() -> None:

@@ -9,6 +9,7 @@ from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 from .errors import InputError
 from .security import ANY_HOST, LOOPBACK
+from .users import has_accounts
 from .vendor import is_complete
 
 
@@ -53,10 +54,13 @@ def serve(app: Flask, host: str = "127.0.0.1", port: int = 5000, say: Callable[[
     """Serve until Ctrl-C, after saying where. Raises InputError when the port cannot be had."""
     server = make(app, host, port)
     say(f"The review app is at {address(server)} (Ctrl-C ends it)")
-    if host not in LOOPBACK:
-        say("There are no accounts yet: everybody who can reach this address can read and edit.")
+    if not has_accounts(app.extensions["demotape"].db):
+        say("No accounts yet, so nobody signs in and only this machine is served; "
+            "make one with: demotape user add NAME --role lead" if host not in LOOPBACK else
+            "No accounts yet, so nobody signs in on this machine")
     if not is_complete():
         say("The front-end libraries are missing, pages will be slow to use; run: python -m curator_web.vendor")
+    app.extensions["demotape"].jobs.start()
     try:
         server.serve_forever()
     except KeyboardInterrupt:

@@ -120,11 +120,12 @@ def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str
 @click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
 @click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
 def import_(paths: tuple[Path, ...], db: str | None, data: Path) -> None:
-    """Take processed recordings, and packages (zip files) of the extension, into the review app."""
-    from .packages import import_path
+    """Take processed recordings, packages (zip files) of the extension, and folders in WebLINX's layout, into the app.
+    """
+    from .packages import each_path, import_path
 
     database, store = _open(db, data)
-    _each(paths, "Importing", lambda path: import_path(database, store, path),
+    _each(each_path(paths), "Importing", lambda path: import_path(database, store, path),
           lambda path, imported: console.print(summary.imported_line(path, imported)))
 
 
@@ -145,21 +146,47 @@ for _command in exporting.COMMANDS:
 
 @main.group()
 def user() -> None:
-    """Who may send recordings to the review app."""
+    """Who may sign in to the review app."""
 
 
 @user.command("add")
 @click.argument("name")
 @click.option("--role", required=True, help="annotator, validator or lead.")
+@click.option("--password-stdin", is_flag=True, help="Read the password from standard input instead of asking.")
 @click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
 @click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
-def user_add(name: str, role: str, db: str | None, data: Path) -> None:
-    """Make the user NAME and print the token to sign in with; it is shown only once."""
+def user_add(name: str, role: str, password_stdin: bool, db: str | None, data: Path) -> None:
+    """Make the user NAME with a password for the pages, and print the token for programs; it is shown only once."""
     from curator_web.users import add_user
 
-    token = add_user(_open(db, data)[0], name, role)
+    token = add_user(_open(db, data)[0], name, role, _password(password_stdin))
     errors.print(f"{name} is {'an' if role == 'annotator' else 'a'} {role} now. The token, shown only this once:")
     console.print(token)
+
+
+@user.command("password")
+@click.argument("name")
+@click.option("--password-stdin", is_flag=True, help="Read the password from standard input instead of asking.")
+@click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
+@click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
+def user_password(name: str, password_stdin: bool, db: str | None, data: Path) -> None:
+    """Give the user NAME a new password; who is signed in with the old one is signed out."""
+    from curator_web.users import set_password
+
+    password = _password(password_stdin)
+    if password is None:
+        raise InputError("the password is missing; give it with --password-stdin")
+    set_password(_open(db, data)[0], name, password)
+    errors.print(f"{name} has a new password.")
+
+
+def _password(from_stdin: bool) -> str | None:
+    """From standard input or asked for twice; None where nobody can be asked: such a user has only the token."""
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    if not sys.stdin.isatty():
+        return None
+    return click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
 
 
 def _each(paths: Iterable[Path], title: str, work: Callable, report: Callable) -> None:
@@ -186,9 +213,9 @@ def _serve(db: str | None, data: Path, host: str, port: int) -> None:
     from curator_web import create_app
     from curator_web.server import serve
 
-    from .packages import import_package
+    from .packages import take_package
 
-    serve(create_app(db, data, take=lambda *given: import_package(*given).id), host, port)
+    serve(create_app(db, data, take=take_package), host, port)
 
 
 def _roles(speakers: tuple[str, ...]) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """What the tests share: one browser for the whole run, a site of their own, and a way to record a hand."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from recorder import Recorder, Recording
 from recorder.browser import launch
 
 from . import chrome as browser_with_extension
+from . import databases
 from .hands import Session, painted
 from .site import Site
 
@@ -99,3 +101,23 @@ def site() -> Iterator[Site]:
     site = Site()
     yield site
     site.close()
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[databases.Server]:
+    """A PostgreSQL for the whole run; skips where none can be had, but not where DEMOTAPE_POSTGRESQL=required."""
+    if databases.programs() is None:
+        message = "PostgreSQL is not installed (apt-get install postgresql)"
+        if os.environ.get("DEMOTAPE_POSTGRESQL") == "required":
+            pytest.fail(message)
+        pytest.skip(message)
+    with databases.running() as url:
+        yield databases.Server(url)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def db_url(request, tmp_path) -> str:
+    """A new database of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'demotape.db'}"
+    return request.getfixturevalue("postgresql").new()

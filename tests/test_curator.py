@@ -16,7 +16,8 @@ from curator_web import create_app, server
 from curator_web.database import open_database
 from curator_web.editing import add_edit, edit_log, set_status
 from curator_web.errors import Conflict, NotFound
-from curator_web.library import current, exportable, import_recording, listing
+from curator_web.library import current, exportable, import_recording
+from curator_web.listing import Filter, listing
 from curator_web.models import Base
 from curator_web.security import PAGE_POLICY, SNAPSHOT_POLICY
 from curator_web.storage import RecordingStore
@@ -27,10 +28,11 @@ from .curator_fixtures import HOSTILE, TASK, action, chat, hostile_turns, make_r
 
 
 @pytest.fixture
-def app(tmp_path):
-    app = create_app(data_dir=tmp_path / "data")
+def app(tmp_path, db_url):
+    app = create_app(db_url, tmp_path / "data")
     app.testing = False
-    return app
+    yield app
+    app.extensions["demotape"].db.close()
 
 
 @pytest.fixture
@@ -219,11 +221,11 @@ def test_list_is_searched_and_filtered(db, store, recording, tmp_path):
     import_recording(db, store, recording)
     import_recording(db, store, make_recording(tmp_path, recording_id="rec-2", task="100 % done_"))
     set_status(db, "rec-2", "submitted", 1)
-    assert [row.id for row in listing(db, "SEATTLE cheapest").rows] == ["rec-1"]
-    assert [row.id for row in listing(db, "% done_").rows] == ["rec-2"]
-    assert listing(db, "air.example").total == 2
-    assert [row.id for row in listing(db, status="submitted").rows] == ["rec-2"]
-    assert listing(db, "zebra").rows == [] and listing(db, page=99).number == 1
+    assert [row.id for row in listing(db, Filter("SEATTLE cheapest")).rows] == ["rec-1"]
+    assert [row.id for row in listing(db, Filter("% done_")).rows] == ["rec-2"]
+    assert listing(db, Filter("air.example")).total == 2
+    assert [row.id for row in listing(db, Filter(status="submitted")).rows] == ["rec-2"]
+    assert listing(db, Filter("zebra")).rows == [] and listing(db, Filter("%")).rows == []
 
 
 # ---- the database -------------------------------------------------------------------------------------------------
@@ -308,7 +310,11 @@ def test_openapi_describes_every_path(client):
         "get /api/demonstrations/{demonstration_id}/turns", "get /api/demonstrations/{demonstration_id}/edits",
         "post /api/demonstrations/{demonstration_id}/edits", "put /api/demonstrations/{demonstration_id}/status",
         "get /api/account", "get /api/uploads/{upload_id}", "put /api/uploads/{upload_id}",
-        "put /api/uploads/{upload_id}/chunks/{number}", "post /api/uploads/{upload_id}/finish"}
+        "put /api/uploads/{upload_id}/chunks/{number}", "post /api/uploads/{upload_id}/finish",
+        "post /api/next", "post /api/assignments", "get /api/demonstrations/{demonstration_id}/comments",
+        "post /api/demonstrations/{demonstration_id}/comments", "post /api/comments/{comment_id}/resolve",
+        "get /api/demonstrations/{demonstration_id}/history", "get /api/dashboard",
+        "post /api/exports", "get /api/jobs/{job_id}"}
 
 
 def test_headers_hosts_and_cookies(client):

@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from curator_web import create_app, server, vendor
 from curator_web.app import dom_id
 from curator_web.editing import add_edit
-from curator_web.library import import_recording, listing
+from curator_web.library import import_recording
+from curator_web.listing import listing
 from schemas.chromium import find_chromium
 
 from .curator_fixtures import BOX, HOSTILE, TASK, Site, hostile_turns, make_recording, typed_recording
@@ -402,7 +403,7 @@ def test_typing_is_split_and_merged_by_keyboard(page, site, tmp_path):
 
 def test_a_chat_turn_is_added_by_keyboard_and_told_among_the_changes(page, site, demonstration):
     open_review(page, site, demonstration, "t3")
-    page.keyboard.press("n")
+    page.keyboard.press("o")
     expect(page.get_by_role("dialog").get_by_label("Utterance")).to_be_focused()
     page.keyboard.type("Which city? <b>bold</b>")
     with saved(page):

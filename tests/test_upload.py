@@ -13,7 +13,7 @@ from curator_web.inbox import CHUNK_LIMIT, SIZE_LIMIT
 from curator_web.library import current
 from curator_web.users import add_user, user_of
 from demotape.cli import main
-from demotape.packages import import_package
+from demotape.packages import take_package
 from schemas import InputError
 
 from .packages import journal, pack
@@ -22,10 +22,11 @@ CHUNK = 300
 
 
 @pytest.fixture
-def app(tmp_path):
-    app = create_app(data_dir=tmp_path / "data", take=lambda *given: import_package(*given).id)
+def app(tmp_path, db_url):
+    app = create_app(db_url, tmp_path / "data", take=take_package)
     yield app
     app.extensions["demotape"].inbox.close()
+    app.extensions["demotape"].db.close()
 
 
 class Sender:
@@ -147,15 +148,15 @@ def test_a_bad_package_is_refused_with_its_reason_and_may_be_sent_again(app, pac
     assert bad.send()["state"] == "imported"
 
 
-def test_the_app_goes_on_with_what_it_was_stopped_at(package, tmp_path):
+def test_the_app_goes_on_with_what_it_was_stopped_at(package, tmp_path, db_url):
     stuck = threading.Event()
-    first = create_app(data_dir=tmp_path / "data", take=lambda *given: stuck.wait())
+    first = create_app(db_url, tmp_path / "data", take=lambda *given: stuck.wait())
     sender = Sender(first, "ada", package)
     sender.plan()
     for number in range(len(sender.chunks)):
         sender.put(number)
     assert sender.finish().json["state"] == "processing"
-    second = create_app(data_dir=tmp_path / "data", take=lambda *given: import_package(*given).id)
+    second = create_app(db_url, tmp_path / "data", take=take_package)
     sender.client = second.test_client()
     assert sender.done()["state"] == "imported"
     stuck.set()

@@ -1,0 +1,13 @@
+"""Who did what and when: lines that are added and never changed."""
+
+from datetime import UTC, datetime
+
+from sqlalchemy.orm import Session
+
+from .models import AuditLine
+
+
+def note(session: Session, who: str, what: str, demonstration_id: str | None = None, **details) -> None:
+    """Add a line within the transaction of what it tells of. `details`: plain values, no secrets, no captured text."""
+    session.add(AuditLine(made_at=datetime.now(UTC), who=who, what=what, demonstration_id=demonstration_id,
+                          details=details))

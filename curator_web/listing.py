@@ -1,0 +1,232 @@
+"""The list of demonstrations: found by words and facets, sorted, and paged by the last row's key.
+
+No page is reached by counting rows from the start, and nothing is folded: all of it stands in columns and in the table
+of facets. A search asks for words that begin like those given.
+"""
+
+import base64
+import binascii
+import json
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import UTC, date, datetime, time, timedelta
+
+from sqlalchemy import ColumnElement, and_, exists, func, literal, or_, select
+from sqlalchemy.orm import Session, aliased
+
+from .database import Database
+from .errors import InputError
+from .facets import words
+from .models import ORDERS, STATUSES, Demonstration, Facet
+from .summary import well_formed
+
+PAGE_SIZE = 50
+COUNT_LIMIT = 200  # of what is found by facets and words; more are told as "more than"
+RARE = 400  # so few demonstrations are looked up one by one; more are met soon on the way through the order
+SITES_LIMIT = 500
+NEWEST = "imported_at"
+TEXT_LENGTH = 200
+LAST_CHARACTER = "\U0010ffff"
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which demonstrations, in which order; every field is a parameter of the page's address.
+
+    `since` and `until`: days on which they were recorded, both included. `after` is a `Page.next` or `previous`.
+    """
+
+    search: str = ""
+    status: str = ""
+    site: str = ""
+    intent: str = ""
+    check: str = ""
+    person: str = ""
+    assigned: str = ""
+    since: str = ""
+    until: str = ""
+    sort: str = NEWEST
+    order: str = "desc"
+    after: str = ""
+
+    def given(self, **changes) -> dict[str, str]:
+        """The parameters that say something, for an address; a change of what is sought begins at the first page."""
+        changed = replace(self, after="", **changes) if "after" not in changes else replace(self, **changes)
+        usual = Filter()
+        return {name: value for name, value in asdict(changed).items() if value and value != getattr(usual, name)}
+
+    @property
+    def seeks(self) -> bool:
+        """Whether anything is left out."""
+        return bool(self.given(sort=NEWEST, order="desc"))
+
+    @property
+    def needs_facets(self) -> bool:
+        """Whether columns alone cannot tell what fits."""
+        return bool(self.search or self.intent or self.check or self.person)
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of the list.
+
+    `total`: how many there are in all; when facets or words are sought, no further than COUNT_LIMIT + 1, and None on
+    the pages after the first.
+    """
+
+    rows: list[Demonstration]
+    total: int | None
+    next: str = ""
+    previous: str = ""
+    filter: Filter = field(default_factory=Filter)
+
+    @property
+    def more_than(self) -> bool:
+        return self.filter.needs_facets and (self.total or 0) > COUNT_LIMIT
+
+
+def read_filter(parameters) -> Filter:
+    """The filter that an address's parameters mean; what makes no sense is left out, so that every address works."""
+    given = {each.name: well_formed(parameters.get(each.name, "")).strip()[:TEXT_LENGTH] for each in fields(Filter)}
+    given["status"] = given["status"] if given["status"] in STATUSES else ""
+    given["sort"] = given["sort"] if given["sort"] in ORDERS else NEWEST
+    given["order"] = given["order"] if given["order"] in ("asc", "desc") else "desc"
+    for name in ("since", "until"):
+        given[name] = given[name] if _day(given[name]) else ""
+    return Filter(**given)
+
+
+def listing(db: Database, sought: Filter | None = None) -> Page:
+    """One page of the demonstrations sought; raises InputError for an `after` that this list did not make."""
+    sought = sought or Filter()
+    key = _read_key(sought)
+    with db.reading() as session:
+        conditions = _conditions(session, sought)
+        if conditions is None:
+            return Page([], 0, filter=sought)
+        if sought.needs_facets and not key:
+            rows, total = _first_rows(session, sought, conditions)
+            before, beyond = False, total > PAGE_SIZE
+        else:
+            rows, before, beyond = _rows(session, sought, conditions, key)
+            total = None if sought.needs_facets else session.scalar(
+                select(func.count()).select_from(Demonstration).where(*conditions))
+    return Page(rows, total, _key(sought, rows[-1], "after") if rows and beyond else "",
+                _key(sought, rows[0], "before") if rows and before else "", sought)
+
+
+def sites(db: Database) -> list[str]:
+    """The sites that there are, each found by one step through the index, however many demonstrations it has."""
+    first = select(func.min(Demonstration.site).label("site")).cte("found", recursive=True)
+    following = select(func.min(Demonstration.site)).where(Demonstration.site > first.c.site).scalar_subquery()
+    found = first.union_all(select(following).where(first.c.site.is_not(None)))
+    with db.reading() as session:
+        rows = session.scalars(select(found.c.site).where(found.c.site.is_not(None)).limit(SITES_LIMIT)).all()
+    return [site for site in rows if site]
+
+
+def _conditions(session: Session, sought: Filter) -> list[ColumnElement[bool]] | None:
+    """What rows must fulfil; None when it is known already that none does."""
+    conditions: list[ColumnElement[bool]] = []
+    for name in ("status", "site"):
+        if value := getattr(sought, name):
+            conditions.append(getattr(Demonstration, name) == value)
+    if sought.assigned:
+        conditions.append(Demonstration.assigned_to == sought.assigned)
+    if since := _day(sought.since):
+        conditions.append(Demonstration.recorded_at >= since)
+    if until := _day(sought.until):
+        conditions.append(Demonstration.recorded_at < until + timedelta(days=1))
+    return _facet_conditions(session, sought, conditions)
+
+
+def _facet_conditions(session: Session, sought: Filter,
+                      conditions: list[ColumnElement[bool]]) -> list[ColumnElement[bool]] | None:
+    wanted = [(name, getattr(sought, name), False) for name in ("intent", "check", "person") if getattr(sought, name)]
+    wanted += [("word", word, True) for word in words(sought.search)]
+    if sought.search and not any(kind == "word" for kind, _, _ in wanted):
+        return None  # nothing in it that is a word
+    rarest: list[str] | None = None
+    settled = None  # the condition that the rarest ids fulfil already
+    for kind, value, begins in wanted:
+        ids = session.scalars(select(Facet.demonstration_id).where(*_is(Facet, kind, value, begins))
+                              .limit(RARE + 1)).all()
+        if not ids:
+            return None
+        if len(ids) <= RARE and (rarest is None or len(ids) < len(rarest)):
+            rarest, settled = list(ids), (kind, value)
+    if rarest is not None:
+        conditions.append(Demonstration.id.in_(set(rarest)))
+    for kind, value, begins in wanted:
+        if (kind, value) == settled:
+            continue
+        other = aliased(Facet)
+        conditions.append(exists(select(literal(1)).where(
+            other.demonstration_id == Demonstration.id, *_is(other, kind, value, begins)).correlate(Demonstration)))
+    return conditions
+
+
+def _is(table, kind: str, value: str, begins: bool) -> list[ColumnElement[bool]]:
+    if not begins:
+        return [table.facet == kind, table.value == value]
+    return [table.facet == kind, table.value >= value, table.value < value + LAST_CHARACTER]
+
+
+def _first_rows(session: Session, sought: Filter, conditions: list) -> tuple[list[Demonstration], int]:
+    """The first page and how many there are, found on one way through the order."""
+    column = getattr(Demonstration, sought.sort)
+    places = [column.desc(), Demonstration.id.desc()] if sought.order == "desc" else [column.asc(), Demonstration.id]
+    ids = session.scalars(select(Demonstration.id).where(*conditions).order_by(*places).limit(COUNT_LIMIT + 1)).all()
+    rows = session.scalars(select(Demonstration).where(Demonstration.id.in_(ids[:PAGE_SIZE])).order_by(*places)).all()
+    return list(rows), len(ids)
+
+
+def _rows(session: Session, sought: Filter, conditions: list, key: tuple | None):
+    """The page's rows, whether there are rows before them, and behind them."""
+    column = getattr(Demonstration, sought.sort)
+    backwards = key is not None and key[0] == "before"
+    falls = (sought.order == "desc") != backwards
+    places = [column.desc(), Demonstration.id.desc()] if falls else [column.asc(), Demonstration.id.asc()]
+    query = select(Demonstration).where(*conditions)
+    if key:
+        _, value, last_id = key
+        query = query.where(or_(column < value, and_(column == value, Demonstration.id < last_id)) if falls else
+                            or_(column > value, and_(column == value, Demonstration.id > last_id)))
+        query = query.where(column <= value if falls else column >= value)  # where the index is entered
+    found = session.scalars(query.order_by(*places).limit(PAGE_SIZE + 1)).all()
+    more, rows = len(found) > PAGE_SIZE, list(found[:PAGE_SIZE])
+    if backwards:
+        return rows[::-1], more, True
+    return rows, key is not None, more
+
+
+def _key(sought: Filter, row: Demonstration, side: str) -> str:
+    value = getattr(row, sought.sort)
+    shown = value.isoformat() if isinstance(value, datetime) else value
+    return base64.urlsafe_b64encode(json.dumps([side, sought.sort, shown, row.id]).encode()).decode().rstrip("=")
+
+
+def _read_key(sought: Filter) -> tuple | None:
+    if not sought.after:
+        return None
+    try:
+        padded = sought.after + "=" * (-len(sought.after) % 4)
+        side, sort, value, last_id = json.loads(base64.urlsafe_b64decode(padded.encode("ascii")))
+        if isinstance(value, str):
+            value = datetime.fromisoformat(value)
+        timed = sort in ("imported_at", "changed_at", "recorded_at")
+        if sort != sought.sort or side not in ("after", "before") or not isinstance(last_id, str) \
+                or isinstance(value, datetime) != timed or not (timed or type(value) is int) \
+                or (timed and value.tzinfo is None) or (not timed and abs(value) >= 1 << 31):
+            raise ValueError
+        return side, value, well_formed(last_id)
+    except (ValueError, TypeError, binascii.Error, RecursionError):
+        raise InputError("field after: this is no page of this list; begin with the first") from None
+
+
+def _day(text: str) -> datetime | None:
+    """The start of a day where the server stands, from YYYY-MM-DD."""
+    try:
+        day = datetime.combine(date.fromisoformat(text), time()).astimezone()
+        return day.astimezone(UTC) if 1 < day.year < 9999 else None
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,31 @@
+"""The review app for a WSGI server such as gunicorn: `gunicorn 'demotape.wsgi:make_app()'`. Configured by environment.
+
+DEMOTAPE_DB (database URL), DEMOTAPE_DATA (data folder), DEMOTAPE_HOSTS (the names that the app is reached by, with
+commas between; without it, only this machine's own), DEMOTAPE_HTTPS=1 (behind a proxy that speaks HTTPS and sets
+X-Forwarded-For and X-Forwarded-Proto).
+"""
+
+import gc
+import os
+from pathlib import Path
+
+from flask import Flask
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from curator_web import create_app
+
+from .packages import take_package
+
+
+def make_app() -> Flask:
+    """The app as the environment describes it; raises InputError when the database or the folder cannot be opened."""
+    app = create_app(os.environ.get("DEMOTAPE_DB"), Path(os.environ.get("DEMOTAPE_DATA", "demotape-data")),
+                     take=take_package)
+    if hosts := os.environ.get("DEMOTAPE_HOSTS"):
+        app.config["HOSTS"] = tuple(name.strip().lower() for name in hosts.split(","))
+    if os.environ.get("DEMOTAPE_HTTPS") == "1":
+        app.config["SESSION_COOKIE_SECURE"] = True
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1)
+    app.extensions["demotape"].jobs.start()
+    gc.freeze()  # what is loaded stays: looking through it again and again makes single answers 80 ms slower
+    return app

@@ -1,0 +1,60 @@
+"""The review app served by gunicorn with several processes, as in production; it can be killed and started again."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+CONFIG = """bind = "127.0.0.1:{port}"
+workers = {workers}
+def post_worker_init(worker):
+    with open({ready!r}, "w") as ready:
+        ready.write(f"{{worker.pid}}\\n")
+"""
+
+
+class Gunicorn:
+    """Serves a database and a data folder on a port that stays the same."""
+
+    def __init__(self, url: str, data: Path, workers: int = 2):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self._data, self._workers, self._ready = data, workers, data / "ready"
+        data.mkdir(exist_ok=True)
+        os.mkfifo(self._ready)
+        self._environment = os.environ | {"DEMOTAPE_DB": url, "DEMOTAPE_DATA": str(data)}
+        (data / "gunicorn.py").write_text(CONFIG.format(port=self.port, workers=workers, ready=str(self._ready)))
+        self.pids: list[int] = []
+
+    def start(self) -> None:
+        """Start it and wait until every process serves."""
+        command = [sys.executable, "-m", "gunicorn", "--config", self._data / "gunicorn.py", "demotape.wsgi:make_app()"]
+        with (self._data / "log").open("ab") as log:
+            self._process = subprocess.Popen(command, env=self._environment, stderr=log, start_new_session=True)
+        self.pids = []
+        while len(self.pids) < self._workers:  # each process tells when it is there; reading waits for the next
+            self.pids += [int(line) for line in self._ready.read_text().split()]
+
+    def kill(self) -> None:
+        """Kill all its processes as a power cut would."""
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def log(self) -> str:
+        """What it wrote to its error log."""
+        return (self._data / "log").read_text()
+
+    def __enter__(self) -> "Gunicorn":
+        self.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End it, letting it answer what it was asked."""
+        self._process.terminate()
+        self._process.wait(30)

@@ -1,0 +1,114 @@
+"""The list: what finds what, in which order, page by page, in both databases."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from curator_web import create_app, listing
+from curator_web.database import open_database
+from curator_web.errors import InputError
+from curator_web.library import import_recording
+from curator_web.listing import Filter, read_filter, sites
+from curator_web.models import Demonstration, Facet
+from curator_web.storage import RecordingStore
+from curator_web.users import Account
+from curator_web.workflow import edit
+
+from .curator_fixtures import make_recording
+
+FIRST = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def db(db_url):
+    db = open_database(db_url)
+    yield db
+    db.close()
+
+
+@pytest.fixture
+def many(db):
+    """120 demonstrations made directly; number 0 is the oldest."""
+    with db.writing() as session:
+        for number in range(120):
+            time = FIRST + timedelta(days=number // 2)  # two of each order's key
+            name = f"d{number:03}"
+            session.add(Demonstration(
+                id=name, recording=name, task=f"Task {number} émigré", site=f"s{number % 7}.example",
+                status=("draft", "submitted")[number % 2], version=1, turns=number % 10, dropped=0, edited=0,
+                checks=number % 3, recorded_at=time, imported_at=time, changed_at=time))
+            session.flush()
+            for facet, value in (("word", "task"), ("word", f"{number}"), ("intent", "click"),
+                                 ("intent", ("hover", "drag", "copy")[number % 3]), ("word", "émigré")):
+                session.add(Facet(facet=facet, value=value, demonstration_id=name, count=1))
+    return db
+
+
+def walk(db, sought: Filter) -> list[list[str]]:
+    """The ids of every page, forwards; and going back leads over the same pages."""
+    pages, page = [], listing.listing(db, sought)
+    trail = [page]
+    while page.next:
+        page = listing.listing(db, Filter(**(sought.__dict__ | {"after": page.next})))
+        trail.append(page)
+    pages = [[row.id for row in page.rows] for page in trail]
+    for number in range(len(trail) - 1, 0, -1):
+        back = listing.listing(db, Filter(**(sought.__dict__ | {"after": trail[number].previous})))
+        assert [row.id for row in back.rows] == pages[number - 1]
+    assert not trail[0].previous
+    return pages
+
+
+@pytest.mark.parametrize("order", ["asc", "desc"])
+@pytest.mark.parametrize("sort", ["imported_at", "turns", "checks", "recorded_at"])
+@pytest.mark.parametrize("facets", [{}, {"intent": "click"}, {"status": "draft"}, {"search": "tas"}])
+def test_every_order_is_walked_page_by_page_without_gap_or_double(many, sort, order, facets):
+    pages = walk(many, Filter(sort=sort, order=order, **facets))
+    with many.reading() as session:
+        rows = session.query(Demonstration).all()
+    expected = sorted((row for row in rows if row.status == facets.get("status", row.status)),
+                      key=lambda row: (getattr(row, sort), row.id), reverse=order == "desc")
+    assert [each for page in pages for each in page] == [row.id for row in expected]
+    assert [len(page) for page in pages] == ([50, 50, 20] if "status" not in facets else [50, 10])
+
+
+def test_filters_narrow_down_together(many):
+    def found(**given):
+        return [row.id for row in listing.listing(many, Filter(order="asc", **given)).rows]
+    assert found(search="17") == ["d017"]
+    assert found(search="11")[:3] == ["d011", "d110", "d111"]  # words that begin so
+    assert found(search="TASK Émi 17") == ["d017"]
+    assert found(site="s3.example", status="draft", intent="hover") == ["d024", "d066", "d108"]
+    assert found(intent="upload") == found(search="zebra") == found(person="ann") == []
+    assert found(since="2025-01-02", until="2025-01-02") == ["d002", "d003"]
+    page = listing.listing(many, Filter(intent="click"))
+    assert (page.total, page.more_than) == (120, False)
+    assert sites(many) == [f"s{number}.example" for number in range(7)]
+
+
+def test_an_address_that_makes_no_sense_shows_the_list(many):
+    sought = read_filter({"status": "melted", "sort": "password", "order": "up", "since": "yesterday", "more": "1"})
+    assert sought == Filter()
+    assert sought.given(status="draft") == {"status": "draft"}
+    for after in ("x", "e30", "WyJhZnRlciIsICJ0dXJucyIsIDEsICJ4Il0", "\ud83d", "é", "Ww"):
+        with pytest.raises(InputError, match="field after"):
+            listing.listing(many, Filter(after=after))
+
+
+def test_the_page_filters_sorts_and_turns_pages_by_its_address(db_url, tmp_path, many):
+    client = create_app(db_url, tmp_path / "data").test_client()
+    page = client.get("/?status=draft&sort=turns&order=asc").text
+    assert 'aria-sort="ascending"' in page and "60 demonstrations found" in page
+    assert "sort=turns" in page and "after=" in page
+    part = client.get("/?search=17", headers={"HX-Request": "true"}).text
+    assert part.startswith("<section") and "d017" in part and "<html" not in part
+    assert client.get("/?after=nonsense").status_code == 400
+
+
+def test_person_and_check_are_found_after_an_edit(db, tmp_path):
+    store = RecordingStore(tmp_path / "data")
+    import_recording(db, store, make_recording(tmp_path))
+    assert [row.id for row in listing.listing(db, Filter(check="pointer_outside")).rows] == ["rec-1"]
+    edit(db, "rec-1", {"op": "drop", "turn": "t3"}, 1, Account("ann", "annotator"))
+    assert listing.listing(db, Filter(check="pointer_outside")).rows == []
+    assert [row.id for row in listing.listing(db, Filter(person="ann", intent="submit")).rows] == ["rec-1"]
