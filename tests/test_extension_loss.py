@@ -18,7 +18,7 @@ from playwright.async_api import async_playwright
 from werkzeug.serving import make_server
 
 from curator_web import create_app
-from curator_web.library import listing
+from curator_web.listing import listing
 from curator_web.users import add_user
 from demotape.packages import import_package
 from pipeline.verify import verify
