@@ -54,12 +54,11 @@ const TASKS = {
     if (recording) throw new Error("A recording is going on already.");
     const id = newId(), started_at = clock();
     const facts = { id, task, started_at, ended: false, status: "recording", sent: null };
-    const kept = await store;
+    const kept = await store, browser = await browserName(), version = await hands("version");
     await kept.saveRecording(facts);
+    // From here on frames may open their lines: the beginning stands in the journal before anything of theirs.
     recording = new Recording(kept, facts, window, hands, tell);
-    recording.journal.add("begin", {
-      id, task, started_at, user_agent: navigator.userAgent, browser: await browserName(), version: await hands("version"),
-    });
+    recording.journal.add("begin", { id, task, started_at, user_agent: navigator.userAgent, browser, version });
     try {
       const tab = await hands("shown", { window });
       recording.addTab(tab);
