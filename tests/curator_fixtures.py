@@ -1,6 +1,9 @@
 """A small made-up recording with its demonstration, for tests of the review app."""
 
 import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,7 +11,9 @@ from uuid import uuid4
 
 import cv2
 import numpy
+from flask import Flask
 
+from curator_web import server
 from curator_web.database import Database
 from curator_web.library import current
 from curator_web.storage import RecordingStore
@@ -159,6 +164,20 @@ def typed_recording(folder: Path, *, recording_id: str = "", video: bool = False
         film.close()
     process(path)
     return path
+
+
+@contextmanager
+def serving(app: Flask) -> Iterator[str]:
+    """The app over HTTP; yields its address."""
+    running = server.make(app)
+    thread = threading.Thread(target=running.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server.address(running)
+    finally:
+        running.shutdown()
+        thread.join()
+        running.server_close()
 
 
 @dataclass

@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +12,16 @@ import lxml.html
 import pytest
 import webdataset
 import weblinx
+from playwright.sync_api import expect, sync_playwright
 
+from curator_web import create_app
+from curator_web.library import current
+from curator_web.users import add_user
 from pipeline.verify import verify
 from recorder import Recording
+from schemas.chromium import find_chromium
+
+from .curator_fixtures import serving
 
 DEMOTAPE = Path(sys.executable).parent / "demotape"
 
@@ -91,3 +100,82 @@ def test_webdataset_reads_the_export(demo):
     assert len(samples) == 22
     assert len({frozenset(sample) - {"__local_path__"} for sample in samples}) == 1
     assert all(sample["jpg"].shape[2] == 3 for sample in samples)
+
+
+def test_the_demo_is_reviewed_by_keyboard_alone_and_exported_as_it_was_left(demo, tmp_path):
+    data = tmp_path / "data"
+    shutil.copytree(demo[0] / "review", data)
+    app = create_app(data_dir=data)
+    services = app.extensions["demotape"]
+    add_user(services.db, "ann", "annotator", "correct horse battery")
+    name = services.store.recordings.joinpath(next(iter(os.listdir(services.store.recordings)))).name
+    before = current(services.db, name)["turns"]
+    chat = next(turn for turn in before if turn["type"] == "chat")
+    with serving(app) as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(playwright.chromium.executable_path),
+                                             args=["--no-sandbox"])
+        page = browser.new_page()
+        page.goto(url)
+        expect(page.get_by_label("Name")).to_be_focused()
+        page.keyboard.type("ann")
+        page.keyboard.press("Tab")
+        page.keyboard.type("correct horse battery")
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(url)
+        page.keyboard.press("n")  # the next in the queue
+        expect(page.locator("#turn")).to_have_attribute("data-turn", before[0]["id"])
+
+        def to(turn: dict) -> None:
+            page.keyboard.press("Home")
+            for _ in range(current(services.db, name)["turns"].index(turn)):
+                page.keyboard.press("j")
+            expect(page.locator("#turn")).to_have_attribute("data-turn", turn["id"])
+
+        def saving(*keys: str) -> None:
+            with page.expect_response(re.compile("/edits$")):
+                for key in keys:
+                    page.keyboard.press(key)
+
+        dropped, moved, retargeted = [turn for turn in before if turn["type"] == "browser"][-4:-1]
+        to(dropped)
+        saving("d")
+        to(moved)
+        saving("Alt+ArrowUp")
+        to(retargeted)
+        page.keyboard.press("t")
+        expect(page.get_by_role("searchbox")).to_be_focused()
+        page.keyboard.press("Tab")
+        page.keyboard.press("ArrowDown")
+        saving("Enter")
+        to(chat)
+        page.keyboard.press("e")
+        page.keyboard.press("Control+a")
+        page.keyboard.type("Mended by hand")
+        saving("Enter")
+        to(before[2])
+        saving("d")
+        saving("b" if before[2]["type"] == "browser" else "d")
+        saving("u")
+        saving("u")
+        page.keyboard.press("s")
+        expect(page).to_have_url(re.compile("done="))
+        browser.close()
+    after = current(services.db, name)["turns"]
+    by_id = {turn["id"]: turn for turn in after}
+    assert [turn["id"] for turn in after if turn["dropped"]] == [dropped["id"]]
+    assert by_id[chat["id"]]["utterance"] == "Mended by hand"
+    assert by_id[retargeted["id"]]["element"]["uid"] != retargeted["element"]["uid"]
+    assert [turn["id"] for turn in after].index(moved["id"]) == before.index(moved) - 1
+    assert by_id[before[2]["id"]] == before[2]
+    out = tmp_path / "out"
+    done = subprocess.run([DEMOTAPE, "export", out, "--format", "weblinx", "--status", "submitted", "--data", data],
+                          text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    (folder,) = (out / "demonstrations").iterdir()
+    replay = json.loads((folder / "replay.json").read_text())["data"]
+    assert len(replay) == len(after) - 1
+    assert any(turn["type"] == "chat" and turn["utterance"] == "Mended by hand" for turn in replay)
+    targets = [turn["action"]["arguments"].get("element", {}).get("attributes", {}).get("data-webtasks-id")
+               for turn in replay if turn["type"] == "browser"]
+    kept = [turn for turn in after if turn["type"] == "browser" and not turn["dropped"]]
+    assert targets == [(turn["element"] or {}).get("uid") for turn in kept]
