@@ -1,11 +1,13 @@
 """The list: what finds what, in which order, page by page, in both databases."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import create_engine, text
 
 from curator_web import create_app, listing
-from curator_web.database import open_database
+from curator_web.database import migrate, open_database
 from curator_web.errors import InputError
 from curator_web.library import import_recording
 from curator_web.listing import Filter, read_filter, sites
@@ -112,3 +114,32 @@ def test_person_and_check_are_found_after_an_edit(db, tmp_path):
     edit(db, "rec-1", {"op": "drop", "turn": "t3"}, 1, Account("ann", "annotator"))
     assert listing.listing(db, Filter(check="pointer_outside")).rows == []
     assert [row.id for row in listing.listing(db, Filter(person="ann", intent="submit")).rows] == ["rec-1"]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_url(request, tmp_path) -> str:
+    """A database without tables."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'old.db'}"
+    return request.getfixturevalue("postgresql").empty()
+
+
+def test_what_an_older_database_holds_is_found_after_its_migration(empty_url, tmp_path):
+    path = make_recording(tmp_path)
+    content = json.loads((path / "demonstration.json").read_text())
+    engine = create_engine(empty_url)
+    with engine.begin() as connection:
+        migrate(connection, "0002")
+        connection.execute(text(
+            "INSERT INTO demonstrations VALUES ('rec-1', 'rec-1', :task, 'air.example', 'draft', 2, 6, 1, 0, 0, :now, "
+            ":now, :now)"), {"task": content["task"], "now": "2025-01-01 00:00:00"})
+        connection.execute(text("INSERT INTO base_turns VALUES ('rec-1', :content)"), {"content": json.dumps(content)})
+        connection.execute(text("INSERT INTO edits VALUES ('rec-1', 1, :content, 'ann', :now)"), {
+            "content": json.dumps({"op": "drop", "turn": "t3"}), "now": "2025-01-01 00:00:00"})
+    engine.dispose()
+    db = open_database(empty_url)
+    for sought in (Filter(search="seattle"), Filter(person="ann"), Filter(intent="submit")):
+        assert [row.id for row in listing.listing(db, sought).rows] == ["rec-1"], sought
+    assert listing.listing(db, Filter(intent="click")).rows == []  # that turn was dropped
+    assert edit(db, "rec-1", {"op": "undo"}, 2, Account("ann", "annotator")).version == 3
+    db.close()
