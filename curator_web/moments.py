@@ -7,6 +7,7 @@ from flask import Blueprint, Response, request
 from pipeline import pictures, resplit
 from pipeline.retarget import candidates
 from recorder.reading import Recording
+from schemas import RecordingLayout
 
 from .blobs import immutable
 from .context import services
@@ -51,9 +52,9 @@ def moment(found: ReviewView, view: str) -> Moment:
     turn = found.selected
     if turn is None or turn.is_chat or not turn.state:
         return Moment("screenshot")
-    recording = services().store.open(found.row.recording)
-    plain = Moment(view, pictures.has_video(recording), _after(found, turn))
-    return replace(plain, **_SHOWN[view](turn, recording, plain)) if view in _SHOWN else plain
+    store, name = services().store, found.row.recording
+    plain = Moment(view, RecordingLayout(store.path(name)).video.exists(), _after(found, turn))
+    return replace(plain, **_SHOWN[view](turn, store.open(name), plain)) if view in _SHOWN else plain
 
 
 def _frame(turn: TurnView, recording: Recording, plain: Moment) -> dict:

@@ -33,11 +33,6 @@ def screenshots(recording: Recording, turn: dict) -> list[dict]:
     return [{"screenshot": name, "time": time} for time, name in rows[max(0, place - _AROUND):place + _AROUND]]
 
 
-def has_video(recording: Recording) -> bool:
-    """Whether the recording has a video of its own, whose stamps are its times."""
-    return recording.layout.video.exists()
-
-
 def frame(recording: Recording, time: float) -> tuple[float, np.ndarray]:
     """What the own video shows at a time of the recording: when that was painted, and the picture (BGR, uint8).
 

@@ -14,17 +14,21 @@ from sqlalchemy import inspect
 
 from curator_web import create_app, server
 from curator_web.database import open_database
-from curator_web.editing import add_edit, edit_log, set_status
+from curator_web.editing import add_edit, edit_log
 from curator_web.errors import Conflict, NotFound
 from curator_web.library import current, exportable, import_recording
 from curator_web.listing import Filter, listing
 from curator_web.models import Base
 from curator_web.security import PAGE_POLICY, SNAPSHOT_POLICY
 from curator_web.storage import RecordingStore
+from curator_web.users import Account
+from curator_web.workflow import change_status
 from recorder.writer import RecordingWriter
 from schemas import InputError
 
 from .curator_fixtures import HOSTILE, TASK, action, chat, hostile_turns, make_recording, manifest, pointer
+
+ALONE = Account("local", "lead", alone=True)
 
 
 @pytest.fixture
@@ -48,6 +52,10 @@ def store(app):
 @pytest.fixture
 def recording(tmp_path):
     return make_recording(tmp_path)
+
+
+def set_status(db, name, status, version, reason=""):
+    return change_status(db, name, status, version, ALONE, reason)
 
 
 def ids(demonstration):

@@ -123,9 +123,12 @@
 
   // ---- Sending and swapping ----------------------------------------------------------------------------------------
 
-  // An edit may wait for the one before it: its version is filled in when it leaves, not when it was made.
+  // An edit may wait for the one before it: its version is filled in when it leaves, not when it was made. Its
+  // key is its own, so that what a network sends twice is done once.
   document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
-    if (ctx.request.method === "POST") ctx.request.body.set("version", workspace().dataset.version);
+    if (ctx.request.method !== "POST") return;
+    ctx.request.body.set("version", workspace().dataset.version);
+    ctx.request.body.set("key", Array.from(crypto.getRandomValues(new Uint32Array(3)), (part) => part.toString(36)).join("-"));
   });
 
   document.addEventListener("htmx:before:swap", () => {
