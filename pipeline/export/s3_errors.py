@@ -14,7 +14,12 @@ _FORBIDDEN = ("AccessDenied", "403", "Forbidden", "AllAccessDisabled")
 def told(where: str) -> Iterator[None]:
     """Turn boto3's exceptions into ours; `where` is the address that was worked on."""
     from botocore.exceptions import (
-        BotoCoreError, ClientError, ConnectionError, HTTPClientError, NoCredentialsError, PartialCredentialsError,
+        BotoCoreError,
+        ClientError,
+        ConnectionError,
+        HTTPClientError,
+        NoCredentialsError,
+        PartialCredentialsError,
     )
 
     try:

@@ -17,7 +17,13 @@ from .source import File, Line, Options, Source, Tally
 from .splits import SPLITS
 from .states import Box, States
 from .weblinx_turns import (
-    UID, browser_turn, chat_turn, eight_numbers, page_element, recorded_element, why_left_out,
+    UID,
+    browser_turn,
+    chat_turn,
+    eight_numbers,
+    page_element,
+    recorded_element,
+    why_left_out,
 )
 
 
