@@ -16,7 +16,7 @@ from schemas.parts import Strict
 from . import editing, library, workflow
 from .accounts import account
 from .context import services
-from .listing import Page, listing, read_filter
+from .listing import COUNT_LIMIT, Page, listing, read_filter
 from .models import KEY_LENGTH, ORDERS, STATUSES
 
 blueprint = Blueprint("api", __name__, url_prefix="/api", description="Demonstrations and their edits")
@@ -73,7 +73,8 @@ class PageSchema(Schema):
 
     rows = fields.List(fields.Nested(SummarySchema), required=True, data_key="demonstrations")
     total = fields.Integer(required=True, allow_none=True, metadata={
-        "description": "when facets or words are sought, counted up to 201 and null on the pages after the first"})
+        "description": f"when facets or words are sought, counted up to {COUNT_LIMIT + 1} and null on the pages after "
+                       "the first"})
     next = fields.String(required=True, metadata={"description": "`after` of the following page, or empty"})
     previous = fields.String(required=True, metadata={"description": "`after` of the page before, or empty"})
 

@@ -55,10 +55,13 @@ def _settle(scene: Scene, clock: Clock) -> dict[int, float]:
         moments = [clock.video_time(time, piece) for time in acted]
         around = [(time - _LOOKED_AT, time + _LOOKED_AT) for time in moments if piece.begin <= time <= piece.end]
         changes = effects.onsets(scene.video, scene.rectangle, viewport, scene.hidden(viewport), around[:_DEEDS_ENOUGH])
-        apart = piece.other - piece.offset
-        here, there = (effects.caused(changes, [time + by for time in moments]) for by in (0.0, apart))
-        if len(changes) >= _CHANGES_ENOUGH and abs(here - there) > _CLEAR:
-            found[number] = piece.offset if here > there else piece.other
+        lower, higher = sorted((piece.offset, piece.other))
+        early, late = (effects.caused(changes, [time + offset - piece.offset for time in moments])
+                       for offset in (lower, higher))
+        if len(changes) >= _CHANGES_ENOUGH and late - early > _CLEAR:
+            found[number] = higher
+        elif len(changes) >= _CHANGES_ENOUGH and late <= early:  # screenshots are late, never early
+            found[number] = lower
     return found
 
 
