@@ -74,13 +74,12 @@
   // wait, for the row that they lead to is known; what is pressed after them does.
   const waiting = [];
   let underway = 0; // requests that were made and are not settled yet
-  let ready = false; // htmx has taken up the page
 
   /** Do what a key stands for, now or when its turn comes; tell whether it stands for anything. */
   function press(name, repeat) {
     const isStep = name in MOVES;
     if (!isStep && !KEYS.has(name)) return false;
-    if (!ready || waiting.length || (underway && !isStep)) {
+    if (waiting.length || (underway && !isStep)) {
       if (!repeat || isStep) waiting.push(name);
     } else act(name, repeat);
     return true;
@@ -96,16 +95,8 @@
   document.addEventListener("htmx:config:request", () => { underway += 1; });
   document.addEventListener("htmx:finally:request", () => {
     underway -= 1;
-    goOn();
-  });
-  document.addEventListener("DOMContentLoaded", () => {
-    ready = true;
-    goOn();
-  });
-
-  function goOn() {
     while (waiting.length && (!underway || waiting[0] in MOVES)) act(waiting.shift());
-  }
+  });
 
   function inField(event) {
     const { target } = event;
