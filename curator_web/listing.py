@@ -20,7 +20,7 @@ from .models import ORDERS, STATUSES, Demonstration, Facet
 from .summary import well_formed
 
 PAGE_SIZE = 50
-COUNT_LIMIT = 100  # of what is found by facets and words; more are told as "more than"
+COUNT_LIMIT = 200  # of what is found by facets and words; more are told as "more than"
 RARE = 400  # so few demonstrations are looked up one by one; more are met soon on the way through the order
 SITES_LIMIT = 500
 NEWEST = "imported_at"

@@ -442,7 +442,7 @@ def test_another_picture_and_the_views_of_a_moment(page, site, tmp_path):
                        ("c", "#screen-other img"), ("c", "#screen-picture img")):
         page.keyboard.press(key)
         expect(page.locator(there)).to_be_visible()
-        assert page.locator(there).evaluate("shown => shown.naturalWidth ?? 1") > 0
+        page.wait_for_function("there => (document.querySelector(there).naturalWidth ?? 1) > 0", arg=there)
     first = site.turns(name)[0]["state"]["screenshot"]
     page.keyboard.press("p")
     with saved(page):
@@ -450,7 +450,7 @@ def test_another_picture_and_the_views_of_a_moment(page, site, tmp_path):
     state = site.turns(name)[0]["state"]
     assert state["screenshot_source"] == "video" and state["screenshot_taken"] == first != state["screenshot"]
     expect(page.locator("#screen-picture img")).to_be_visible()
-    assert page.locator("#screen-picture img").evaluate("shown => shown.naturalWidth") > 0
+    page.wait_for_function("() => document.querySelector('#screen-picture img').naturalWidth > 0")
 
 
 def test_help_lists_every_key(page, site, demonstration):
