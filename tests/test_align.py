@@ -8,17 +8,13 @@ from datetime import timedelta
 import cv2
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from benchmarks.align import acting, check_pictures, check_times
+from benchmarks.align import acting, check_times
 from benchmarks.faults import copy
 from benchmarks.meeting import Meeting, film
-from curator_web.storage import RecordingStore
-from demotape.cli import main
 from pipeline import process
 from pipeline.align import Video, flash
 from pipeline.align.rectangle import Rectangle
-from pipeline.verify import verify
 from recorder import Recording
 from recorder.writer import RecordingWriter
 from schemas import InputError
@@ -77,28 +73,6 @@ def test_every_action_is_found_in_the_video(session, filmed, tmp_path):
     assert not any("screenshot_source" in turn["state"] for turn in turns)
 
 
-def test_late_screenshots_are_put_right_and_told(session, filmed, tmp_path):
-    video, times = filmed
-    faults = copy(session, tmp_path / "r", late=True)
-    result = CliRunner().invoke(main, ["process", str(tmp_path / "r"), "--video", str(video)])
-    assert result.exit_code == 0, result.output
-    recording = Recording(tmp_path / "r")
-    turns = acting(json.loads(recording.layout.demonstration.read_text()))
-    found = Counter()
-    check_pictures(turns, faults, recording, MEETING, times, found, verbose=True)
-    assert found["pictures_late"] >= CLICKS // 2 - 1
-    assert found["pictures_right"] >= found["pictures"] - 1  # one may stand at a frame's very edge
-    replaced = [turn for turn in turns if "screenshot_source" in turn["state"]]
-    assert len(replaced) >= found["pictures_late"] - 2
-    for turn in replaced:
-        assert turn["state"]["screenshot_taken"] == faults[turn["id"]].late
-        assert "replaced-screenshot" in {check["kind"] for check in turn["checks"]}
-    assert verify(recording.layout.root) == []
-    RecordingStore(tmp_path / "data").add(recording)
-    for turn in turns:
-        assert RecordingStore(tmp_path / "data").open(recording.id).blob(turn["state"]["screenshot"])
-
-
 def test_a_video_of_something_else_is_never_sure(session, tmp_path):
     video = tmp_path / "other.mp4"
     black = Meeting((640, 400), 0.8, 5000, 0, offset=1.0, drift=0.0, fps=(10, 12), chrome=False, seed=4)
@@ -150,15 +124,6 @@ def test_a_screenshot_that_is_late_by_its_own_time_gives_way_to_the_own_video(se
     assert turn["state"]["screenshot_source"] == "video" and turn["state"]["video_time"] <= turn["timestamp"]
     assert turn["state"]["screenshot_taken"] == late["state"]["screenshot"]
     assert cv2.imdecode(np.frombuffer(Recording(root).blob(turn["state"]["screenshot"]), np.uint8), 1).shape
-
-
-def test_derived_blobs_go_when_nothing_names_them(session, filmed, tmp_path):
-    copy(session, tmp_path / "r", late=True)
-    process(tmp_path / "r", video=filmed[0])
-    layout = Recording(tmp_path / "r").layout
-    assert list(layout.derived.glob("*/*"))
-    process(tmp_path / "r")
-    assert not list(layout.derived.glob("*/*"))
 
 
 def test_without_any_video_there_is_no_video_time(tmp_path):
