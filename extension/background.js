@@ -12,9 +12,14 @@ const wall = () => (performance.timeOrigin + performance.now()) / 1000;
 
 // Ears.
 
+/** What was told and not yet heard. */
+const telling = new Set();
+
 /** Tell the desk what the browser reports; nobody listens while nothing is recorded. */
 function tell(kind, news) {
-  chrome.runtime.sendMessage({ to: "desk", news: { kind, at: wall(), ...news } }).catch(onSilence);
+  const told = chrome.runtime.sendMessage({ to: "desk", news: { kind, at: wall(), ...news } }).catch(onSilence)
+    .finally(() => telling.delete(told));
+  telling.add(told);
 }
 
 /** Should the desk have crashed, the toolbar must not say that anything is recorded. The panel offers what there is. */
@@ -76,6 +81,12 @@ const HANDS = {
   },
 
   version: async () => chrome.runtime.getManifest().version,
+
+  /** Answers when the desk has heard all that the browser had to report: the ways of messages do not keep each other's order. */
+  async settle() {
+    await chrome.tabs.query({}); // what the browser reported before it answers this has arrived here
+    await Promise.all(telling);
+  },
 
   /** Be loaded into every page from now on. */
   async register() {

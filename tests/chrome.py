@@ -126,6 +126,12 @@ class Chrome:
         console, answer = self.runner.run(work())
         return self.read(package, directory, console, answer)
 
+    async def seen(self, tab: int) -> None:
+        """Wait until there are pictures of a tab, as while a person looks at it."""
+        async def flowing():
+            return (await self.panel.ask("acknowledged"))["flowing"] == tab
+        await wait_until(flowing, what=f"the stream of tab {tab}")
+
     def read(self, package: Path, directory: Path, console: Sequence[str] = (), answer=None) -> Session:
         """The recording that a package becomes."""
         problems = receive(package, directory)

@@ -34,6 +34,9 @@ class Studio:
         """Wait for asynchronous work."""
         return self.runner.run(work)
 
+    async def seen(self, tab: int) -> None:
+        """Wait until there are pictures of a tab, as while a person looks at it; a screencast has them at once."""
+
     def record(self, hand: Callable[[Page], Awaitable], *, viewport=(800, 600), url: str | None = None,
                prepare: Callable[[BrowserContext], Awaitable] | None = None, keep: dict | None = None,
                **context_options) -> Session:

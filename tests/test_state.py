@@ -147,6 +147,7 @@ def test_acting_in_one_tab_while_another_paints(studio, site):
         second = await page.context.new_page()
         await second.goto(site.origin + "/two")
         await painted(second)
+        await studio.seen(2)
         await second.locator("#b").click()
 
     session = studio.record(hand, url=site.origin + "/")

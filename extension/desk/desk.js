@@ -110,9 +110,10 @@ const TASKS = {
     await tellKept();
   },
 
-  /** How much is on disk: number of the journal's last line, and bytes. */
+  /** How much is on disk: number of the journal's last line, and bytes; and the shown tab, once its stream has begun. */
   async acknowledged() {
-    return { line: recording?.acknowledged ?? 0, bytes: recording?.journal.bytes ?? 0 };
+    const { acknowledged: line = 0, journal, pictures } = recording ?? {};
+    return { line, bytes: journal?.bytes ?? 0, flowing: pictures?.flowing ? pictures.shown : 0 };
   },
 
   /** The recordings that wait on this computer. */

@@ -118,7 +118,7 @@ function toVideo(tab, all = false) {
 async function follow(tab, readable) {
   const reader = readable.getReader();
   tab.readers.add(reader);
-  for (;;) {
+  for (let frames = 1; ; frames++) {
     const { value: frame, done } = await reader.read();
     if (done) break;
     const ticks = frame.timestamp / 1e6;
@@ -127,7 +127,7 @@ async function follow(tab, readable) {
     const copy = await copyOf(frame);
     frame.close();
     tab.add({ copy, ticks });
-    if (tab.delays.length === 1) postMessage({ begun: tab.number });
+    if (frames === 1) postMessage({ begun: tab.number });
   }
   tab.readers.delete(reader);
   postMessage({ ended: tab.number });

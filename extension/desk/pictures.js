@@ -17,6 +17,7 @@ export class Pictures {
   #stillAt = -Infinity;
   /** @type {PromiseWithResolvers<void>} */
   #begun = Promise.withResolvers();
+  #seen = new Set(); // tabs of whose stream a frame has come
   #pending = new Set();
 
   /** @param {import("./recording.js").Recording} recording */
@@ -36,11 +37,11 @@ export class Pictures {
     if (!this.shown) this.show(tab);
     if (this.#streams.has(tab)) return;
     this.#streams.set(tab, null);
+    if (this.shown === tab) this.#takeStill(); // the stream's first frame comes later
     const stream = await this.#streamOf(chromeTab);
     if (!stream || !this.#windows.has(tab)) {
       stream?.getTracks().forEach((track) => track.stop());
       this.#streams.delete(tab);
-      if (this.shown === tab) this.#takeStill();
     } else {
       this.#streams.set(tab, stream);
       const { readable } = new MediaStreamTrackProcessor({ track: stream.getVideoTracks()[0] });
@@ -98,6 +99,11 @@ export class Pictures {
     return !this.#streams.has(this.shown);
   }
 
+  /** Whether a frame of the shown tab's stream has come. */
+  get flowing() {
+    return this.#seen.has(this.shown);
+  }
+
   #tellStream() {
     this.recording.tell({ withheld: this.withheld });
   }
@@ -118,6 +124,7 @@ export class Pictures {
   forget(tab) {
     this.#streams.get(tab)?.getTracks().forEach((track) => track.stop());
     this.#streams.delete(tab);
+    this.#seen.delete(tab);
     this.#windows.delete(tab);
     this.#order("forget", { tab });
   }
@@ -135,7 +142,7 @@ export class Pictures {
 
   async #takeStill() {
     const { recording, shown } = this, window = this.#windows.get(shown);
-    if (!this.withheld || recording.paused || !window) return;
+    if (this.flowing || recording.paused || !window) return;
     const blob = await this.#still(window);
     if (!blob || this.shown !== shown) return;
     this.#order("still", { tab: shown, blob, time: clock() });
@@ -144,9 +151,13 @@ export class Pictures {
 
   #hear(said) {
     if (said.finished) return this.#finished?.();
-    if (said.begun) return this.#begun.resolve();
+    if (said.begun) {
+      this.#seen.add(said.begun);
+      return this.#begun.resolve();
+    }
     if (said.coloursKnown) return (this.#coloursKnown = true);
     if (said.ended) {
+      this.#seen.delete(said.ended);
       this.#streams.delete(said.ended);
       return this.#tellStream();
     }

@@ -291,13 +291,13 @@ export class Recording {
   /** End it: everything is on disk when the promise is kept. */
   async stop() {
     if (this.ended) return;
-    await this.hands("version").catch(() => {}); // what the browser has told the service worker arrives before the answer
     await Promise.all([...this.looks.keys()].map((number) => this.#look(number)));
     this.#order("off");
     const until = performance.now() + RESTING;
     while ([...this.ports.values()].some((frame) => !frame.resting) && performance.now() < until) {
       await new Promise((done) => setTimeout(done, 10));
     }
+    await this.hands("settle").catch(() => {});
     await this.pictures.finish();
     this.ended = true;
     this.journal.add("end");
