@@ -37,7 +37,7 @@ class Base:
         """A blob's file that needs this one to be read."""
         name = bytes.fromhex(self.sha256)
         if content.startswith(_BITMAP) and len(content) == len(self.content):
-            return _HEADER.pack(_DIFFERENCE, 32, name) + compress(_BITMAP + _subtract(content, self.content)[2:])
+            return _HEADER.pack(_DIFFERENCE, 32, name) + compress(_bitmap_of(np.subtract, content, self.content))
         return _HEADER.pack(_DICTIONARY, 32, name) + self._compressor.compress(content)
 
     def distance(self, content: bytes) -> int:
@@ -65,17 +65,16 @@ def decompress(data: bytes, read_base: Callable[[str], bytes]) -> bytes:
     content = decompressor.decompress(data, max_output_size=MAX_BYTES)
     if kind != _DIFFERENCE:
         return content
-    if len(content) != len(base):
+    if len(content) != len(base) or len(base) < len(_BITMAP):
         raise zstandard.ZstdError("the blob that it was subtracted from has another size")
-    return _BITMAP + _add(content, base)[2:]
+    return _bitmap_of(np.add, content, base)
 
 
-def _subtract(content: bytes, base: bytes) -> bytes:
-    return (np.frombuffer(content, np.uint8) - np.frombuffer(base, np.uint8)).tobytes()
-
-
-def _add(content: bytes, base: bytes) -> bytes:
-    return (np.frombuffer(content, np.uint8) + np.frombuffer(base, np.uint8)).tobytes()
+def _bitmap_of(combine: np.ufunc, content: bytes, base: bytes) -> bytes:
+    """What two bitmaps of one size give byte by byte, still beginning as a bitmap does."""
+    combined = combine(np.frombuffer(content, np.uint8), np.frombuffer(base, np.uint8))
+    combined[:len(_BITMAP)] = np.frombuffer(_BITMAP, np.uint8)
+    return combined.tobytes()
 
 
 def _dictionary(content: bytes) -> zstandard.ZstdCompressionDict:

@@ -4,7 +4,7 @@ import fcntl
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import zstandard
@@ -15,6 +15,9 @@ from schemas import (
 from schemas.files import dump_json, read_json, read_lines, write_atomically
 
 from . import blobs
+
+
+_BASES = 4  # blobs that are kept in memory because others are made of them: one of each kind, and one more
 
 
 class Recording:
@@ -32,6 +35,7 @@ class Recording:
         self.manifest = read_json(self.layout.manifest, RecordingSchema())
         if self.manifest["status"] == "recording" and not self.is_live():
             self._mark_recovered()
+        self._base = lru_cache(_BASES)(self._standing_alone)
 
     @property
     def id(self) -> str:
@@ -105,7 +109,7 @@ class Recording:
 
         Raises InputError when the blob is missing or its content does not have that SHA-256.
         """
-        return self._blob(sha256, self._standing_alone)
+        return self._blob(sha256, self._base)
 
     def _standing_alone(self, sha256: str) -> bytes:
         def refuse(_: str) -> bytes:

@@ -8,13 +8,17 @@ from datetime import timedelta
 import cv2
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
-from benchmarks.align import acting, check_times
+from benchmarks.align import acting, check_pictures, check_times
 from benchmarks.faults import copy
 from benchmarks.meeting import Meeting, film
+from curator_web.storage import RecordingStore
+from demotape.cli import main
 from pipeline import process
 from pipeline.align import Video, flash
 from pipeline.align.rectangle import Rectangle
+from pipeline.verify import verify
 from recorder import Recording
 from recorder.writer import RecordingWriter
 from schemas import InputError
@@ -33,6 +37,7 @@ function show() { list.innerHTML = '';
     p.style.cssText = 'margin:6px;background:hsl(' + (i * 40 + n * 67) % 360 + ',60%,80%)'; list.append(p); } n++; }
 b.onclick = show; show();</script>"""
 CLICKS = 14
+PAUSES = (150, 480, 230, 650, 320)  # milliseconds: nobody acts at an even pace
 MEETING = Meeting((960, 600), 0.8, 70, 70, offset=3.2, drift=1.5e-4, fps=(12, 20), crf=28, thumbnails=1, seed=3)
 
 
@@ -45,7 +50,7 @@ def session(studio):
         for number in range(CLICKS):
             await page.mouse.click(25, 102)
             await painted(page)
-            await page.wait_for_timeout(150 + 40 * (number % 4))
+            await page.wait_for_timeout(PAUSES[number % len(PAUSES)])
 
     made = studio.record(hand, url=site.origin, viewport=(800, 600))
     site.close()
@@ -71,6 +76,28 @@ def test_every_action_is_found_in_the_video(session, filmed, tmp_path):
     assert sum(turn["state"]["confidence"] >= 0.5 for turn in turns) >= CLICKS - 1
     assert all(turn["state"]["similarity"] > 0.7 for turn in turns[1:])
     assert not any("screenshot_source" in turn["state"] for turn in turns)
+
+
+def test_late_screenshots_are_put_right_and_told(session, filmed, tmp_path):
+    video, times = filmed
+    faults = copy(session, tmp_path / "r", late=True)
+    result = CliRunner().invoke(main, ["process", str(tmp_path / "r"), "--video", str(video)])
+    assert result.exit_code == 0, result.output
+    recording = Recording(tmp_path / "r")
+    turns = acting(json.loads(recording.layout.demonstration.read_text()))
+    found = Counter()
+    check_pictures(turns, faults, recording, MEETING, times, found, verbose=True)
+    assert found["pictures_late"] >= CLICKS // 2 - 1
+    assert found["pictures_right"] >= found["pictures"] - 1  # one may stand at a frame's very edge
+    replaced = [turn for turn in turns if "screenshot_source" in turn["state"]]
+    assert len(replaced) >= found["pictures_late"] - 2
+    for turn in replaced:
+        assert turn["state"]["screenshot_taken"] == faults[turn["id"]].late
+        assert "replaced-screenshot" in {check["kind"] for check in turn["checks"]}
+    assert verify(recording.layout.root) == []
+    RecordingStore(tmp_path / "data").add(recording)
+    for turn in turns:
+        assert RecordingStore(tmp_path / "data").open(recording.id).blob(turn["state"]["screenshot"])
 
 
 def test_a_video_of_something_else_is_never_sure(session, tmp_path):
@@ -112,7 +139,8 @@ def test_the_own_video_has_the_recordings_clock(session, tmp_path):
 def test_a_screenshot_that_is_late_by_its_own_time_gives_way_to_the_own_video(session, tmp_path):
     root = tmp_path / "r"
     shutil.copytree(session, root)
-    lines = [json.loads(line) for line in (root / "events.jsonl").read_text().splitlines()]
+    as_recorded = (root / "events.jsonl").read_bytes()
+    lines = [json.loads(line) for line in as_recorded.splitlines()]
     late = next(line for line in lines if line["type"] == "pointerdown" and line["state"]["screenshot"])
     late["state"]["screenshot_time"] = late["time"] + 0.5
     for line in lines:  # a better one that followed
@@ -124,6 +152,11 @@ def test_a_screenshot_that_is_late_by_its_own_time_gives_way_to_the_own_video(se
     assert turn["state"]["screenshot_source"] == "video" and turn["state"]["video_time"] <= turn["timestamp"]
     assert turn["state"]["screenshot_taken"] == late["state"]["screenshot"]
     assert cv2.imdecode(np.frombuffer(Recording(root).blob(turn["state"]["screenshot"]), np.uint8), 1).shape
+    made = Recording(root).layout.derived_blob(turn["state"]["screenshot"])
+    assert made.exists()
+    (root / "events.jsonl").write_bytes(as_recorded)
+    process(root)
+    assert not made.exists()  # nothing names it any more
 
 
 def test_without_any_video_there_is_no_video_time(tmp_path):

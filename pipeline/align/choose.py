@@ -4,6 +4,7 @@ Compared by tiles. In what the video itself shows as unchanged, compression leav
 where two frames differ, something changed, and a screenshot that is like the later one there was taken too late.
 """
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -27,6 +28,7 @@ _SMALL = 600.0  # grey levels, summed over pixels: less is a caret, not another 
 _LEFT_OUT = 20_000.0  # grey levels, summed over pixels: more is not left out by a video's coding
 _MOSTLY = 0.7  # of a change, that another screenshot must explain
 _AGAINST = 0.1  # of all that changed, which may speak against a better picture
+_OPENED = 32  # pictures that are kept as they were compared: neighbouring actions have the same neighbours
 _COARSE = 4  # times smaller: pictures for a first look
 
 
@@ -65,43 +67,63 @@ def view_of(video: Video, time: float, painted: float | None) -> tuple[View, np.
     shown = video.times[max(number, 0)]
     newer = painted is not None and shown - _UNSURE < painted <= time + _UNSURE
     view = View(number, bool(time - shown < _UNSURE / 2), bool(newer))
-    return view, video.times[max(0, number - 1):number + 2], video.around(np.array([time + step for step in LATER]))
+    near = video.times[max(0, number - view.fresh):number + 1 + view.newer]
+    return view, near, video.around(np.array([time + step for step in LATER]))
 
 
-def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], seen: tuple[slice, slice],
-          hidden: np.ndarray) -> Verdict:
+class Window:
+    """What frames show of pages of one viewport. `seen`: rows and columns, at working size, that lie inside the frame;
+    `hidden`: pixels that something covers (rows x columns, true or false)."""
+
+    def __init__(self, seen: tuple[slice, slice], hidden: np.ndarray):
+        self.seen, self.shape = seen, hidden.shape
+        self._visible = np.where(hidden[seen], 0, 255).astype(np.uint8)
+        self.opened = functools.lru_cache(_OPENED)(self._opened)
+
+    def open(self, page: np.ndarray) -> np.ndarray:
+        """A page at working size without what is not seen of it."""
+        return cv2.bitwise_and(np.ascontiguousarray(page[self.seen]), self._visible)
+
+    def _opened(self, picture: Picture) -> "Other":
+        grey = self.open(picture.grey)
+        return Other(picture.name, grey, _small(grey))
+
+
+@dataclass(frozen=True)
+class Other:
+    """Another captured screenshot, as far as frames show it: its blob, and its pixels, also small."""
+
+    name: str
+    grey: np.ndarray
+    small: np.ndarray
+
+
+def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], window: Window) -> Verdict:
     """Choose the last frame that shows the page before the action, and hold the screenshot against it.
 
-    `neighbours`: other captured screenshots, the likeliest first. `seen`: rows and columns, at working size, that lie
-    inside the frame; `hidden`: pixels that something covers.
+    `neighbours`: other captured screenshots, the likeliest first.
     """
-    visible = np.where(hidden[seen], 0, 255).astype(np.uint8)
-
-    def open_part(page: np.ndarray) -> np.ndarray:
-        return cv2.bitwise_and(np.ascontiguousarray(page[seen]), visible)
-
-    shape = hidden.shape
+    open_part, seen = window.open, window.seen
     pages = {number: open_part(page) for number, page in view.near.items()}
     if min(pages[view.number].shape) < _TILE:
         return Verdict(view.number, None, False, None)
-    others = [(other.name, open_part(other.grey)) for other in neighbours if other.shape == shape and not other.blank
+    others = [window.opened(other) for other in neighbours if other.shape == window.shape and not other.blank
               and (picture is None or other.name != picture.name)]
-    if picture is None or picture.blank or picture.shape != shape:
+    if picture is None or picture.blank or picture.shape != window.shape:
         return Verdict(view.number, None, False, _like(pages[view.number], others))
     taken = open_part(picture.grey)
     number = _step_back(view, pages, taken)
     rightful = [pages[number], *([pages[number + 1]] if view.newer and number + 1 in pages else [])]
     similarity = ssim(picture.grey[seen], view.near[number][seen])
-    later, greys = [open_part(page) for page in view.later], [grey for _, grey in others]
+    later, greys = [open_part(page) for page in view.later], [other.grey for other in others]
     better = _best_other(taken, rightful, others)
-    if better and _is_left_out(taken, dict(others)[better], rightful[0], later):
+    if better and _is_left_out(taken, better.grey, rightful[0], later):
         better = None
     late = better is not None or _is_late(taken, rightful, later, greys)
-    if better and _is_late(dict(others)[better], rightful, later, greys):
-        better = None
-    whole = next((other.grey for other in neighbours if other.name == better), None)
-    return Verdict(number, similarity, late, better,
-                   0.0 if whole is None else ssim(whole[seen], view.near[number][seen]))
+    if not better or _is_late(better.grey, rightful, later, greys):
+        return Verdict(number, similarity, late, None)
+    whole = next(other.grey for other in neighbours if other.name == better.name)
+    return Verdict(number, similarity, late, better.name, ssim(whole[seen], view.near[number][seen]))
 
 
 @dataclass(frozen=True)
@@ -168,18 +190,17 @@ def _step_back(view: View, pages: Mapping[int, np.ndarray], taken: np.ndarray) -
     return number - 1 if sides and sides.apart[sides.other].sum() > 2 * sides.apart[sides.one].sum() else number
 
 
-def _best_other(taken: np.ndarray, rightful: Sequence[np.ndarray], others: Sequence[tuple[str, np.ndarray]]
-                ) -> str | None:
+def _best_other(taken: np.ndarray, rightful: Sequence[np.ndarray], others: Sequence[Other]) -> Other | None:
     """The captured screenshot that the frame speaks for wherever the two differ; None when there is none."""
     best, chosen = taken, None
     small = _small(rightful[0])
     least = float(cv2.absdiff(_small(taken), small).mean())
-    for name, grey in others:
-        if float(cv2.absdiff(_small(grey), small).mean()) > 1.5 * least + 1:
+    for other in others:
+        if float(cv2.absdiff(other.small, small).mean()) > 1.5 * least + 1:
             continue
-        if all(_beats(grey, best, page) for page in rightful) and (
-                chosen is None or all(_beats(grey, taken, page) for page in rightful)):
-            best, chosen = grey, name
+        if all(_beats(other.grey, best, page) for page in rightful) and (
+                chosen is None or all(_beats(other.grey, taken, page) for page in rightful)):
+            best, chosen = other.grey, other
     return chosen
 
 
@@ -248,13 +269,13 @@ def _may_be_pointer(tiles: np.ndarray) -> bool:
     return len(rows) < _LARGE and max(np.ptp(rows), np.ptp(columns)) < 3
 
 
-def _like(page: np.ndarray, others: Sequence[tuple[str, np.ndarray]]) -> str | None:
+def _like(page: np.ndarray, others: Sequence[Other]) -> str | None:
     """The captured screenshot that a frame shows; None when none does."""
     found = []
-    for name, grey in others:
-        difference = _sums(cv2.absdiff(grey, page)) / _TILE ** 2
+    for other in others:
+        difference = _sums(cv2.absdiff(other.grey, page)) / _TILE ** 2
         if difference.max() < 3 * float(np.median(difference)) + 8:
-            found.append((float(difference.mean()), name))
+            found.append((float(difference.mean()), other.name))
     return min(found)[1] if found else None
 
 

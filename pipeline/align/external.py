@@ -12,7 +12,7 @@ import numpy as np
 
 from recorder import Recording
 
-from .choose import Verdict, View, judge, view_of
+from .choose import Verdict, View, Window, judge, view_of
 from .clock import Clock, Piece
 from .coarse import Stretch, place
 from .marks import find_marks, timeline
@@ -191,6 +191,8 @@ class _Look:
 def _look_at_all(scene: Scene, clock: Clock, turns: Sequence[dict], encode: Encode) -> dict[str, Found]:
     looks = [look for turn in turns for look in _looks(scene, clock, turn)]
     wanted = np.array(sorted({time for look in looks for time in look.near | look.later}))
+    windows = {look.viewport: Window(scene.rectangle.seen(look.viewport, scene.video.size, look.shape),
+                                     scene.hidden(look.viewport)) for look in looks}
     pages: dict[str, bytes] = {}
     active, waiting = [], sorted(looks, key=lambda look: min(look.near))
     by_end = sorted(scene.shown, key=lambda entry: entry.end)
@@ -202,11 +204,11 @@ def _look_at_all(scene: Scene, clock: Clock, turns: Sequence[dict], encode: Enco
         for look in list(active):
             _take(scene, look, shot, cuts)
             if shot.time >= look.last:
-                _finish(scene, look, order, ends)
+                _finish(scene, look, windows[look.viewport], order, ends)
                 active.remove(look)
     for look in [*active, *waiting]:
         if look.view.near:
-            _finish(scene, look, order, ends)
+            _finish(scene, look, windows[look.viewport], order, ends)
     _distrust(looks)
     scores = [look.verdict.similarity for look in looks
               if look.verdict and look.verdict.similarity is not None and not look.verdict.late]
@@ -258,7 +260,7 @@ def _take(scene: Scene, look: _Look, shot: Shot, cuts: dict[tuple, np.ndarray]) 
         look.view.later.append(cuts[key])
 
 
-def _finish(scene: Scene, look: _Look, order: list[str], ends: np.ndarray) -> None:
+def _finish(scene: Scene, look: _Look, window: Window, order: list[str], ends: np.ndarray) -> None:
     """Judge, and let the pixels go."""
     if look.view.number not in look.view.near:
         return
@@ -266,10 +268,9 @@ def _finish(scene: Scene, look: _Look, order: list[str], ends: np.ndarray) -> No
     around = sorted(range(max(0, here - _NEIGHBOURS), min(len(order), here + _NEIGHBOURS)),
                     key=lambda index: abs(index + 0.5 - here))
     neighbours = [scene.pictures[name] for name in dict.fromkeys(order[index] for index in around)]
-    seen, hidden = scene.rectangle.seen(look.viewport, scene.video.size, look.shape), scene.hidden(look.viewport)
-    look.verdict = look.strict = judge(look.view, look.picture, neighbours, seen, hidden)
+    look.verdict = look.strict = judge(look.view, look.picture, neighbours, window)
     if look.view.newer:
-        look.strict = judge(replace(look.view, newer=False), look.picture, neighbours, seen, hidden)
+        look.strict = judge(replace(look.view, newer=False), look.picture, neighbours, window)
     look.view = View(look.view.number, newer=look.view.newer)
 
 

@@ -42,7 +42,7 @@ def decode(image: bytes) -> np.ndarray | None:
 
 def is_blank(picture: np.ndarray | None) -> bool:
     """Whether a picture shows one colour only, or could not be decoded."""
-    return picture is None or float(picture.std()) < _BLANK_SPREAD
+    return picture is None or float(cv2.meanStdDev(picture)[1].max()) < _BLANK_SPREAD
 
 
 def work_shape(viewport: tuple[int, int]) -> tuple[int, int]:

@@ -45,7 +45,7 @@ def _fit(scene: Scene, stretches: Sequence[Stretch], due: Sequence[tuple[int, Ma
 
 
 def _settle(scene: Scene, clock: Clock) -> dict[int, float]:
-    """Offsets by the number of the piece, where two fit almost equally well and what the person did says which."""
+    """Offsets by the number of the piece, where two fit almost equally well: what the person did says which."""
     acted = [event["time"] for event in scene.recording.events if event["type"] in _DEEDS]
     viewport = scene.pictures[scene.names[0]].viewport
     found = {}
@@ -58,10 +58,8 @@ def _settle(scene: Scene, clock: Clock) -> dict[int, float]:
         lower, higher = sorted((piece.offset, piece.other))
         early, late = (effects.caused(changes, [time + offset - piece.offset for time in moments])
                        for offset in (lower, higher))
-        if len(changes) >= _CHANGES_ENOUGH and late - early > _CLEAR:
-            found[number] = higher
-        elif len(changes) >= _CHANGES_ENOUGH and late <= early:  # screenshots are late, never early
-            found[number] = lower
+        if len(changes) >= _CHANGES_ENOUGH:  # screenshots are late, never early: the lower, unless much is against it
+            found[number] = higher if late - early > _CLEAR else lower
     return found
 
 

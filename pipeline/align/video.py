@@ -4,6 +4,7 @@ What depends on no answer is not decoded: whole groups of pictures without a wan
 the last wanted frame, and frames between that no other refers to.
 """
 
+import heapq
 import queue
 import threading
 from collections.abc import Iterator
@@ -16,7 +17,9 @@ import numpy as np
 from schemas import InputError
 
 _LUMA_FIRST = {"yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p", "nv12", "gray"}
-_AHEAD = 6  # frames that may wait
+_AHEAD = 6  # frames that may wait, at least
+_WAITING = 48_000_000  # bytes of such frames, at most
+_DECODERS = 2  # each decodes groups of its own with one thread: that costs less than threads that share them
 _FULL_RANGE = 2  # AVCOL_RANGE_JPEG
 
 
@@ -70,24 +73,45 @@ class Video:
         return self.times[np.unique(numbers[numbers >= 0])]
 
     def shots(self, wanted: np.ndarray) -> Iterator[Shot]:
-        """Decode the frames of exactly these times (of `times`), in order, a few ahead of whoever takes them.
+        """Decode the frames of exactly these times (of `times`), in order, some ahead of whoever takes them.
 
         Raises InputError when decoding fails.
         """
-        if len(wanted):
-            yield from ahead(self._decode(wanted))
-
-    def _decode(self, wanted: np.ndarray) -> Iterator[Shot]:
+        if not len(wanted):
+            return
         needed = np.isin(self._seconds, wanted)
-        group = np.cumsum(self._keys)
-        last = np.full(group[-1] + 1, -1)
-        np.maximum.at(last, group[needed], np.flatnonzero(needed))
-        feed = np.arange(len(needed)) <= last[group]
+        room = max(_AHEAD, _WAITING // (self.size[0] * self.size[1] * 3 // 2 or 1))
+        parts = [ahead(self._decode(needed, feed, count), room) for feed, count in self._shares(needed)]
+        try:
+            yield from heapq.merge(*parts, key=lambda shot: shot.time)
+        finally:
+            for part in parts:
+                part.close()
+
+    def _shares(self, needed: np.ndarray) -> list[tuple[np.ndarray, int]]:
+        """For each decoder, which packets it is to be fed with, and its threads (0: as many as there are cores)."""
+        group = np.cumsum(self._keys) - 1
+        number, count = np.arange(len(needed)), group[-1] + 1
+        last = np.full(count, -1)
+        np.maximum.at(last, group[needed], number[needed])
+        # What is shown before the frame that its group begins with is made of the group before as well.
+        joined = np.zeros(count, bool)
+        joined[group[needed & (self._seconds < self._seconds[self._keys][group])]] = True
+        joined[0] = False
+        ends = np.append(np.flatnonzero(self._keys)[1:], len(needed)) - 1
+        last[:-1] = np.where(joined[1:], ends[:-1], last[:-1])
+        feed = number <= last[group]
+        run = np.cumsum((last >= 0) & ~joined) - 1  # runs of groups that can be decoded without any other
+        if run[-1] < 2 * _DECODERS:
+            return [(feed, 0)]
+        return [(feed & (run[group] % _DECODERS == decoder), 1) for decoder in range(_DECODERS)]
+
+    def _decode(self, needed: np.ndarray, feed: np.ndarray, threads: int) -> Iterator[Shot]:
         due = set(self._stamps[needed].tolist())
         with self._open() as container:
             stream = container.streams.video[0]
             decoder = stream.codec_context
-            decoder.thread_type, decoder.thread_count = "AUTO", 0  # as many threads as there are cores
+            decoder.thread_type, decoder.thread_count = "AUTO", threads
             try:
                 for number, packet in enumerate(_packets(container, stream)):
                     if number >= len(feed) or not feed[number]:
@@ -139,9 +163,9 @@ class Video:
         return np.array(times, np.int64), keys
 
 
-def ahead(items: Iterator) -> Iterator:
-    """The same items, made by a thread that is at most a few ahead: decoding runs without Python's lock."""
-    made: queue.Queue = queue.Queue(_AHEAD)
+def ahead(items: Iterator, room: int = _AHEAD) -> Iterator:
+    """The same items, made by a thread that is at most `room` ahead: decoding runs without Python's lock."""
+    made: queue.Queue = queue.Queue(room)
     stop = threading.Event()
 
     def make() -> None:
