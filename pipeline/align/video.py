@@ -7,7 +7,7 @@ the last wanted frame, and frames between that no other refers to.
 import heapq
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -116,15 +116,17 @@ class Video:
                 for number, packet in enumerate(_packets(container, stream)):
                     if number >= len(feed) or not feed[number]:
                         continue
+                    if number and not feed[number - 1]:  # another group's frames are no reference for what follows
+                        yield from self._due(decoder.decode(None), due)
+                        decoder.flush_buffers()
                     decoder.skip_frame = "DEFAULT" if needed[number] else "NONREF"
-                    for frame in decoder.decode(packet):
-                        if frame.pts in due:
-                            yield self._shot(frame)
-                for frame in decoder.decode(None):
-                    if frame.pts in due:
-                        yield self._shot(frame)
+                    yield from self._due(decoder.decode(packet), due)
+                yield from self._due(decoder.decode(None), due)
             except av.FFmpegError as error:
                 raise InputError(f"{self.path}: the video cannot be decoded ({error.strerror})") from None
+
+    def _due(self, frames: Sequence[av.VideoFrame], due: set[int]) -> Iterator[Shot]:
+        return (self._shot(frame) for frame in frames if frame.pts in due)
 
     def _shot(self, frame: av.VideoFrame) -> Shot:
         if frame.format.name in _LUMA_FIRST:
