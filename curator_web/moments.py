@@ -7,7 +7,6 @@ from flask import Blueprint, Response, request
 from pipeline import pictures, resplit
 from pipeline.retarget import candidates
 from recorder.reading import Recording
-from schemas import RecordingLayout
 
 from .blobs import immutable
 from .context import services
@@ -53,7 +52,7 @@ def moment(found: ReviewView, view: str) -> Moment:
     if turn is None or turn.is_chat or not turn.state:
         return Moment("screenshot")
     store, name = services().store, found.row.recording
-    plain = Moment(view, RecordingLayout(store.path(name)).video.exists(), _after(found, turn))
+    plain = Moment(view, store.has_video(name), _after(found, turn))
     return replace(plain, **_SHOWN[view](turn, store.open(name), plain)) if view in _SHOWN else plain
 
 

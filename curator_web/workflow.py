@@ -19,7 +19,7 @@ from .database import Database
 from .editing import REASON_LENGTH, add_edit
 from .errors import Conflict, InputError, NotAllowed
 from .models import (
-    APPROVED, DRAFT, INVALID, KEY_LENGTH, RETURNED, STATUSES, SUBMITTED, VALIDATED, Edit, SecondReview, StatusChange,
+    APPROVED, DRAFT, INVALID, KEY_LENGTH, RETURNED, STATUSES, SUBMITTED, VALIDATED, Edit, StatusChange,
 )
 from .summary import well_formed
 from .users import Account
@@ -133,7 +133,7 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
         now = datetime.now(UTC)
         number = _next_number(session, row.id)
         if status in (VALIDATED, APPROVED) and row.status in IN_REVIEW and not account.alone:
-            _note_second_review(session, found, number, account.name, now)
+            agreement.note_second_review(session, found, number, account.name, now)
         session.add(StatusChange(demonstration_id=row.id, number=number, status=status, reason=reason,
                                  who=account.name, made_at=now, edits=len(found.edits)))
         audit.note(session, account.name, status, row.id, before=row.status)
@@ -196,20 +196,6 @@ def _hand_on(row, status: str, account: Account) -> None:
         row.reviewed_by = None
     elif status == DRAFT:
         row.reviewed_by, row.assigned_to = None, row.submitted_by if row.status == SUBMITTED else row.assigned_to
-
-
-def _note_second_review(session: Session, found: library.Review, number: int, who: str, now: datetime) -> None:
-    """Compare what the first person handed in with what the second one made of it."""
-    submitted = session.scalars(select(StatusChange).where(
-        StatusChange.demonstration_id == found.row.id, StatusChange.status == SUBMITTED)
-        .order_by(StatusChange.number.desc()).limit(1)).first()
-    if submitted is None or submitted.edits is None or submitted.who == who:
-        return
-    base = found.base["turns"]
-    agreed = agreement.compare(fold(base, found.edits[:submitted.edits]), fold(base, found.edits))
-    session.add(SecondReview(demonstration_id=found.row.id, number=number, first=submitted.who, second=who,
-                             made_at=now, turns=agreed.turns, intent_match=agreed.intent_match,
-                             element_iou=agreed.element_iou))
 
 
 def _next_number(session: Session, demonstration_id: str) -> int:

@@ -50,7 +50,6 @@ def site(tmp_path_factory) -> Iterator[Site]:
     thread.join()
     running.server_close()
     services.jobs.close()
-    services.inbox.close()
 
 
 def prepare(db) -> None:
