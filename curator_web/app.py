@@ -9,7 +9,7 @@ from flask import Flask
 
 from . import (
     accounts, api, api_jobs, api_team, blobs, dashboard, exports, failures, history, imports, inbox,
-    moments, pages, security, team, uploads,
+    moments, pages, security, team, tree, uploads,
 )
 from .context import Services
 from .database import Database, open_database
@@ -34,7 +34,7 @@ def build_app(db_url: str, store: RecordingStore, who: str,
     app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day, status_name=status_name,
                                  clock=clock, told=told)
     accounts.register(app)
-    for concern in (pages, history, moments, team, dashboard, exports, imports, blobs):
+    for concern in (pages, history, moments, tree, team, dashboard, exports, imports, blobs):
         app.register_blueprint(concern.blueprint)
     described = api.register(app)
     described.register_blueprint(api_team.blueprint)

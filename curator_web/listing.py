@@ -9,6 +9,7 @@ import binascii
 import json
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, date, datetime, time, timedelta
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import ColumnElement, and_, exists, func, literal, or_, select
 from sqlalchemy.orm import Session, aliased
@@ -115,12 +116,24 @@ def listing(db: Database, sought: Filter | None = None) -> Page:
 
 
 def sites(db: Database) -> list[str]:
-    """The sites that there are, each found by one step through the index, however many demonstrations it has."""
+    """The sites that there are; looked for again when something was imported since this process did."""
+    with db.reading() as session:
+        newest = session.scalar(select(func.max(Demonstration.imported_at)))
+        known = _SITES.get(db)
+        if known is None or known[0] != newest:
+            _SITES[db] = known = newest, _sites(session)
+    return known[1]
+
+
+_SITES: WeakKeyDictionary[Database, tuple[datetime | None, list[str]]] = WeakKeyDictionary()
+
+
+def _sites(session: Session) -> list[str]:
+    """Each found by one step through the index, however many demonstrations it has."""
     first = select(func.min(Demonstration.site).label("site")).cte("found", recursive=True)
     following = select(func.min(Demonstration.site)).where(Demonstration.site > first.c.site).scalar_subquery()
     found = first.union_all(select(following).where(first.c.site.is_not(None)))
-    with db.reading() as session:
-        rows = session.scalars(select(found.c.site).where(found.c.site.is_not(None)).limit(SITES_LIMIT)).all()
+    rows = session.scalars(select(found.c.site).where(found.c.site.is_not(None)).limit(SITES_LIMIT)).all()
     return [site for site in rows if site]
 
 

@@ -10,13 +10,12 @@ from datetime import UTC, datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from pipeline.edits import fold
 from schemas import EditSchema
 from schemas.files import check
 
 from . import agreement, audit, facets, leases, library
 from .database import Database
-from .editing import REASON_LENGTH, add_edit
+from .editing import REASON_LENGTH, make_edit
 from .errors import Conflict, InputError, NotAllowed
 from .models import (
     APPROVED, DRAFT, INVALID, KEY_LENGTH, RETURNED, STATUSES, SUBMITTED, VALIDATED, Edit, StatusChange,
@@ -55,23 +54,20 @@ def edit(db: Database, demonstration_id: str, change: dict, version: int, accoun
     """
     if key is not None and not 0 < len(key) <= KEY_LENGTH:
         raise InputError(f"field key: {KEY_LENGTH} characters at most")
-    with db.together() as (session, joined):
+    with db.writing() as session:
         found = library.load(session, demonstration_id, lock=True)
         row = found.row
         if key and (before := _made_before(session, row.id, key, change)):
             return before
         may_edit(row, account)
-        new = add_edit(joined, row.id, change, version, account.name)
-        if new == version:  # it changed nothing
-            return Made(new)
-        made = next(each for each in session.new if isinstance(each, Edit))
-        made.key, made.version = key, new
+        made = make_edit(session, found, change, version, account.name)
+        if made is None:  # it changed nothing
+            return Made(version)
+        made.row.key = key
         leases.touch(session, row, account)
-        edits = [*found.edits, made.content]
-        base = found.base["turns"]
-        wanted = facets.of_turns(base, fold(base, edits), edits)
+        wanted = facets.of_turns(found.base["turns"], made.turns, made.edits)
         facets.refresh(session, row.id, wanted, facets.TURN_KINDS, account.name)
-        return Made(new)
+        return Made(made.row.version)
 
 
 def may_edit(row, account: Account) -> None:
