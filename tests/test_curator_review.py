@@ -1,6 +1,7 @@
 """The review app in a real Chromium, over HTTP, with trusted keys and mouse."""
 
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -185,16 +186,14 @@ def test_quick_keys_are_all_saved(page, site, demonstration):
 
 def test_a_key_acts_on_what_the_keys_before_it_led_to(page, site, demonstration):
     open_review(page, site, demonstration, "t2")
-    held = []
-
-    def hold(route):  # no answer comes before all keys are pressed
-        held.append(route)
-    page.route("**/demonstrations/**", hold)
+    held, pressed = [], threading.Event()
+    # No answer comes before all keys are pressed.
+    page.route("**/demonstrations/**", lambda route: route.continue_() if pressed.is_set() else held.append(route))
     with page.expect_request("**/demonstrations/**"):
         page.keyboard.press("j")
     for key in ("d", "j", "j", "d", "k"):
         page.keyboard.press(key)
-    page.unroute("**/demonstrations/**", hold)
+    pressed.set()
     for route in held:
         route.continue_()
     expect(page.locator('#turns > li[data-turn="t5"]')).to_have_class("dropped")
