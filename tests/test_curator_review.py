@@ -432,7 +432,7 @@ def test_a_chat_turn_is_added_by_keyboard_and_told_among_the_changes(page, site,
     page.keyboard.press("h")
     expect(page.get_by_role("heading", name="As recorded and as curated")).to_be_visible()
     expect(page.get_by_role("article").filter(has_text="Which city? <b>bold</b>")).to_contain_text("new")
-    expect(page.locator(".log li")).to_have_count(2)
+    expect(page.locator(".log tbody tr")).to_have_count(2)
 
 
 def test_a_check_is_fixed_or_settled_by_one_key(page, site, tmp_path):

@@ -217,7 +217,8 @@
     const item = tree().querySelector('[aria-selected="true"]') ?? items()[0];
     if (!item) return;
     reach(item);
-    item.scrollIntoView({ block: "nearest" });
+    // With a few lines above it; the picture stays in sight.
+    tree().scrollTop = item.offsetTop - tree().offsetTop - 3 * item.offsetHeight;
     item.focus({ preventScroll: true });
   }
 
