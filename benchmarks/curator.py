@@ -1,7 +1,7 @@
 """How fast the review app answers with ten times WebLINX in it, and how much memory its server takes.
 
 `python -m benchmarks.curator [--demonstrations N] [--seconds S] [--database sqlite|postgresql]` fills a database with
-23,000 demonstrations of 1,000,000 turns, serves it by gunicorn with three workers, and has one client, then twenty at
+23,000 demonstrations of 1,000,000 turns, serves it by gunicorn with two workers, and has one client, then twenty at
 once, do what people do, over HTTP, without a pause: list with a filter, search, ask for the next demonstration, open
 it, edit it. Ends with one line of JSON: milliseconds (p50, p95) and MiB of the server at a hundredth of the size and
 at full size, after the same requests.
@@ -27,7 +27,7 @@ from tests.gunicorns import Gunicorn
 
 from .curator_data import PASSWORD, TURNS, WORDS, fill
 
-WORKERS = 3  # of one thread each, one more than cores: while one waits for the disk, another goes on
+WORKERS = 2  # of one thread each: threads of one process wait for each other at every answer of the database
 CLIENTS = (1, 20)
 LIMITS = {1: 100, 20: 300}  # p95, milliseconds
 
