@@ -1,6 +1,6 @@
 """Exports begun from the pages: written in the background, then one zip file to download."""
 
-import tempfile
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -35,13 +35,18 @@ def run(db: Database, store: RecordingStore, job_id: int, arguments: dict, step:
         nonlocal done
         done += 1
         step(done, total, name)
-    with tempfile.TemporaryDirectory(dir=store.data_dir, prefix=".export-") as folder:
-        written, packed = Path(folder) / "export", Path(folder) / "packed.zip"
+    folder = store.data_dir / f".export-{job_id}"
+    written, packed = folder / "export", folder / "packed.zip"
+    shutil.rmtree(folder, ignore_errors=True)  # what a server that was stopped left
+    folder.mkdir()
+    try:
         summary = export((Source(*pair) for pair in exportable(db, store, status)), written, format_, progress)
         step(total, total, "packing")
         _pack(written, packed, f"demotape-{format_}-{job_id}")
         size = packed.stat().st_size
         store.files.keep(_file(job_id), packed)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
     left_out = [f"{count} × {reason}" for reason, count in (summary.left_out + summary.notes).most_common(20)]
     return {"demonstrations": summary.demonstrations, "turns": summary.samples, "left_out": left_out,
             "size": size}

@@ -258,11 +258,12 @@ def test_the_cache_stays_within_its_limit(motos, blobs, prefix, tmp_path):
     s3 = client(motos)
     for number in range(40):
         s3.put_object(Bucket=BUCKET, Key=f"{prefix}/recordings/r/{number}", Body=bytes(1000))
-    cache = Cache(Objects(blobs, motos), tmp_path / "cache", 10_000)
+    roomy = Cache(Objects(blobs, motos), tmp_path / "cache")  # which does not begin to prune by itself
     for number in range(40):
-        path = cache.path(f"recordings/r/{number}")
+        path = roomy.path(f"recordings/r/{number}")
         assert path.stat().st_size == 1000
         os.utime(path, (number, number))  # long ago, the first the longest
+    cache = Cache(Objects(blobs, motos), tmp_path / "cache", 10_000)
     cache.prune()
     left = sorted(int(each.name) for each in (tmp_path / "cache").rglob("*") if each.name.isdigit())
     assert left == list(range(33, 40))
