@@ -22,13 +22,16 @@ def default_db_url(data_dir: Path) -> str:
     return f"sqlite:///{Path(data_dir) / 'demotape.db'}"
 
 
-def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, who: str = "local",
+def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, blobs: str | None = None,
+               endpoint_url: str | None = None, who: str = "local",
                take: "Callable[[Database, RecordingStore, Path, str], str] | None" = None) -> "Flask":
     """The review app over a database and a data folder; both are made when they do not exist.
 
+    `blobs`: `s3://bucket/prefix` where the recordings lie instead, at `endpoint_url` if that is not Amazon's.
     `who` is the name under which edits are noted, until there are accounts. `take` makes a package of the extension,
     sent by the user who recorded it, a demonstration and returns its id; without it no uploads are taken.
-    Raises InputError when the database or the folder cannot be opened.
+    Raises InputError when the database, the folder or the bucket cannot be opened.
     """
     from .app import build_app
-    return build_app(db_url or default_db_url(data_dir), Path(data_dir), who, take)
+    from .storage import open_store
+    return build_app(db_url or default_db_url(data_dir), open_store(data_dir, blobs, endpoint_url), who, take)

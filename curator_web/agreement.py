@@ -1,68 +1,53 @@
-"""How far two people agree about the same turns: intent match and element IoU, as WebLINX scores a model's actions."""
+"""Second reviews: how far who decided agreed with who submitted. Worked out once, when the decision is made."""
 
-from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy import Connection, select
+from sqlalchemy.orm import Session
+
+from pipeline.edits import fold
+from pipeline.evaluate.agreement import agreement
+
+from .library import Review
+from .models import SUBMITTED, BaseTurns, Edit, SecondReview, StatusChange
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """`turns`: those that either kept. Shares from 0 to 1; None where there was nothing to compare."""
+def note_second_review(session: Session, found: Review, number: int, who: str, now: datetime) -> None:
+    """Compare what the first person handed in with what the second one made of it; `number` is the decision's."""
+    submitted = session.scalars(select(StatusChange).where(
+        StatusChange.demonstration_id == found.row.id, StatusChange.status == SUBMITTED)
+        .order_by(StatusChange.number.desc()).limit(1)).first()
+    if submitted is None or submitted.edits is None or submitted.who == who:
+        return
+    session.add(SecondReview(demonstration_id=found.row.id, number=number, first=submitted.who, second=who,
+                             made_at=now, **compared(found.base["turns"], found.edits, submitted.edits)))
 
-    turns: int
-    intent_match: float | None
-    element_iou: float | None
 
+def compared(base: list[dict], edits: list[dict], first: int) -> dict[str, float | None]:
+    """What a second review says of the first: the demonstration after its `first` edits beside it after all of them.
 
-def compare(first: list[dict], second: list[dict]) -> Agreement:
-    """Compare two versions of a turn list, turn by turn of the same id.
-
-    A turn that only one of them kept matches in nothing. The element's IoU counts where either has a box (WebLINX,
-    section 4: IoU of the bounding boxes, 0 where the intent differs).
+    `turns` that either has; `intent_match`, `element_iou`, `chrf` as `pipeline.evaluate.agreement` defines them.
     """
-    ours, theirs = _kept(first), _kept(second)
-    pairs = [(ours.get(key), theirs.get(key)) for key in ours | theirs]
-    matches = [same_intent(a, b) for a, b in pairs]
-    overlaps = [iou(_box(a), _box(b)) if match else 0.0
-                for (a, b), match in zip(pairs, matches, strict=True) if _box(a) or _box(b)]
-    return Agreement(len(pairs), _mean(matches), _mean(overlaps))
+    agreed = agreement({"turns": fold(base, edits[:first])}, {"turns": fold(base, edits)})
+    return {"turns": agreed.matched + agreed.only_a + agreed.only_b, "intent_match": agreed.intent_match,
+            "element_iou": agreed.element_iou, "chrf": agreed.chrf}
 
 
-def same_intent(first: dict | None, second: dict | None) -> bool:
-    """Whether both are there and of one kind; of a chat turn the speaker counts."""
-    return first is not None and second is not None and _kind(first) == _kind(second)
-
-
-def iou(first: dict | None, second: dict | None) -> float:
-    """Area of the overlap of two boxes by the area that they cover together; 0 when one is missing or empty."""
-    if not first or not second:
-        return 0.0
-    if first == second:
-        return 1.0
-    width = min(_right(first), _right(second)) - max(first["x"], second["x"])
-    height = min(_bottom(first), _bottom(second)) - max(first["y"], second["y"])
-    overlap = max(width, 0) * max(height, 0)
-    covered = first["width"] * first["height"] + second["width"] * second["height"] - overlap
-    return overlap / covered if covered > 0 else 0.0
-
-
-def _kept(turns: list[dict]) -> dict[str, dict]:
-    return {turn["id"]: turn for turn in turns if not turn["dropped"]}
-
-
-def _kind(turn: dict) -> tuple[str, str]:
-    return (turn["type"], turn["intent"] if turn["type"] == "browser" else turn["speaker"])
-
-
-def _box(turn: dict | None) -> dict | None:
-    return ((turn or {}).get("element") or {}).get("bbox")
-
-
-def _right(box: dict) -> float:
-    return box["x"] + box["width"]
-
-
-def _bottom(box: dict) -> float:
-    return box["y"] + box["height"]
-
-
-def _mean(values: list) -> float | None:
-    return sum(values) / len(values) if values else None
+def fill(connection: Connection) -> None:
+    """Work out again what an older version worked out by another rule."""
+    for row in connection.execute(select(SecondReview.demonstration_id, SecondReview.number)).all():
+        mine = sa.literal(row.demonstration_id)
+        steps = connection.execute(
+            select(StatusChange.number, StatusChange.status, StatusChange.edits)
+            .where(StatusChange.demonstration_id == mine).order_by(StatusChange.number)).all()
+        first = [step.edits for step in steps if step.status == SUBMITTED and step.number < row.number]
+        last = next((step.edits for step in steps if step.number == row.number), None)
+        if not first or first[-1] is None or last is None:
+            continue
+        base = connection.scalar(select(BaseTurns.content).where(BaseTurns.demonstration_id == mine))["turns"]
+        edits = list(connection.scalars(
+            select(Edit.content).where(Edit.demonstration_id == mine).order_by(Edit.number).limit(last)))
+        connection.execute(sa.update(SecondReview).where(
+            SecondReview.demonstration_id == mine, SecondReview.number == row.number)
+            .values(**compared(base, edits, first[-1])))

@@ -8,33 +8,33 @@ from pathlib import Path
 from flask import Flask
 
 from . import (
-    accounts, api, api_jobs, api_team, blobs, dashboard, exports, failures, history, imports,
-    moments, pages, security, team, uploads,
+    accounts, api, api_jobs, api_team, blobs, dashboard, exports, failures, history, imports, inbox,
+    moments, pages, security, team, tree, uploads,
 )
 from .context import Services
 from .database import Database, open_database
-from .inbox import Inbox
+from .secret import shared_secret
 from .jobs import Jobs
 from .presentation import clock, time_of_day, told, when
 from .storage import RecordingStore
 
 
-def build_app(db_url: str, data_dir: Path, who: str,
+def build_app(db_url: str, store: RecordingStore, who: str,
               take: Callable[[Database, RecordingStore, Path, str], str] | None) -> Flask:
     """The review app; see `curator_web.create_app`."""
     app = Flask("curator_web")
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
-    store, db = RecordingStore(data_dir), open_database(db_url)
-    inbox = Inbox(db, store.data_dir, partial(take, db, store)) if take else None
+    db = open_database(db_url)
     kinds = {exports.KIND: partial(exports.run, db, store)}
     if take:
-        kinds[imports.KIND] = partial(imports.run, partial(take, db, store), store.data_dir)
-    app.extensions["demotape"] = Services(db, store, who, inbox, Jobs(db, kinds))
-    security.protect(app, store.secret())
+        kinds[inbox.KIND] = partial(inbox.run, partial(take, db, store), store.files)
+    jobs = Jobs(db, kinds)
+    app.extensions["demotape"] = Services(db, store, who, inbox.Inbox(db, store.files, jobs) if take else None, jobs)
+    security.protect(app, store.secret() or shared_secret(db))
     app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day, status_name=status_name,
                                  clock=clock, told=told)
     accounts.register(app)
-    for concern in (pages, history, moments, team, dashboard, exports, imports, blobs):
+    for concern in (pages, history, moments, tree, team, dashboard, exports, imports, blobs):
         app.register_blueprint(concern.blueprint)
     described = api.register(app)
     described.register_blueprint(api_team.blueprint)

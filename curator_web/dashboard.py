@@ -37,8 +37,10 @@ class FiguresSchema(Schema):
     dropped = fields.Float(required=True, allow_none=True)
     edited = fields.Float(required=True, allow_none=True)
     second_reviews = fields.Integer(required=True)
-    intent_match = fields.Float(required=True, allow_none=True)
-    element_iou = fields.Float(required=True, allow_none=True)
+    intent_match = fields.Float(required=True, allow_none=True, metadata={
+        "description": "of double-reviewed demonstrations: share of the turns with the same intent"})
+    element_iou = fields.Float(required=True, allow_none=True, metadata={"description": "mean overlap of the boxes"})
+    chrf = fields.Float(required=True, allow_none=True, metadata={"description": "mean chrF of the texts"})
 
 
 @blueprint.get("/dashboard")

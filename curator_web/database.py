@@ -3,6 +3,7 @@
 import fcntl
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -11,7 +12,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.util.exc import CommandError
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, NoSuchModuleError
 from sqlalchemy.orm import Session
 
 from .errors import InputError
@@ -19,6 +20,7 @@ from .errors import InputError
 MIGRATIONS = Path(__file__).resolve().parent / "migrations"
 MIGRATION_LOCK = 8_376_021  # any fixed number: the key of PostgreSQL's advisory lock while migrating
 BUSY_SECONDS = 30
+REST_SECONDS = 2
 
 
 class Database:
@@ -139,13 +141,32 @@ def migrate(connection: Connection, revision: str = "head") -> None:
 def _engine(url: str) -> Engine:
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite":
-        return create_engine(parsed, pool_pre_ping=True)
+        engine = create_engine(parsed)
+        event.listen(engine, "checkin", _note_rest)
+        event.listen(engine, "checkout", _ask_if_rested(engine))
+        return engine
     if parsed.database and parsed.database != ":memory:":
         Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
     engine = create_engine(parsed, connect_args={"timeout": BUSY_SECONDS})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _note_rest(_connection, record) -> None:
+    record.info["rests_since"] = time.monotonic()
+
+
+def _ask_if_rested(engine: Engine) -> Callable:
+    """A connection that was idle for a while may be gone: it is asked; asking each time costs a journey a query."""
+    def ask(connection, record, _proxy) -> None:
+        if time.monotonic() - record.info.get("rests_since", time.monotonic()) < REST_SECONDS:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.dbapi.Error as error:
+            raise DisconnectionError from error  # the pool makes a new one
+    return ask
 
 
 def _prepare_sqlite(connection, _record) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from flask import request
 
-from pipeline import derived, pictures, resplit
+from pipeline import pictures, resplit
 from pipeline.retarget import element_of
 from recorder.reading import Recording
 from schemas import BROWSER_INTENTS
@@ -103,7 +103,7 @@ def _screenshot(asked: _Asked) -> dict:
     recording, turn = asked.recording, asked.action
     if "frame" in request.form:
         time, picture = pictures.frame(recording, _number("frame"))
-        name = derived.keep(recording.layout, pictures.as_file(picture))
+        name = services().store.keep(recording, pictures.as_file(picture))
         return {"screenshot": name, "screenshot_time": time, "source": "video"}
     name = request.form.get("screenshot", "")
     for row in pictures.screenshots(recording, turn):

@@ -5,9 +5,11 @@ one with each change, so a change that names an old version was made by somebody
 meanwhile. It is refused, and they choose after a look.
 """
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from pipeline.edits import append, fold
 
@@ -29,19 +31,36 @@ def add_edit(db: Database, demonstration_id: str, edit: dict, version: int, who:
     approved or invalid, NotFound.
     """
     with db.writing() as session:
-        found = load(session, demonstration_id, lock=True)
-        _expect(found, version)
-        if found.row.status in LOCKED:
-            raise Conflict(f"this demonstration is {found.row.status}; reopen it to change it")
-        edits = append(found.base["turns"], found.edits, well_formed(edit))
-        turns = fold(found.base["turns"], edits)
-        if edit["op"] not in ("undo", "redo") and turns == found.current()["turns"]:
-            return version
-        now = datetime.now(UTC)
-        session.add(Edit(demonstration_id=demonstration_id, number=len(edits), content=edits[-1], who=who, made_at=now))
-        for name, value in counts(found.base["turns"], turns, edits).items():
-            setattr(found.row, name, value)
-        return _grow(found, now)
+        made = make_edit(session, load(session, demonstration_id, lock=True), edit, version, who)
+        return version if made is None else made.row.version
+
+
+@dataclass(frozen=True)
+class MadeEdit:
+    """An edit that was just made, with all the edits and the turns after it."""
+
+    row: Edit
+    edits: list[dict]
+    turns: list[dict]
+
+
+def make_edit(session: Session, found: Review, edit: dict, version: int, who: str) -> MadeEdit | None:
+    """As `add_edit`, inside a transaction that has locked the demonstration; None for one that changes nothing."""
+    _expect(found, version)
+    if found.row.status in LOCKED:
+        raise Conflict(f"this demonstration is {found.row.status}; reopen it to change it")
+    base = found.base["turns"]
+    edits = append(base, found.edits, well_formed(edit))
+    turns = fold(base, edits)
+    if edit["op"] not in ("undo", "redo") and turns == found.current()["turns"]:
+        return None
+    now = datetime.now(UTC)
+    for name, value in counts(base, turns, edits).items():
+        setattr(found.row, name, value)
+    row = Edit(demonstration_id=found.row.id, number=len(edits), content=edits[-1], who=who, made_at=now,
+               version=_grow(found, now))
+    session.add(row)
+    return MadeEdit(row, edits, turns)
 
 
 def edit_log(db: Database, demonstration_id: str) -> list[Edit]:

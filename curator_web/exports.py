@@ -29,28 +29,31 @@ def run(db: Database, store: RecordingStore, job_id: int, arguments: dict, step:
     wanted = Demonstration.status == status if status else Demonstration.status != INVALID
     with db.reading() as session:
         total = session.scalar(select(func.count()).select_from(Demonstration).where(wanted))
-    folder = store.data_dir / "exports" / str(job_id)
     done = 0
 
     def progress(name: str) -> None:
         nonlocal done
         done += 1
         step(done, total, name)
+    folder = store.data_dir / f".export-{job_id}"
+    written, packed = folder / "export", folder / "packed.zip"
     shutil.rmtree(folder, ignore_errors=True)  # what a server that was stopped left
+    folder.mkdir()
     try:
-        summary = export((Source(*pair) for pair in exportable(db, store, status)), folder, format_, progress)
+        summary = export((Source(*pair) for pair in exportable(db, store, status)), written, format_, progress)
         step(total, total, "packing")
-        _pack(folder, file_of(store, job_id), f"demotape-{format_}-{job_id}")
+        _pack(written, packed, f"demotape-{format_}-{job_id}")
+        size = packed.stat().st_size
+        store.files.keep(_file(job_id), packed)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     left_out = [f"{count} × {reason}" for reason, count in (summary.left_out + summary.notes).most_common(20)]
     return {"demonstrations": summary.demonstrations, "turns": summary.samples, "left_out": left_out,
-            "size": file_of(store, job_id).stat().st_size}
+            "size": size}
 
 
-def file_of(store: RecordingStore, job_id: int) -> Path:
-    """Where a finished export lies."""
-    return store.data_dir / "exports" / f"{job_id}.zip"
+def _file(job_id: int) -> str:
+    return f"exports/{job_id}.zip"
 
 
 @blueprint.get("/exports")
@@ -81,17 +84,20 @@ def download(job_id: int) -> Response:
     """The data set."""
     lead()
     job = services().jobs.get(job_id)
-    if job.kind != KIND or job.state != DONE or not file_of(services().store, job_id).is_file():
+    if job.kind != KIND or job.state != DONE:
         raise NotFound("there is no such export")
-    return send_file(file_of(services().store, job_id), mimetype="application/zip", as_attachment=True,
-                     download_name=f"demotape-{job.arguments['format']}-{job_id}.zip", conditional=True)
+    files, name = services().store.files, f"demotape-{job.arguments['format']}-{job_id}.zip"
+    if here := files.path(_file(job_id)):
+        return send_file(here, mimetype="application/zip", as_attachment=True, download_name=name, conditional=True)
+    answer = Response(files.read(_file(job_id)), mimetype="application/zip")
+    answer.content_length = job.result["size"]
+    answer.headers.set("Content-Disposition", "attachment", filename=name)
+    return answer
 
 
 def _pack(folder: Path, target: Path, root: str) -> None:
-    """Whole or not at all; what is in it is packed already, so it is only stored."""
-    partial = target.with_suffix(".partial")
-    with zipfile.ZipFile(partial, "w", zipfile.ZIP_STORED) as archive:
+    """What is in it is packed already, so it is only stored."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         for path in sorted(folder.rglob("*")):
             if path.is_file():
                 archive.write(path, f"{root}/{path.relative_to(folder).as_posix()}")
-    partial.replace(target)

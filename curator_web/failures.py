@@ -1,9 +1,11 @@
 """Answers to requests that fail: a page, a notice inside the page, or JSON. Only our own errors' words are shown."""
 
+import logging
+
 from flask import Flask, Response, jsonify, make_response, render_template, request
 from werkzeug.exceptions import HTTPException
 
-from .errors import Conflict, DemotapeError, InputError, NotAllowed, NotFound, NotSignedIn, TooManyTries
+from .errors import Conflict, DemotapeError, InputError, NotAllowed, NotFound, NotSignedIn, StoreAway, TooManyTries
 
 WORDS = {
     400: ("That did not work", "The request was not understood."),
@@ -14,8 +16,10 @@ WORDS = {
     409: ("Not saved", "Somebody changed this demonstration meanwhile."),
     413: ("Too large", "What was sent is too large."),
     429: ("Wait a little", "Too many tries."),
+    503: ("Not to be had now", "The server cannot answer this at the moment. Try again in a while."),
     500: ("Something went wrong", "The fault is in demotape, and it is noted in the server's log. Nothing was saved."),
 }
+_log = logging.getLogger(__name__)
 EXPIRED = "This page is too old to save from. Reload it and try again."
 CODES = ((NotFound, 404), (NotSignedIn, 401), (NotAllowed, 403), (TooManyTries, 429), (InputError, 400),
          (Conflict, 409))
@@ -28,6 +32,9 @@ def register(app: Flask) -> None:
 
 
 def _own_error(error: DemotapeError) -> Response:
+    if isinstance(error, StoreAway):
+        _log.error("%s", error)
+        return _answer(503, _sentence(StoreAway.told))
     code = next((code for kind, code in CODES if isinstance(error, kind)), 500)
     return _answer(code, _sentence(str(error)))
 

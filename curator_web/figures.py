@@ -49,6 +49,7 @@ class Figures:
     second_reviews: int
     intent_match: float | None
     element_iou: float | None
+    chrf: float | None
 
     @property
     def total(self) -> int:
@@ -71,14 +72,13 @@ def figures(db: Database, now: datetime | None = None) -> Figures:
         turns, dropped, edited, worked, seconds = session.execute(select(
             func.sum(Demonstration.turns), func.sum(Demonstration.dropped), func.sum(Demonstration.edited),
             func.count().filter(Demonstration.work_seconds > 0), func.sum(Demonstration.work_seconds))).one()
-        count, intent, iou = _agreement(session)
+        agreed = _agreement(session)
         goal = session.get(Setting, GOAL)
         return Figures(
             by_status={status: statuses.get(status, 0) for status in STATUSES}, goal=goal and goal.value["goal"],
             days=_days(steps, now), people=_people(session, steps), minutes=_share(seconds, worked, 60),
             turns=turns or 0, dropped=_share(dropped, turns), edited=_share(edited, turns),
-            dropped_why=_facet(session, "dropped"), edited_how=_facet(session, "fixed"), second_reviews=count,
-            intent_match=intent, element_iou=iou)
+            dropped_why=_facet(session, "dropped"), edited_how=_facet(session, "fixed"), **agreed)
 
 
 def set_goal(db: Database, goal: int | None, account: Account) -> None:
@@ -119,11 +119,12 @@ def _facet(session: Session, kind: str) -> list[tuple[str, int]]:
     return [(value, int(count)) for value, count in rows]
 
 
-def _agreement(session: Session) -> tuple[int, float | None, float | None]:
+def _agreement(session: Session) -> dict[str, float | None]:
     """Of second reviews: how many, and the means by demonstration."""
-    count, intent, iou = session.execute(select(
-        func.count(), func.avg(SecondReview.intent_match), func.avg(SecondReview.element_iou))).one()
-    return count, intent, iou
+    names = ("intent_match", "element_iou", "chrf")
+    count, *means = session.execute(select(
+        func.count(), *(func.avg(getattr(SecondReview, name)) for name in names))).one()
+    return {"second_reviews": count, **dict(zip(names, means, strict=True))}
 
 
 def _share(part, whole, unit: float = 1) -> float | None:

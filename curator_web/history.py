@@ -9,11 +9,17 @@ from pipeline.edits import standing
 
 from . import editing, library
 from .context import services
+from .models import Edit
 from .presentation import ReviewView, TurnView, clock
 
 blueprint = Blueprint("history", __name__)
 SHOWN = 300  # characters of a value
 _LEFT_OUT = {"dropped", "checks", "events"}
+_DID = {"drop": "Dropped", "restore": "Restored", "move": "Moved", "set_intent": "Intent changed",
+        "set_arguments": "Arguments changed", "set_utterance": "Utterance changed", "set_speaker": "Speaker changed",
+        "retarget": "Another target", "set_screenshot": "Another picture", "set_screenshot_status": "Picture marked",
+        "add": "Chat turn added", "merge": "Merged", "split": "Split", "settle": "Check settled", "undo": "Undone",
+        "redo": "Redone"}
 
 
 @dataclass(frozen=True)
@@ -27,15 +33,32 @@ class Difference:
     fields: tuple[tuple[str, str, str], ...] = ()
 
 
+@dataclass(frozen=True)
+class LogLine:
+    """One edit of the log; `turn`: the one it is about, if that is still there."""
+
+    edit: Edit
+    turn: TurnView | None
+    undone: bool
+
+    @property
+    def did(self) -> str:
+        """What was done, in words."""
+        return _DID.get(self.edit.content["op"], self.edit.content["op"])
+
+
 @blueprint.get("/demonstrations/<demonstration_id>/changes")
 def changes(demonstration_id: str) -> str:
     """The recorded turns and the curated ones compared, and every edit ever made."""
     review = library.review(services().db, demonstration_id)
     found = ReviewView(review)
     log = editing.edit_log(services().db, demonstration_id)
-    in_force = {number for number, _ in standing(review.edits)}
+    in_force, turns = {number for number, _ in standing(review.edits)}, {turn.id: turn for turn in found.turns}
+    lines = [LogLine(edit, turns.get(edit.content.get("turn")),
+                     edit.number not in in_force and edit.content["op"] not in ("undo", "redo"))
+             for edit in reversed(log)]
     return render_template("changes.html", row=found.row, differences=differences(review.base["turns"], found),
-                           log=[(edit, edit.number in in_force) for edit in reversed(log)])
+                           log=lines)
 
 
 def differences(base: list[dict], found: ReviewView) -> list[Difference]:

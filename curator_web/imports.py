@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import tempfile
 from pathlib import Path
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
@@ -10,27 +11,12 @@ from werkzeug.datastructures import FileStorage
 from .accounts import account
 from .context import services
 from .errors import InputError, NotFound
-from .inbox import SIZE_LIMIT
-from .jobs import Step
+from .inbox import KIND, SIZE_LIMIT
 
 blueprint = Blueprint("imports", __name__)
-KIND = "import"
 FILES_LIMIT = 100
 NAME_LENGTH = 100
 PIECE = 1 << 20
-
-
-def run(take, data_dir: Path, _job_id: int, arguments: dict, step: Step) -> dict:
-    """The job: `take` makes the package a demonstration. The package goes when it is in, or when it is refused."""
-    path = data_dir / "uploads" / arguments["file"]
-    step(0, None, "processing")
-    try:
-        found = take(path, arguments["who"])
-    except InputError as error:
-        path.unlink(missing_ok=True)
-        raise InputError(str(error).replace(str(path), arguments["name"])) from None
-    path.unlink(missing_ok=True)
-    return {"demonstration": found}
 
 
 @blueprint.get("/import")
@@ -67,12 +53,16 @@ def _keep(file: FileStorage) -> str:
     if file.stream.read(4) != b"PK\x03\x04":
         raise InputError(f"{_shown(file.filename)}: not a zip file")
     file.stream.seek(0)
-    name = f"dropped-{secrets.token_hex(12)}.zip"
-    folder = services().store.data_dir / "uploads"
-    with os.fdopen(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as kept:
-        file.save(kept, PIECE)
-        kept.flush()
-        os.fsync(kept.fileno())
+    name, store = f"uploads/dropped-{secrets.token_hex(12)}.zip", services().store
+    descriptor, temporary = tempfile.mkstemp(dir=store.data_dir, prefix=".tmp-")
+    try:
+        with os.fdopen(descriptor, "wb") as kept:
+            file.save(kept, PIECE)
+            kept.flush()
+            os.fsync(kept.fileno())
+        store.files.keep(name, Path(temporary))
+    finally:
+        Path(temporary).unlink(missing_ok=True)
     return name
 
 

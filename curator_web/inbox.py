@@ -1,15 +1,12 @@
 """Packages on their way in: each chunk is verified and stored once, in any order; then the whole is imported.
 
-A package is one file of the data folder, `uploads/<id>.zip`, into which the chunks are written where they belong; which
-of them are there stands in the database.
+A package is the file `uploads/<id>.zip` of the store; which of its chunks are there stands in the database. When all
+are, it is imported by a job, like one that was dropped on the page.
 """
 
 import hashlib
-import logging
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,40 +15,52 @@ from sqlalchemy.orm import Session
 
 from .database import Database
 from .errors import Conflict, InputError, NotFound
-from .models import FAILED, IMPORTED, PROCESSING, RECEIVING, Upload, UploadedChunk
+from .files import Files
+from .jobs import Jobs, Step
+from .models import DONE, FAILED, IMPORTED, JOB_FAILED, PROCESSING, RECEIVING, Job, Upload, UploadedChunk
 from .storage import ID
 
+KIND = "import"  # the job that every package becomes
 CHUNK_LIMIT = 4 << 20  # bytes
 SIZE_LIMIT = 4 << 30
 UNFINISHED_LIMIT = 100  # of one user
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """How far an upload has come: `received` are the numbers of its chunks that are there."""
+    """How far an upload has come: `received` are the numbers of its chunks that are there; the rest is what its job
+    says once they all are."""
 
     row: Upload
     received: list[int]
+    state: str
+    demonstration: str | None = None
+    error: str | None = None
+
+
+def run(take: Callable[[Path, str], str], files: Files, _job_id: int, arguments: dict, step: Step) -> dict:
+    """The job: `take` makes the package a demonstration. The package goes when it is in, or when it is refused.
+
+    `arguments`: the package's `file` among the store's, its `name` for people, `who` sent it, and of how many `pieces`
+    it is made.
+    """
+    name, pieces = arguments["file"], arguments.get("pieces", 0)
+    step(0, None, "processing")
+    with files.whole(name, pieces) as path:
+        try:
+            found = take(path, arguments["who"])
+        except InputError as error:
+            files.remove(name, pieces)
+            raise InputError(str(error).replace(str(path), arguments["name"])) from None
+    files.remove(name, pieces)
+    return {"demonstration": found}
 
 
 class Inbox:
-    """The uploads of one data folder. `take` makes a package a demonstration and returns its id; raises InputError."""
+    """The uploads of one store."""
 
-    def __init__(self, db: Database, data_dir: Path, take: Callable[[Path, str], str]):
-        self._db = db
-        self._folder = data_dir / "uploads"
-        self._take = take
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="inbox")
-        self._folder.mkdir(parents=True, exist_ok=True)
-        with db.reading() as session:
-            cut_off = session.scalars(select(Upload.id).where(Upload.state == PROCESSING)).all()
-        for upload_id in cut_off:
-            self._worker.submit(self._import, upload_id)
-
-    def close(self) -> None:
-        """Let what is being imported end."""
-        self._worker.shutdown(wait=True)
+    def __init__(self, db: Database, files: Files, jobs: Jobs):
+        self._db, self._files, self._jobs = db, files, jobs
 
     def plan(self, who: str, upload_id: str, size: int, chunk_size: int, digests: list[str]) -> Arrival:
         """Begin an upload, or go on with it. Another plan for the same package begins it anew, unless it is in already.
@@ -65,11 +74,11 @@ class Inbox:
                 self._begin(session, who, upload_id, size, chunk_size, digests)
             elif row.who != who:
                 raise Conflict("this recording is sent by somebody else already")
-            elif row.state == FAILED or (row.state == RECEIVING and (row.size, row.chunk_size, row.digests) !=
-                                         (size, chunk_size, digests)):
+            elif _outcome(session, row).state == FAILED or (
+                    row.state == RECEIVING and (row.size, row.chunk_size, row.digests) != (size, chunk_size, digests)):
                 session.execute(delete(UploadedChunk).where(UploadedChunk.upload_id == upload_id))
-                self._path(upload_id).unlink(missing_ok=True)
-                row.size, row.chunk_size, row.digests, row.state, row.error = size, chunk_size, digests, RECEIVING, None
+                self._files.remove(_file(upload_id), len(row.digests))
+                row.size, row.chunk_size, row.digests, row.state, row.job = size, chunk_size, digests, RECEIVING, None
         return self.arrival(who, upload_id)
 
     def put(self, who: str, upload_id: str, number: int, content: bytes) -> None:
@@ -85,11 +94,7 @@ class Inbox:
             return
         if hashlib.sha256(content).hexdigest() != row.digests[number]:
             raise InputError(f"chunk {number}: its SHA-256 is not the planned one; send it again")
-        with os.fdopen(os.open(self._path(upload_id), os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
-            file.seek(number * row.chunk_size)
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        self._files.put(_file(upload_id), number, number * row.chunk_size, content)
         with self._db.writing() as session:
             if not session.get(UploadedChunk, (upload_id, number)):
                 session.add(UploadedChunk(upload_id=upload_id, number=number))
@@ -97,11 +102,16 @@ class Inbox:
     def finish(self, who: str, upload_id: str) -> Arrival:
         """All is sent: import it in the background. Raises Conflict when chunks are missing."""
         arrival = self.arrival(who, upload_id)
-        if arrival.row.state == RECEIVING:
-            if len(arrival.received) < len(arrival.row.digests):
-                raise Conflict(f"{len(arrival.row.digests) - len(arrival.received)} chunks are missing")
-            if self._set(upload_id, RECEIVING, state=PROCESSING):
-                self._worker.submit(self._import, upload_id)
+        if arrival.state == RECEIVING:
+            if missing := len(arrival.row.digests) - len(arrival.received):
+                raise Conflict(f"{missing} chunks are missing")
+            with self._db.together() as (session, joined):
+                row = session.get(Upload, upload_id, with_for_update=True)
+                if row.state == RECEIVING:
+                    row.state = PROCESSING
+                    row.job = self._jobs.add(KIND, who, {"file": _file(upload_id), "name": f"recording {upload_id}",
+                                                         "who": who, "pieces": len(row.digests)}, joined)
+            self._jobs.wake()
         return self.arrival(who, upload_id)
 
     def arrival(self, who: str, upload_id: str) -> Arrival:
@@ -112,46 +122,30 @@ class Inbox:
                 raise NotFound("there is no such upload")
             received = session.scalars(select(UploadedChunk.number).where(UploadedChunk.upload_id == upload_id)
                                        .order_by(UploadedChunk.number)).all()
-        return Arrival(row, list(received))
+            outcome = _outcome(session, row)
+        return replace(outcome, received=list(received))
 
     def _begin(self, session: Session, who: str, upload_id: str, size: int, chunk_size: int,
                digests: list[str]) -> None:
         unfinished = session.scalars(select(Upload.id).where(Upload.who == who, Upload.state == RECEIVING)).all()
         if len(unfinished) >= UNFINISHED_LIMIT:
             raise InputError(f"{len(unfinished)} uploads are not finished; finish some of them first")
-        self._path(upload_id).unlink(missing_ok=True)
         session.add(Upload(id=upload_id, who=who, size=size, chunk_size=chunk_size, digests=digests, state=RECEIVING,
                            begun_at=datetime.now(UTC)))
 
-    def _import(self, upload_id: str) -> None:
-        """Run by the worker."""
-        with self._db.reading() as session:
-            who = session.get_one(Upload, upload_id).who
-        path = self._path(upload_id)
-        try:
-            demonstration = self._take(path, who)
-        except InputError as error:
-            self._set(upload_id, PROCESSING, state=FAILED, error=str(error).replace(str(path), "the recording"))
-        except Exception:
-            _log.exception("an upload could not be imported")
-            self._set(upload_id, PROCESSING, state=FAILED, error="the fault is in the review app; it is in its log")
-            return  # the package stays, for who looks into it
-        else:
-            self._set(upload_id, PROCESSING, state=IMPORTED, demonstration=demonstration)
-        path.unlink(missing_ok=True)
 
-    def _set(self, upload_id: str, expected: str, **fields) -> bool:
-        """Change an upload if it is in the expected state; returns whether it was."""
-        with self._db.writing() as session:
-            row = session.get(Upload, upload_id, with_for_update=True)
-            if row is None or row.state != expected:
-                return False
-            for name, value in fields.items():
-                setattr(row, name, value)
-            return True
+def _outcome(session: Session, row: Upload) -> Arrival:
+    """What has become of an upload, without its chunks."""
+    job = session.get(Job, row.job) if row.state == PROCESSING and row.job else None
+    if job is not None and job.state == DONE:
+        return Arrival(row, [], IMPORTED, demonstration=job.result["demonstration"])
+    if job is not None and job.state == JOB_FAILED:
+        return Arrival(row, [], FAILED, error=job.note)
+    return Arrival(row, [], row.state, row.demonstration, row.error)
 
-    def _path(self, upload_id: str) -> Path:
-        return self._folder / f"{upload_id}.zip"
+
+def _file(upload_id: str) -> str:
+    return f"uploads/{upload_id}.zip"
 
 
 def _check_plan(upload_id: str, size: int, chunk_size: int, digests: list[str]) -> None:

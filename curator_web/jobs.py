@@ -15,7 +15,7 @@ from sqlalchemy import or_, select, update
 
 from . import audit
 from .database import Database
-from .errors import DemotapeError, NotFound
+from .errors import DemotapeError, NotFound, StoreAway
 from .models import DONE, JOB_FAILED, QUEUED, RUNNING, Job
 
 BEAT = 5.0  # seconds between two signs of life
@@ -49,18 +49,26 @@ class Jobs:
         if self._thread:
             self._thread.join()
 
-    def add(self, kind: str, who: str, arguments: dict) -> int:
-        """Queue a job and return its id."""
-        with self._db.writing() as session:
+    def add(self, kind: str, who: str, arguments: dict, db: Database | None = None) -> int:
+        """Queue a job and return its id.
+
+        With a `db` that is inside somebody else's transaction, the job is there when that is; then call `wake`.
+        """
+        with (db or self._db).writing() as session:
             job = Job(kind=kind, who=who, state=QUEUED, arguments=arguments, note="", result={},
                       made_at=datetime.now(UTC))
             session.add(job)
             session.flush()
             audit.note(session, who, f"{kind} begun", job=job.id)
             number = job.id
+        if db is None:
+            self.wake()
+        return number
+
+    def wake(self) -> None:
+        """Look for work now."""
         self.start()
         self._wake.set()
-        return number
 
     def get(self, job_id: int) -> Job:
         """A job as it is now; raises NotFound."""
@@ -118,6 +126,9 @@ class Jobs:
                 self._set(job.id, done=done, total=total, note=note[:500])
         try:
             result = self._kinds[job.kind](job.id, job.arguments, step)
+        except StoreAway as error:
+            _log.error("%s", error)
+            ended = {"state": JOB_FAILED, "note": StoreAway.told}
         except DemotapeError as error:
             ended = {"state": JOB_FAILED, "note": str(error)[:2000]}
         except Exception:

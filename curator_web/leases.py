@@ -6,7 +6,7 @@ hand out two demonstrations: the row is locked while it is given away.
 
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import or_, select
+from sqlalchemy import exists, or_, select
 from sqlalchemy.orm import Session
 
 from . import audit, facets
@@ -120,8 +120,10 @@ def _first(session: Session, account: Account, now: datetime, after: str | None)
     other = or_(Demonstration.submitted_by.is_(None), Demonstration.submitted_by != account.name)
     unseen = or_(Demonstration.reviewed_by.is_(None), Demonstration.reviewed_by != account.name)
     passed = [Demonstration.id != after] if after else []
-    # What was assigned to somebody, or was sent back to them, is theirs whatever their role.
-    for belongs, statuses in ((Demonstration.assigned_to == account.name, theirs),
+    # What was assigned to somebody, or was sent back to them, is theirs whatever their role. Mostly there is nothing.
+    assigned = Demonstration.assigned_to == account.name
+    anything = session.scalar(select(exists().where(assigned, Demonstration.status.in_(WORK))))
+    for belongs, statuses in ((assigned, theirs if anything else ()),
                               (Demonstration.assigned_to.is_(None), stages(account))):
         for status in statuses:
             fits = [Demonstration.status == status, belongs, free, *passed]

@@ -9,8 +9,9 @@ import binascii
 import json
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, date, datetime, time, timedelta
+from weakref import WeakKeyDictionary
 
-from sqlalchemy import ColumnElement, and_, exists, func, literal, or_, select
+from sqlalchemy import ColumnElement, and_, func, literal, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from .database import Database
@@ -100,84 +101,121 @@ def listing(db: Database, sought: Filter | None = None) -> Page:
     sought = sought or Filter()
     key = _read_key(sought)
     with db.reading() as session:
-        conditions = _conditions(session, sought)
-        if conditions is None:
+        found = _conditions(session, sought)
+        if found is None:
             return Page([], 0, filter=sought)
-        if sought.needs_facets and not key:
-            rows, total = _first_rows(session, sought, conditions)
-            before, beyond = False, total > PAGE_SIZE
+        rows, before, beyond = _rows(session, sought, found.all, key)
+        if key and sought.needs_facets:
+            total = None
+        elif not key and not beyond:
+            total = len(rows)
         else:
-            rows, before, beyond = _rows(session, sought, conditions, key)
-            total = None if sought.needs_facets else session.scalar(
-                select(func.count()).select_from(Demonstration).where(*conditions))
+            total = _count(session, sought, found)
     return Page(rows, total, _key(sought, rows[-1], "after") if rows and beyond else "",
                 _key(sought, rows[0], "before") if rows and before else "", sought)
 
 
 def sites(db: Database) -> list[str]:
-    """The sites that there are, each found by one step through the index, however many demonstrations it has."""
+    """The sites that there are; looked for again when something was imported since this process did."""
+    with db.reading() as session:
+        newest = session.scalar(select(func.max(Demonstration.imported_at)))
+        known = _SITES.get(db)
+        if known is None or known[0] != newest:
+            _SITES[db] = known = newest, _sites(session)
+    return known[1]
+
+
+_SITES: WeakKeyDictionary[Database, tuple[datetime | None, list[str]]] = WeakKeyDictionary()
+
+
+def _sites(session: Session) -> list[str]:
+    """Each found by one step through the index, however many demonstrations it has."""
     first = select(func.min(Demonstration.site).label("site")).cte("found", recursive=True)
     following = select(func.min(Demonstration.site)).where(Demonstration.site > first.c.site).scalar_subquery()
     found = first.union_all(select(following).where(first.c.site.is_not(None)))
-    with db.reading() as session:
-        rows = session.scalars(select(found.c.site).where(found.c.site.is_not(None)).limit(SITES_LIMIT)).all()
+    rows = session.scalars(select(found.c.site).where(found.c.site.is_not(None)).limit(SITES_LIMIT)).all()
     return [site for site in rows if site]
 
 
-def _conditions(session: Session, sought: Filter) -> list[ColumnElement[bool]] | None:
+@dataclass(frozen=True)
+class _Conditions:
+    """What rows must fulfil: `columns` of their own, and `facets` (kind, value, whether words may begin so).
+
+    `few`: ids of the few that fulfil one of the facets, `settled`; None when all are met often.
+    """
+
+    columns: list[ColumnElement[bool]]
+    facets: list[tuple[str, str, bool]]
+    few: set[str] | None = None
+    settled: tuple[str, str, bool] | None = None
+
+    @property
+    def all(self) -> list[ColumnElement[bool]]:
+        """As conditions on the table of demonstrations."""
+        few = [] if self.few is None else [Demonstration.id.in_(self.few)]
+        return [*self.columns, *few, *(_has(Demonstration.id, each) for each in self.facets if each != self.settled)]
+
+
+def _conditions(session: Session, sought: Filter) -> _Conditions | None:
     """What rows must fulfil; None when it is known already that none does."""
-    conditions: list[ColumnElement[bool]] = []
+    columns: list[ColumnElement[bool]] = []
     for name in ("status", "site"):
         if value := getattr(sought, name):
-            conditions.append(getattr(Demonstration, name) == value)
+            columns.append(getattr(Demonstration, name) == value)
     if sought.assigned:
-        conditions.append(Demonstration.assigned_to == sought.assigned)
+        columns.append(Demonstration.assigned_to == sought.assigned)
     if since := _day(sought.since):
-        conditions.append(Demonstration.recorded_at >= since)
+        columns.append(Demonstration.recorded_at >= since)
     if until := _day(sought.until):
-        conditions.append(Demonstration.recorded_at < until + timedelta(days=1))
-    return _facet_conditions(session, sought, conditions)
-
-
-def _facet_conditions(session: Session, sought: Filter,
-                      conditions: list[ColumnElement[bool]]) -> list[ColumnElement[bool]] | None:
+        columns.append(Demonstration.recorded_at < until + timedelta(days=1))
     wanted = [(name, getattr(sought, name), False) for name in ("intent", "check", "person") if getattr(sought, name)]
     wanted += [("word", word, True) for word in words(sought.search)]
     if sought.search and not any(kind == "word" for kind, _, _ in wanted):
         return None  # nothing in it that is a word
-    rarest: list[str] | None = None
-    settled = None  # the condition that the rarest ids fulfil already
-    for kind, value, begins in wanted:
-        ids = session.scalars(select(Facet.demonstration_id).where(*_is(Facet, kind, value, begins))
-                              .limit(RARE + 1)).all()
+    few, settled = None, None
+    for each in wanted:
+        ids = session.scalars(select(Facet.demonstration_id).where(*_is(Facet, *each)).limit(RARE + 1)).all()
         if not ids:
             return None
-        if len(ids) <= RARE and (rarest is None or len(ids) < len(rarest)):
-            rarest, settled = list(ids), (kind, value)
-    if rarest is not None:
-        conditions.append(Demonstration.id.in_(set(rarest)))
-    for kind, value, begins in wanted:
-        if (kind, value) == settled:
-            continue
-        other = aliased(Facet)
-        conditions.append(exists(select(literal(1)).where(
-            other.demonstration_id == Demonstration.id, *_is(other, kind, value, begins)).correlate(Demonstration)))
-    return conditions
+        if len(ids) <= RARE and (few is None or len(ids) < len(few)):
+            few, settled = set(ids), each
+    return _Conditions(columns, wanted, few, settled)
+
+
+def _has(demonstration_id: ColumnElement, facet: tuple[str, str, bool]) -> ColumnElement[bool]:
+    """Whether a demonstration has a facet, looked up for each one that is met on the way.
+
+    PostgreSQL would turn EXISTS into a join of all that have the facet, sorted; the LIMIT keeps it from that.
+    """
+    other = aliased(Facet)
+    inner = select(literal(1)).where(other.demonstration_id == demonstration_id, *_is(other, *facet)).limit(1)
+    return inner.correlate_except(other).scalar_subquery().is_not(None)
+
+
+def _count(session: Session, sought: Filter, found: _Conditions) -> int:
+    """How many there are in all; with facets, no further than COUNT_LIMIT + 1."""
+    if not found.facets:
+        return session.scalar(select(func.count()).select_from(Demonstration).where(*found.all))
+    if found.few is None:
+        # From the facet's own index, which is quicker than along the list's order. A demonstration may be met there
+        # twice, under two words that begin alike.
+        first, *others = found.facets
+        query = select(Facet.demonstration_id).where(*_is(Facet, *first),
+                                                     *(_has(Facet.demonstration_id, each) for each in others))
+        if found.columns:
+            inner = select(literal(1)).where(Demonstration.id == Facet.demonstration_id, *found.columns).limit(1)
+            query = query.where(inner.correlate_except(Demonstration).scalar_subquery().is_not(None))
+        most = (COUNT_LIMIT + 1) * (2 if first[2] else 1)
+        ids = session.scalars(query.limit(most)).all()
+        if len(ids) < most or len(set(ids)) > COUNT_LIMIT:
+            return min(len(set(ids)), COUNT_LIMIT + 1)
+    return len(session.scalars(select(Demonstration.id).where(*found.all).limit(COUNT_LIMIT + 1)).all())
 
 
 def _is(table, kind: str, value: str, begins: bool) -> list[ColumnElement[bool]]:
     if not begins:
         return [table.facet == kind, table.value == value]
     return [table.facet == kind, table.value >= value, table.value < value + LAST_CHARACTER]
-
-
-def _first_rows(session: Session, sought: Filter, conditions: list) -> tuple[list[Demonstration], int]:
-    """The first page and how many there are, found on one way through the order."""
-    column = getattr(Demonstration, sought.sort)
-    places = [column.desc(), Demonstration.id.desc()] if sought.order == "desc" else [column.asc(), Demonstration.id]
-    ids = session.scalars(select(Demonstration.id).where(*conditions).order_by(*places).limit(COUNT_LIMIT + 1)).all()
-    rows = session.scalars(select(Demonstration).where(Demonstration.id.in_(ids[:PAGE_SIZE])).order_by(*places)).all()
-    return list(rows), len(ids)
 
 
 def _rows(session: Session, sought: Filter, conditions: list, key: tuple | None):

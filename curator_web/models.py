@@ -180,6 +180,7 @@ class SecondReview(Base):
     turns: Mapped[int]
     intent_match: Mapped[float | None]
     element_iou: Mapped[float | None]
+    chrf: Mapped[float | None]
 
 
 class AuditLine(Base):
@@ -255,7 +256,11 @@ class User(Base):
 
 
 class Upload(Base):
-    """A package on its way in. Its bytes lie in the data folder; `digests` are its chunks' SHA-256 in order."""
+    """A package on its way in. Its bytes lie in the store; `digests` are its chunks' SHA-256 in order.
+
+    Once they are all there, `job` imports it and says what becomes of it; `error` and `demonstration` are of uploads
+    from before there were jobs.
+    """
 
     __tablename__ = "uploads"
 
@@ -268,6 +273,7 @@ class Upload(Base):
     error: Mapped[str | None] = mapped_column(Text)
     demonstration: Mapped[str | None] = mapped_column(String(ID_LENGTH))
     begun_at: Mapped[datetime]
+    job: Mapped[int | None] = mapped_column(ForeignKey("jobs.id"))
 
 
 class UploadedChunk(Base):

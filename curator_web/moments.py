@@ -7,14 +7,15 @@ from flask import Blueprint, Response, request
 from pipeline import pictures, resplit
 from pipeline.retarget import candidates
 from recorder.reading import Recording
-from schemas import RecordingLayout
 
+from . import tree
 from .blobs import immutable
 from .context import services
 from .errors import InputError
 from .presentation import ReviewView, TurnView
 
-VIEWS = ("screenshot", "after", "dom", "video", "compare", "targets", "pictures", "split")
+VIEWS = ("screenshot", "after", "dom", "video", "compare", "targets", "tree", "pictures",
+         "split")
 blueprint = Blueprint("moments", __name__)
 
 
@@ -33,6 +34,7 @@ class Moment:
     painted: float | None = None
     similarity: float | None = None
     targets: list[dict] = field(default_factory=list)
+    lines: list[tree.Line] = field(default_factory=list)
     screenshots: list[dict] = field(default_factory=list)
     frames: list[float] = field(default_factory=list)
     breaks: list[dict] = field(default_factory=list)
@@ -53,7 +55,7 @@ def moment(found: ReviewView, view: str) -> Moment:
     if turn is None or turn.is_chat or not turn.state:
         return Moment("screenshot")
     store, name = services().store, found.row.recording
-    plain = Moment(view, RecordingLayout(store.path(name)).video.exists(), _after(found, turn))
+    plain = Moment(view, store.has_video(name), _after(found, turn))
     return replace(plain, **_SHOWN[view](turn, store.open(name), plain)) if view in _SHOWN else plain
 
 
@@ -75,6 +77,7 @@ _SHOWN = {
     "compare": _frame,
     "pictures": _pictures,
     "targets": lambda turn, recording, _: {"targets": _targets(turn, recording)},
+    "tree": lambda turn, recording, _: {"targets": _targets(turn, recording), "lines": _lines(turn, recording)},
     "split": lambda turn, recording, _: {"breaks": resplit.breaks(recording, turn.turn)},
 }
 
@@ -89,6 +92,12 @@ def _after(found: ReviewView, turn: TurnView) -> TurnView | None:
     later = found.turns[turn.number:]
     return next((each for each in later if each.state.get("screenshot") and each.state["tab"] == turn.state["tab"]),
                 None)
+
+
+def _lines(turn: TurnView, recording: Recording) -> list[tree.Line]:
+    """The page, opened at the present target."""
+    found = tree.of_state(recording, turn.state)
+    return found.lines(opened=found.way(found.find((turn.turn["element"] or {}).get("uid"))))
 
 
 def _targets(turn: TurnView, recording: Recording) -> list[dict]:

@@ -9,11 +9,15 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
+from pipeline import derived
 from recorder.reading import Recording
 from schemas import RecordingLayout
 
 from .errors import InputError, NotFound
+from .files import Files, FolderFiles
+from .objects import is_address
 
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 ID_SHOWN = 80  # of a wrong id, in the message
@@ -21,12 +25,28 @@ BLOB_FOLDER = re.compile(r"[0-9a-f]{2}")
 BLOB_NAME = re.compile(r"[0-9a-f]{64}")
 
 
+def open_store(data_dir: Path | str, blobs: str | None = None, endpoint_url: str | None = None) -> "RecordingStore":
+    """The store in a data folder; in S3 when `blobs` is `s3://bucket/prefix`, at `endpoint_url` if it is not Amazon's.
+
+    Raises InputError when it cannot be opened.
+    """
+    if not blobs:
+        return RecordingStore(data_dir)
+    if not is_address(blobs):
+        raise InputError(f"--blobs {blobs}: give s3://bucket/prefix; for a folder, give --data")
+    from .storage_s3 import S3Store
+    return S3Store(data_dir, blobs, endpoint_url)
+
+
 class RecordingStore:
-    """Recordings by their id, in `recordings/<id>/` of the data folder."""
+    """Recordings by their id, in `recordings/<id>/` of the data folder; packages and exports beside them in `files`."""
+
+    files: Files
 
     def __init__(self, data_dir: Path | str):
         """Make the folder if need be; raises InputError when that cannot be done."""
         self.data_dir = Path(data_dir).absolute()
+        self.files = FolderFiles(self.data_dir)
         self.recordings = self.data_dir / "recordings"
         try:
             self.recordings.mkdir(parents=True, exist_ok=True)
@@ -44,6 +64,14 @@ class RecordingStore:
         """Whether a recording of that id was imported."""
         return self.path(recording_id).is_dir()
 
+    def has_video(self, recording_id: str) -> bool:
+        """Whether the recording has a video; raises NotFound when the id is not a plain name."""
+        return RecordingLayout(self.path(recording_id)).video.exists()
+
+    def keep(self, recording: Recording, content: bytes) -> str:
+        """Keep a picture that a reviewer chose from the video beside the recording's own; returns its blob's name."""
+        return derived.keep(recording.layout, content)
+
     def add(self, recording: Recording) -> None:
         """Copy a recording in: whole or not at all. Of one that is there already, take along only new blobs.
 
@@ -55,7 +83,7 @@ class RecordingStore:
             if target.is_dir():
                 _add_blobs(recording.layout, target, temporary)
                 return
-            for source, relative in _files(recording.layout):
+            for source, relative in files_of(recording.layout):
                 _copy(source, temporary / relative)
             temporary.chmod(0o755)
             os.rename(temporary, target)
@@ -73,7 +101,7 @@ class RecordingStore:
             raise NotFound(f"there is no recording {recording_id[:ID_SHOWN]!r}")
         return self.recordings / recording_id
 
-    def secret(self) -> bytes:
+    def secret(self) -> bytes | None:
         """The key that signs sessions; made once, readable by the owner only."""
         path = self.data_dir / "secret.key"
         with suppress(FileExistsError):
@@ -87,7 +115,7 @@ class RecordingStore:
         return path.read_bytes()
 
 
-def _files(layout: RecordingLayout) -> Iterator[tuple[Path, Path]]:
+def files_of(layout: RecordingLayout) -> Iterator[tuple[Path, Path]]:
     """The files that a recording consists of, each with its place in the copy; nothing else is taken along."""
     for path in (layout.manifest, layout.events, layout.chat, layout.resources, layout.video, layout.har,
                  layout.demonstration):
@@ -119,16 +147,19 @@ def _entries(folder: Path, name: re.Pattern) -> Iterator[Path]:
         yield from (folder / entry for entry in sorted(os.listdir(folder)) if name.fullmatch(entry))
 
 
-def _copy(source: Path, target: Path) -> None:
-    """Copy one file without following a link, also when it became one a moment ago."""
+def open_unlinked(source: Path) -> IO[bytes]:
+    """Open a file for reading without following a link, also when it became one a moment ago; raises InputError."""
     try:
-        descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        return os.fdopen(os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise InputError(f"{source}: is a link; a recording must hold its files itself") from None
         raise
+
+
+def _copy(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    with os.fdopen(descriptor, "rb") as reading, target.open("wb") as writing:
+    with open_unlinked(source) as reading, target.open("wb") as writing:
         shutil.copyfileobj(reading, writing, 1 << 20)
         writing.flush()
         os.fsync(writing.fileno())

@@ -107,5 +107,5 @@ def _inbox() -> Inbox:
 
 def _told(arrival: Arrival) -> dict:
     row = arrival.row
-    return {"id": row.id, "state": row.state, "received": arrival.received, "demonstration": row.demonstration,
-            "error": row.error}
+    return {"id": row.id, "state": arrival.state, "received": arrival.received, "demonstration": arrival.demonstration,
+            "error": arrival.error}

@@ -10,16 +10,15 @@ from datetime import UTC, datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from pipeline.edits import fold
 from schemas import EditSchema
 from schemas.files import check
 
 from . import agreement, audit, facets, leases, library
 from .database import Database
-from .editing import REASON_LENGTH, add_edit
+from .editing import REASON_LENGTH, make_edit
 from .errors import Conflict, InputError, NotAllowed
 from .models import (
-    APPROVED, DRAFT, INVALID, KEY_LENGTH, RETURNED, STATUSES, SUBMITTED, VALIDATED, Edit, SecondReview, StatusChange,
+    APPROVED, DRAFT, INVALID, KEY_LENGTH, RETURNED, STATUSES, SUBMITTED, VALIDATED, Edit, StatusChange,
 )
 from .summary import well_formed
 from .users import Account
@@ -55,23 +54,20 @@ def edit(db: Database, demonstration_id: str, change: dict, version: int, accoun
     """
     if key is not None and not 0 < len(key) <= KEY_LENGTH:
         raise InputError(f"field key: {KEY_LENGTH} characters at most")
-    with db.together() as (session, joined):
+    with db.writing() as session:
         found = library.load(session, demonstration_id, lock=True)
         row = found.row
         if key and (before := _made_before(session, row.id, key, change)):
             return before
         may_edit(row, account)
-        new = add_edit(joined, row.id, change, version, account.name)
-        if new == version:  # it changed nothing
-            return Made(new)
-        made = next(each for each in session.new if isinstance(each, Edit))
-        made.key, made.version = key, new
+        made = make_edit(session, found, change, version, account.name)
+        if made is None:  # it changed nothing
+            return Made(version)
+        made.row.key = key
         leases.touch(session, row, account)
-        edits = [*found.edits, made.content]
-        base = found.base["turns"]
-        wanted = facets.of_turns(base, fold(base, edits), edits)
+        wanted = facets.of_turns(found.base["turns"], made.turns, made.edits)
         facets.refresh(session, row.id, wanted, facets.TURN_KINDS, account.name)
-        return Made(new)
+        return Made(made.row.version)
 
 
 def may_edit(row, account: Account) -> None:
@@ -133,7 +129,7 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
         now = datetime.now(UTC)
         number = _next_number(session, row.id)
         if status in (VALIDATED, APPROVED) and row.status in IN_REVIEW and not account.alone:
-            _note_second_review(session, found, number, account.name, now)
+            agreement.note_second_review(session, found, number, account.name, now)
         session.add(StatusChange(demonstration_id=row.id, number=number, status=status, reason=reason,
                                  who=account.name, made_at=now, edits=len(found.edits)))
         audit.note(session, account.name, status, row.id, before=row.status)
@@ -196,20 +192,6 @@ def _hand_on(row, status: str, account: Account) -> None:
         row.reviewed_by = None
     elif status == DRAFT:
         row.reviewed_by, row.assigned_to = None, row.submitted_by if row.status == SUBMITTED else row.assigned_to
-
-
-def _note_second_review(session: Session, found: library.Review, number: int, who: str, now: datetime) -> None:
-    """Compare what the first person handed in with what the second one made of it."""
-    submitted = session.scalars(select(StatusChange).where(
-        StatusChange.demonstration_id == found.row.id, StatusChange.status == SUBMITTED)
-        .order_by(StatusChange.number.desc()).limit(1)).first()
-    if submitted is None or submitted.edits is None or submitted.who == who:
-        return
-    base = found.base["turns"]
-    agreed = agreement.compare(fold(base, found.edits[:submitted.edits]), fold(base, found.edits))
-    session.add(SecondReview(demonstration_id=found.row.id, number=number, first=submitted.who, second=who,
-                             made_at=now, turns=agreed.turns, intent_match=agreed.intent_match,
-                             element_iou=agreed.element_iou))
 
 
 def _next_number(session: Session, demonstration_id: str) -> int:

@@ -12,7 +12,7 @@ import click
 from schemas import DemotapeError, InputError
 
 from . import exporting, summary
-from .terminal import DATA, console, errors
+from .terminal import DATA, console, errors, of_app
 from .terminal import PATH as _PATH
 from .terminal import complain as _complain
 from .terminal import open_app as _open
@@ -119,12 +119,13 @@ def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str
 @click.argument("paths", nargs=-1, required=True, type=_PATH)
 @click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
 @click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
-def import_(paths: tuple[Path, ...], db: str | None, data: Path) -> None:
+@of_app
+def import_(paths: tuple[Path, ...], db: str | None, data: Path, blobs: str | None, endpoint_url: str | None) -> None:
     """Take processed recordings, packages (zip files) of the extension, and folders in WebLINX's layout, into the app.
     """
     from .packages import each_path, import_path
 
-    database, store = _open(db, data)
+    database, store = _open(db, data, blobs, endpoint_url)
     _each(each_path(paths), "Importing", lambda path: import_path(database, store, path),
           lambda path, imported: console.print(summary.imported_line(path, imported)))
 
@@ -135,9 +136,10 @@ def import_(paths: tuple[Path, ...], db: str | None, data: Path) -> None:
               help="Port to listen on; 0 takes any free one.")
 @click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
 @click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
-def review(host: str, port: int, db: str | None, data: Path) -> None:
+@of_app
+def review(host: str, port: int, db: str | None, data: Path, blobs: str | None, endpoint_url: str | None) -> None:
     """Serve the review app."""
-    _serve(db, data, host, port)
+    _serve(db, data, host, port, blobs, endpoint_url)
 
 
 for _command in exporting.COMMANDS:
@@ -209,13 +211,14 @@ def _each(paths: Iterable[Path], title: str, work: Callable, report: Callable) -
         raise type(failed[0])(f"{len(failed)} of {len(paths)} failed, see above; the others are done")
 
 
-def _serve(db: str | None, data: Path, host: str, port: int) -> None:
+def _serve(db: str | None, data: Path, host: str, port: int, blobs: str | None = None,
+           endpoint_url: str | None = None) -> None:
     from curator_web import create_app
     from curator_web.server import serve
 
     from .packages import take_package
 
-    serve(create_app(db, data, take=take_package), host, port)
+    serve(create_app(db, data, blobs=blobs, endpoint_url=endpoint_url, take=take_package), host, port)
 
 
 def _roles(speakers: tuple[str, ...]) -> dict[str, str]:

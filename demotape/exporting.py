@@ -8,7 +8,7 @@ import click
 from schemas import DemotapeError
 
 from . import summary
-from .terminal import DATA, PATH, complain, console, open_app, progress
+from .terminal import DATA, PATH, complain, console, of_app, open_app, progress
 
 
 @click.command("export")
@@ -28,17 +28,20 @@ from .terminal import DATA, PATH, complain, console, open_app, progress
               help="Kind of personal data to leave in: email, phone, card or token; may be given several times.")
 @click.option("--shard-size", type=click.IntRange(min=1), default=256, show_default=True, help="MiB in a shard.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that work at once.")
-@click.option("--endpoint-url", metavar="URL", help="Address of an S3 service other than Amazon's.")
 @click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
 @click.option("--data", type=PATH, default=DATA, show_default=True, help="Data folder of the review app.")
+@of_app
 def export(destination: str, format_: str, status: str | None, splits: Path | None, shard_size: int, jobs: int,
-           allow: tuple[str, ...], endpoint_url: str | None, db: str | None, data: Path, **options) -> None:
+           allow: tuple[str, ...], endpoint_url: str | None, db: str | None, data: Path, blobs: str | None,
+           **options) -> None:
     """Write the reviewed demonstrations as a data set to DESTINATION, a folder or s3://bucket/prefix."""
     from curator_web.library import exportable
     from pipeline.export import Source, export, read_rule
 
     rule = read_rule(splits) if splits else None
-    sources = (Source(*pair) for pair in exportable(*open_app(db, data), status))
+    sources = (Source(*pair) for pair in exportable(*open_app(db, data, blobs, endpoint_url), status))
+    if blobs and not destination.startswith("s3://"):
+        endpoint_url = None  # it is only that of the recordings
     with progress("Exporting") as step:
         result = export(sources, destination, format_, step, rule=rule, jobs=jobs, endpoint_url=endpoint_url,
                         shard_size=shard_size << 20, allow=frozenset(allow), **options)

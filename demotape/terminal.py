@@ -25,13 +25,24 @@ def progress(title: str, total: int | None = None):
         yield lambda name: bar.update(task, advance=1, description=f"{title}: {printable(name[-60:])}")
 
 
-def open_app(db: str | None, data: Path):
+def of_app(command):
+    """The options that say where the review app's recordings lie, besides `--data`."""
+    for option in (
+            click.option("--endpoint-url", metavar="URL", default=os.environ.get("DEMOTAPE_ENDPOINT_URL"),
+                         help="Address of an S3 service other than Amazon's."),
+            click.option("--blobs", metavar="S3", default=os.environ.get("DEMOTAPE_BLOBS"),
+                         help="Where the app's recordings lie: s3://bucket/prefix.  [default: the data folder]")):
+        command = option(command)
+    return command
+
+
+def open_app(db: str | None, data: Path, blobs: str | None = None, endpoint_url: str | None = None):
     """The review app's database and its store of recordings."""
     from curator_web import default_db_url
     from curator_web.database import open_database
-    from curator_web.storage import RecordingStore
+    from curator_web.storage import open_store
 
-    return open_database(db or default_db_url(data)), RecordingStore(data)
+    return open_database(db or default_db_url(data)), open_store(data, blobs, endpoint_url)
 
 
 def complain(kind: str, what: DemotapeError | str) -> None:

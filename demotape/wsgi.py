@@ -1,8 +1,9 @@
 """The review app for a WSGI server such as gunicorn: `gunicorn 'demotape.wsgi:make_app()'`. Configured by environment.
 
-DEMOTAPE_DB (database URL), DEMOTAPE_DATA (data folder), DEMOTAPE_HOSTS (the names that the app is reached by, with
-commas between; without it, only this machine's own), DEMOTAPE_HTTPS=1 (behind a proxy that speaks HTTPS and sets
-X-Forwarded-For and X-Forwarded-Proto).
+DEMOTAPE_DB (database URL), DEMOTAPE_DATA (data folder), DEMOTAPE_BLOBS (s3://bucket/prefix of the recordings, if they
+are not in the data folder), DEMOTAPE_ENDPOINT_URL (of an S3 service other than Amazon's), DEMOTAPE_HOSTS (the names
+that the app is reached by, with commas between; without it, only this machine's own), DEMOTAPE_HTTPS=1 (behind a proxy
+that speaks HTTPS and sets X-Forwarded-For and X-Forwarded-Proto).
 """
 
 import gc
@@ -20,6 +21,7 @@ from .packages import take_package
 def make_app() -> Flask:
     """The app as the environment describes it; raises InputError when the database or the folder cannot be opened."""
     app = create_app(os.environ.get("DEMOTAPE_DB"), Path(os.environ.get("DEMOTAPE_DATA", "demotape-data")),
+                     blobs=os.environ.get("DEMOTAPE_BLOBS"), endpoint_url=os.environ.get("DEMOTAPE_ENDPOINT_URL"),
                      take=take_package)
     if hosts := os.environ.get("DEMOTAPE_HOSTS"):
         app.config["HOSTS"] = tuple(name.strip().lower() for name in hosts.split(","))

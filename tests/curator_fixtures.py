@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import cv2
 import numpy
+import pytest
 from flask import Flask
 
 from curator_web import server
@@ -164,6 +165,18 @@ def typed_recording(folder: Path, *, recording_id: str = "", video: bool = False
         film.close()
     process(path)
     return path
+
+
+def both_databases(test):
+    """Have a browser test run on PostgreSQL too; its `site` is made by `database_of`."""
+    return pytest.mark.parametrize("site", ["sqlite", "postgresql"], indirect=True)(test)
+
+
+def database_of(request: pytest.FixtureRequest) -> str | None:
+    """The URL of the database that a test's `site` is on; None for the usual one."""
+    if getattr(request, "param", "sqlite") == "sqlite":
+        return None
+    return request.getfixturevalue("postgresql").new()
 
 
 @contextmanager

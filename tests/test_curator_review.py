@@ -8,30 +8,28 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from curator_web import create_app, server, vendor
+from curator_web import create_app, vendor
 from curator_web.app import dom_id
 from curator_web.editing import add_edit
 from curator_web.library import import_recording
 from curator_web.listing import listing
 from schemas.chromium import find_chromium
 
-from .curator_fixtures import BOX, HOSTILE, TASK, Site, hostile_turns, make_recording, typed_recording
+from .curator_fixtures import (
+    BOX, HOSTILE, TASK, Site, both_databases, database_of, hostile_turns, make_recording, serving, typed_recording,
+)
 
 EDITS = re.compile("/edits$")
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory) -> Iterator[Site]:
+def site(request, tmp_path_factory) -> Iterator[Site]:
     assert vendor.main() == 0
-    app = create_app(data_dir=tmp_path_factory.mktemp("data"))
+    app = create_app(database_of(request), tmp_path_factory.mktemp("data"))
     services = app.extensions["demotape"]
-    running = server.make(app)
-    thread = threading.Thread(target=running.serve_forever, daemon=True)
-    thread.start()
-    yield Site(server.address(running), services.db, services.store)
-    running.shutdown()
-    thread.join()
-    running.server_close()
+    with serving(app) as address:
+        yield Site(address, services.db, services.store)
+    services.db.close()
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +101,7 @@ def test_list_says_what_to_do_then_finds_and_opens(page, browser, tmp_path, site
 # ---- looking at turns ---------------------------------------------------------------------------------------------
 
 
+@both_databases
 def test_keys_step_through_turns_and_the_address_follows(page, site, demonstration):
     open_review(page, site, demonstration)
     for key, turn in (("j", "t2"), ("ArrowDown", "t3"), ("k", "t2"), ("End", "t6"), ("ArrowUp", "t5"), ("Home", "t1")):
@@ -151,6 +150,7 @@ def test_snapshot_is_shown_in_a_sandbox_at_its_width(page, site, demonstration):
 # ---- editing ------------------------------------------------------------------------------------------------------
 
 
+@both_databases
 def test_drop_restore_and_undo_by_keyboard(page, site, demonstration):
     open_review(page, site, demonstration, "t2")
     row = page.locator('#turns > li[data-turn="t2"]')
@@ -175,6 +175,7 @@ def test_drop_restore_and_undo_by_keyboard(page, site, demonstration):
     assert not site.turns(demonstration)[1]["dropped"]
 
 
+@both_databases
 def test_quick_keys_are_all_saved(page, site, demonstration):
     open_review(page, site, demonstration, "t6")
     for _ in range(4):
@@ -185,15 +186,23 @@ def test_quick_keys_are_all_saved(page, site, demonstration):
 
 def test_a_key_acts_on_what_the_keys_before_it_led_to(page, site, demonstration):
     open_review(page, site, demonstration, "t2")
-    page.route("**/demonstrations/**", lambda route: (page.wait_for_timeout(150), route.continue_()))
-    for key in ("j", "d", "j", "j", "d", "k"):
+    held, pressed = [], threading.Event()
+    # No answer comes before all keys are pressed.
+    page.route("**/demonstrations/**", lambda route: route.continue_() if pressed.is_set() else held.append(route))
+    with page.expect_request("**/demonstrations/**"):
+        page.keyboard.press("j")
+    for key in ("d", "j", "j", "d", "k"):
         page.keyboard.press(key)
+    pressed.set()
+    for route in held:
+        route.continue_()
     expect(page.locator('#turns > li[data-turn="t5"]')).to_have_class("dropped")
     expect(page.locator("#turn")).to_have_attribute("data-turn", "t4")
     assert [turn["id"] for turn in site.turns(demonstration) if turn["dropped"]] == ["t3", "t5"]
     assert selected(page) == "t4"
 
 
+@both_databases
 def test_reorder_by_keyboard_keeps_the_original_time(page, site, demonstration):
     open_review(page, site, demonstration, "t5")
     for _ in range(2):
@@ -232,6 +241,7 @@ def test_reorder_by_dragging(page, site, demonstration):
     assert site.ids(demonstration) == ["t1", "t2", "t3", "t4", "t5", "t6"]
 
 
+@both_databases
 def test_fix_arguments_by_keyboard(page, site, demonstration):
     open_review(page, site, demonstration, "t4")
     page.keyboard.press("e")
@@ -292,6 +302,7 @@ def test_fix_intent_and_picture(page, site, demonstration):
     expect(page.get_by_label("Intent")).to_have_value("textInput")
 
 
+@both_databases
 def test_fix_utterance_and_speaker(page, site, demonstration):
     open_review(page, site, demonstration, "t1")
     page.keyboard.press("e")
@@ -306,6 +317,7 @@ def test_fix_utterance_and_speaker(page, site, demonstration):
     assert (turn["utterance"], turn["speaker"]) == ("Please book a flight to Seattle", "navigator")
 
 
+@both_databases
 def test_stale_edit_of_a_second_client_is_refused(page, site, demonstration):
     open_review(page, site, demonstration, "t2")
     add_edit(site.db, demonstration, {"op": "drop", "turn": "t6"}, 1, who="somebody else")
@@ -327,6 +339,7 @@ def test_stale_edit_of_a_second_client_is_refused(page, site, demonstration):
     assert [turn["id"] for turn in site.turns(demonstration) if turn["dropped"]] == ["t2", "t6"]
 
 
+@both_databases
 def test_approve_locks_and_reopens(page, site, demonstration):
     open_review(page, site, demonstration, "t2")
     page.keyboard.press("a")
@@ -361,6 +374,7 @@ def test_another_target_by_clicking_in_the_picture(page, site, demonstration):
     assert site.turns(demonstration)[2]["element"]["uid"] == "9"
 
 
+@both_databases
 def test_another_target_by_keyboard(page, site, demonstration):
     open_review(page, site, demonstration, "t4")
     page.keyboard.press("t")
@@ -378,6 +392,7 @@ def test_another_target_by_keyboard(page, site, demonstration):
 # ---- more than one turn, more than one picture ----------------------------------------------------------------------
 
 
+@both_databases
 def test_typing_is_split_and_merged_by_keyboard(page, site, tmp_path):
     name = import_recording(site.db, site.store, typed_recording(tmp_path)).id
     open_review(page, site, name, "turn-1")
@@ -401,6 +416,7 @@ def test_typing_is_split_and_merged_by_keyboard(page, site, tmp_path):
     assert [turn["events"] for turn in site.turns(name)] == [[1, 2, 3, 4, 5, 6, 7, 8]]
 
 
+@both_databases
 def test_a_chat_turn_is_added_by_keyboard_and_told_among_the_changes(page, site, demonstration):
     open_review(page, site, demonstration, "t3")
     page.keyboard.press("o")
@@ -416,7 +432,7 @@ def test_a_chat_turn_is_added_by_keyboard_and_told_among_the_changes(page, site,
     page.keyboard.press("h")
     expect(page.get_by_role("heading", name="As recorded and as curated")).to_be_visible()
     expect(page.get_by_role("article").filter(has_text="Which city? <b>bold</b>")).to_contain_text("new")
-    expect(page.locator(".log li")).to_have_count(2)
+    expect(page.locator(".log tbody tr")).to_have_count(2)
 
 
 def test_a_check_is_fixed_or_settled_by_one_key(page, site, tmp_path):

@@ -192,7 +192,7 @@ def review(tmp_path):
     yield review
     if review.here:
         review.leave()
-    review.services.inbox.close()
+    review.services.jobs.close()
 
 
 def test_an_upload_goes_on_when_the_network_is_back(chrome, site, review, tmp_path):

@@ -23,7 +23,7 @@ from .packages import journal, pack
 def app(tmp_path):
     app = create_app(data_dir=tmp_path / "data", take=take_package)
     yield app
-    app.extensions["demotape"].inbox.close()
+    app.extensions["demotape"].jobs.close()
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import pytest
 from sqlalchemy import update
 
 from curator_web import charts, create_app
-from curator_web.agreement import compare, iou
 from curator_web.database import open_database
 from curator_web.errors import InputError, NotFound
 from curator_web.figures import figures, set_goal
@@ -19,7 +18,7 @@ from curator_web.models import Job
 from curator_web.workflow import change_status, edit
 from demotape.packages import take_package
 
-from .curator_fixtures import BOX, make_recording
+from .curator_fixtures import make_recording
 from .packages import pack
 from .team_fixtures import ANN, LEA, VAL, add_people, csrf, signed_in
 
@@ -30,7 +29,6 @@ def app(tmp_path, db_url):
     add_people(app)
     yield app
     services = app.extensions["demotape"]
-    services.inbox.close()
     services.jobs.close()
     services.db.close()
 
@@ -210,14 +208,15 @@ def test_the_dashboard_tells_what_happened(app, services, db):
     assert found.by_status["approved"] == found.total == 1 and found.goal == 40
     assert (found.dropped, found.edited) == (pytest.approx(1 / 6), pytest.approx(1 / 6))
     assert found.dropped_why == [("pointer_outside", 1)] and found.edited_how == [("set_utterance", 1)]
-    assert (found.second_reviews, found.intent_match, found.element_iou) == (2, 1.0, 1.0)
+    assert (found.second_reviews, found.intent_match, found.element_iou, found.chrf) == (2, 1.0, 1.0, 1.0)
     assert [(each.name, each.submitted, each.decided) for each in found.people] == [
         ("ann", 1, 0), ("lea", 0, 1), ("val", 0, 1)]
     assert sum(day[1] for day in found.days) == sum(day[2] for day in found.days) == 1 and len(found.days) == 28
     lead = signed_in(app, "lea")
     page = lead.get("/dashboard").text
     assert "1 of 40 approved" in page and "pointer outside" in page and 'role="img"' in page
-    assert lead.get("/api/dashboard").json["goal"] == 40
+    told = lead.get("/api/dashboard").json
+    assert (told["goal"], told["chrf"]) == (40, 1.0)
     token = csrf(lead, "/dashboard")
     for given, code in (("", 303), ("12", 303), ("x", 400), ("0", 400), ("9" * 30, 400), ("٣", 303)):
         assert lead.post("/dashboard/goal", data={"csrf_token": token, "goal": given}).status_code == code, given
@@ -234,21 +233,6 @@ def test_charts_are_plain_numbers():
     assert all(bar.y + bar.height == charts.HEIGHT for bar in bars) and bars[-1].x + bars[-1].width <= charts.WIDTH
     assert [charts.nice(number) for number in (0, 1, 3, 6, 11, 21, 999)] == [1, 1, 5, 10, 20, 50, 1000]
     assert charts.shares([("a", 4), ("b", 1)]) == [("a", 4, 1.0), ("b", 1, 0.25)] and charts.shares([]) == []
-
-
-def test_agreement_counts_what_either_kept():
-    def turn(name, intent="click", box=BOX, dropped=False):
-        return {"id": name, "type": "browser", "intent": intent, "dropped": dropped,
-                "element": {"bbox": box} if box else None}
-    half = BOX | {"x": BOX["x"] + BOX["width"] / 2}
-    first = [turn("a"), turn("b"), turn("c"), turn("d", dropped=True), turn("e", "load", None)]
-    second = [turn("a"), turn("b", box=half), turn("c", "hover"), turn("d", dropped=True), turn("e", "load", None)]
-    found = compare(first, second)
-    assert (found.turns, found.intent_match) == (4, 0.75)
-    assert found.element_iou == pytest.approx((1 + 1 / 3 + 0) / 3)
-    assert compare([turn("a")], [turn("a", dropped=True)]).intent_match == 0
-    assert compare([], []).intent_match is None
-    assert iou(BOX, None) == iou(BOX | {"width": 0}, BOX | {"height": 0}) == 0
 
 
 def test_a_job_of_another_kind_is_left_for_who_can_do_it(db):

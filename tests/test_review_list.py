@@ -4,14 +4,14 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, select, text
 
 from curator_web import create_app, listing
 from curator_web.database import migrate, open_database
 from curator_web.errors import InputError
 from curator_web.library import import_recording
 from curator_web.listing import Filter, read_filter, sites
-from curator_web.models import Demonstration, Facet
+from curator_web.models import Demonstration, Facet, Job, SecondReview, Upload
 from curator_web.storage import RecordingStore
 from curator_web.users import Account
 from curator_web.workflow import edit
@@ -142,4 +142,39 @@ def test_what_an_older_database_holds_is_found_after_its_migration(empty_url, tm
         assert [row.id for row in listing.listing(db, sought).rows] == ["rec-1"], sought
     assert listing.listing(db, Filter(intent="click")).rows == []  # that turn was dropped
     assert edit(db, "rec-1", {"op": "undo"}, 2, Account("ann", "annotator")).version == 3
+    db.close()
+
+
+def test_packages_on_their_way_and_second_reviews_come_along_from_an_older_version(empty_url, tmp_path):
+    content = json.loads((make_recording(tmp_path) / "demonstration.json").read_text())
+    engine = create_engine(empty_url)
+    with engine.begin() as connection:
+        migrate(connection, "0003")
+        insert = {"users": "'ada', 'annotator', 'x', :now, NULL",
+                  "demonstrations": "'rec-1', 'rec-1', 'x', '', 'validated', 2, 6, 1, 0, 0, :now, :now, :now, NULL, "
+                                    "NULL, NULL, NULL, 'ann', 'val', NULL, NULL, 0, 0",
+                  "base_turns": "'rec-1', :content", "edits": "'rec-1', 1, :edit, 'val', :now, NULL, NULL"}
+        given = {"now": "2025-01-01 00:00:00", "content": json.dumps(content),
+                 "edit": json.dumps({"op": "drop", "turn": "t3"})}
+        for table, values in insert.items():
+            names = {name for name in given if f":{name}" in values}
+            connection.execute(text(f"INSERT INTO {table} VALUES ({values})"), {name: given[name] for name in names})
+        for number, status, edits in ((1, "submitted", 0), (2, "validated", 1)):
+            connection.execute(text("INSERT INTO status_changes VALUES ('rec-1', :n, :s, '', :w, :now, :e)"), {
+                "n": number, "s": status, "w": "ann" if edits == 0 else "val", "now": given["now"], "e": edits})
+        connection.execute(text("INSERT INTO second_reviews VALUES ('rec-1', 2, 'ann', 'val', :now, 6, 1.0, 0.25)"), {
+            "now": given["now"]})
+        connection.execute(text("INSERT INTO uploads (id, who, size, chunk_size, digests, state, begun_at) VALUES "
+                                "('pack-1', 'ada', 1, 1, '[\"x\"]', 'processing', :now)"), {"now": given["now"]})
+        connection.execute(text("INSERT INTO jobs (kind, who, state, arguments, done, note, result, tries, made_at) "
+                                "VALUES ('import', 'ada', 'queued', '{\"file\": \"dropped-1.zip\"}', 0, '', '{}', 0, "
+                                ":now)"), {"now": given["now"]})
+    engine.dispose()
+    db = open_database(empty_url)
+    with db.reading() as session:
+        found = session.get_one(SecondReview, ("rec-1", 2))
+        assert (found.turns, found.intent_match, found.chrf) == (6, pytest.approx(5 / 6), 1.0)
+        jobs = session.scalars(select(Job).order_by(Job.id)).all()
+        assert [job.arguments["file"] for job in jobs] == ["uploads/dropped-1.zip", "uploads/pack-1.zip"]
+        assert session.get_one(Upload, "pack-1").job == jobs[1].id
     db.close()

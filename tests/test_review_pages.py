@@ -1,21 +1,20 @@
 """Every page in a real Chromium, light and dark, wide and narrow: axe-core finds nothing, the keyboard suffices."""
 
 import re
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from curator_web import create_app, server, vendor
+from curator_web import create_app, vendor
 from curator_web.comments import add_comment
 from curator_web.library import import_recording
 from curator_web.workflow import change_status, edit
 from demotape.packages import take_package
 from schemas.chromium import find_chromium
 
-from .curator_fixtures import HOSTILE, Site, hostile_turns, make_recording
+from .curator_fixtures import HOSTILE, Site, both_databases, database_of, hostile_turns, make_recording, serving
 from .packages import pack
 from .team_fixtures import ANN, LEA, PASSWORD, VAL, add_people
 
@@ -25,32 +24,29 @@ TASKS = ("Book the cheapest flight from Anchorage to Seattle", "Find a vegetaria
 PAGES = {
     "list": "/", "found": "/?status=draft&sort=turns", "none": "/?search=zebra",
     "review": "/demonstrations/rec-1?turn=t3", "pictures": "/demonstrations/rec-1?turn=t3&view=pictures",
-    "targets": "/demonstrations/rec-1?turn=t3&view=targets", "changes": "/demonstrations/rec-2/changes",
+    "targets": "/demonstrations/rec-1?turn=t3&view=targets", "tree": "/demonstrations/rec-1?turn=t3&view=tree",
+    "after": "/demonstrations/rec-1?turn=t3&view=after", "dom": "/demonstrations/rec-1?turn=t3&view=dom",
+    "changes": "/demonstrations/rec-2/changes",
     "sent-back": "/demonstrations/rec-2", "questions": "/questions", "dashboard": "/dashboard", "exports": "/exports",
     "import": "/import", "missing": "/demonstrations/nowhere",
 }
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory) -> Iterator[Site]:
+def site(request, tmp_path_factory) -> Iterator[Site]:
     assert vendor.main() == 0
     folder = tmp_path_factory.mktemp("pages")
-    app = create_app(data_dir=folder / "data", take=take_package)
+    app = create_app(database_of(request), folder / "data", take=take_package)
     services = app.extensions["demotape"]
     add_people(app)
     for number, task in enumerate(TASKS, 1):
         path = make_recording(folder, recording_id=f"rec-{number}", task=task)
         import_recording(services.db, services.store, path, recorded_by="lea")
     prepare(services.db)
-    running = server.make(app)
-    thread = threading.Thread(target=running.serve_forever, daemon=True)
-    thread.start()
-    yield Site(server.address(running).rstrip("/"), services.db, services.store)
-    running.shutdown()
-    thread.join()
-    running.server_close()
+    with serving(app) as address:
+        yield Site(address.rstrip("/"), services.db, services.store)
     services.jobs.close()
-    services.inbox.close()
+    services.db.close()
 
 
 def prepare(db) -> None:
@@ -142,6 +138,7 @@ def problems(page: Page) -> list[str]:
             for node in each["nodes"]]
 
 
+@both_databases
 def test_the_list_is_worked_by_keyboard(browser, site, cookies):
     page = opened(browser, cookies["lea"])
     page.goto(site.url)
@@ -164,6 +161,7 @@ def test_the_list_is_worked_by_keyboard(browser, site, cookies):
     page.context.close()
 
 
+@both_databases
 def test_an_annotator_works_through_the_queue_by_keyboard(browser, site, cookies):
     page = opened(browser, cookies["ann"])
     page.goto(site.url)
@@ -181,6 +179,7 @@ def test_an_annotator_works_through_the_queue_by_keyboard(browser, site, cookies
     page.context.close()
 
 
+@both_databases
 def test_a_package_is_dropped_and_shows_up(browser, site, cookies, tmp_path):
     page = opened(browser, cookies["ann"])
     page.goto(f"{site.url}/import")
@@ -191,6 +190,7 @@ def test_a_package_is_dropped_and_shows_up(browser, site, cookies, tmp_path):
     page.context.close()
 
 
+@both_databases
 def test_an_export_shows_its_progress_and_is_downloaded(browser, site, cookies):
     page = opened(browser, cookies["lea"])
     page.goto(f"{site.url}/exports")

@@ -30,7 +30,6 @@ def served(request, tmp_path_factory):
                      make_recording(folder, recording_id="hostile", make_turns=hostile_turns))
     yield app, token
     services.jobs.close()
-    services.inbox.close()
 
 
 def test_nothing_makes_the_api_fail(served):

@@ -156,9 +156,9 @@ def test_a_second_review_is_compared_with_the_first(db, fill):
     go(db, "validated", VAL)
     with db.reading() as session:
         found = session.scalars(select(SecondReview)).one()
-    # Five turns are kept by both; t6 has another intent; of three boxes t4's is the same, t3's elsewhere.
+    # Five turns are kept by both; t6 has another intent; of three boxes t3's is elsewhere, of four texts t6's is new.
     assert (found.first, found.second, found.turns, found.intent_match) == ("ann", "val", 5, 0.8)
-    assert found.element_iou == pytest.approx(1 / 3)
+    assert (found.element_iou, found.chrf) == (pytest.approx(2 / 3), 0.75)
 
 
 # ---- edits ---------------------------------------------------------------------------------------------------------

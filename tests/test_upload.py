@@ -3,14 +3,17 @@
 import hashlib
 import threading
 import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from click.testing import CliRunner
+from sqlalchemy import update
 
 from curator_web import create_app, default_db_url
 from curator_web.database import open_database
 from curator_web.inbox import CHUNK_LIMIT, SIZE_LIMIT
 from curator_web.library import current
+from curator_web.models import Job
 from curator_web.users import add_user, user_of
 from demotape.cli import main
 from demotape.packages import take_package
@@ -25,7 +28,7 @@ CHUNK = 300
 def app(tmp_path, db_url):
     app = create_app(db_url, tmp_path / "data", take=take_package)
     yield app
-    app.extensions["demotape"].inbox.close()
+    app.extensions["demotape"].jobs.close()
     app.extensions["demotape"].db.close()
 
 
@@ -156,12 +159,16 @@ def test_the_app_goes_on_with_what_it_was_stopped_at(package, tmp_path, db_url):
     for number in range(len(sender.chunks)):
         sender.put(number)
     assert sender.finish().json["state"] == "processing"
+    with first.extensions["demotape"].db.writing() as session:  # as if its server had been stopped a while ago
+        session.execute(update(Job).values(state="running", worker="gone", tries=1,
+                                           beat_at=datetime.now(UTC) - timedelta(minutes=1)))
     second = create_app(db_url, tmp_path / "data", take=take_package)
     sender.client = second.test_client()
+    second.extensions["demotape"].jobs.start()
     assert sender.done()["state"] == "imported"
     stuck.set()
     for app in (first, second):
-        app.extensions["demotape"].inbox.close()
+        app.extensions["demotape"].jobs.close()
 
 
 @pytest.mark.parametrize("header", [None, "", "Bearer", "Bearer ", "Bearer wrong", "Basic wrong", "wrong"])
@@ -196,7 +203,7 @@ def test_a_plan_that_cannot_be_is_refused(app, package, plan):
 def test_a_name_never_leads_out_of_the_folder(app, package, name, tmp_path):
     sender = Sender(app, "ada", package, name)
     assert sender.plan().status_code in (400, 404)
-    assert not list((tmp_path / "data" / "uploads").iterdir())
+    assert not list((tmp_path / "data").rglob("*.zip"))
 
 
 def test_a_chunk_that_is_too_large_is_refused(app, package):

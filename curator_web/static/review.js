@@ -50,7 +50,7 @@
 
   // ---- Keys --------------------------------------------------------------------------------------------------------
 
-  const KEYS = new Set([..."abcdefghilnoprstuvwxy?", "Shift+U", "Alt+ArrowUp", "Alt+ArrowDown"]);
+  const KEYS = new Set([..."abcdefghilnoprstuvwxy?", "Shift+T", "Shift+U", "Alt+ArrowUp", "Alt+ArrowDown"]);
   const MOVES = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 
   function keyName(event) {
@@ -66,6 +66,7 @@
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.isComposing || $("dialog[open]")) return;
     if (isField(event.target)) return inField(event);
+    if (event.target.closest?.("[role=tree]")) return; // letters lead to its lines
     if (localStorage.getItem(KEYS_OFF) && event.key !== "?") return;
     if (press(keyName(event), event.repeat)) event.preventDefault();
   });
@@ -222,7 +223,7 @@
 
   document.addEventListener("click", ({ target }) => {
     const chosen = target.closest("#choices .choice");
-    if (!chosen || radio(chosen.dataset.uid).matches(":disabled")) return;
+    if (!chosen || !radio(chosen.dataset.uid) || radio(chosen.dataset.uid).matches(":disabled")) return;
     radio(chosen.dataset.uid).checked = true;
     $("#retarget-form").requestSubmit();
   });

@@ -11,8 +11,8 @@ _FORBIDDEN = ("AccessDenied", "403", "Forbidden", "AllAccessDisabled")
 
 
 @contextmanager
-def told(where: str) -> Iterator[None]:
-    """Turn boto3's exceptions into ours; `where` is the address that was worked on."""
+def told(where: str, again: str = "run the export again to go on") -> Iterator[None]:
+    """Turn boto3's exceptions into ours; `where` is the address that was worked on, `again` what mends a failure."""
     from botocore.exceptions import (
         BotoCoreError,
         ClientError,
@@ -25,18 +25,18 @@ def told(where: str) -> Iterator[None]:
     try:
         yield
     except ClientError as error:
-        raise _of_answer(where, error) from None
+        raise _of_answer(where, error, again) from None
     except (NoCredentialsError, PartialCredentialsError):
         raise InputError(f"{where}: there are no S3 credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY") \
             from None
     except (ConnectionError, HTTPClientError) as error:
         raise DemotapeError(f"{where}: the S3 service does not answer ({_first_line(error)}); check --endpoint-url and "
-                            "the network, then run the export again to go on") from None
+                            f"the network, then {again}") from None
     except (BotoCoreError, ValueError) as error:
         raise InputError(f"{where}: {_first_line(error)}") from None
 
 
-def _of_answer(where: str, error) -> DemotapeError:
+def _of_answer(where: str, error, again: str) -> DemotapeError:
     """The error for what the service answered."""
     code = str(error.response.get("Error", {}).get("Code", ""))
     if code == "NoSuchBucket":
@@ -47,7 +47,7 @@ def _of_answer(where: str, error) -> DemotapeError:
     if code in _FORBIDDEN:
         return InputError(f"{where}: the credentials do not allow {error.operation_name} ({code})")
     return DemotapeError(f"{where}: the S3 service answers {code or 'an error'} to {error.operation_name}, also after "
-                         "waiting; run the export again to go on")
+                         f"waiting; {again}")
 
 
 def _first_line(error: Exception) -> str:

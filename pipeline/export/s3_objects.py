@@ -47,14 +47,14 @@ def parse_address(text: str) -> Address:
     return Address(found["bucket"], f"{prefix}/" if prefix else "")
 
 
-def connect(endpoint_url: str | None):
+def connect(endpoint_url: str | None, attempts: int = ATTEMPTS):
     """A client that tries again with growing pauses when the service is busy or away."""
     from boto3.session import Session
     from botocore.config import Config
 
     # A session of its own: the default one keeps credentials for as long as the process lives.
     return Session().client("s3", endpoint_url=endpoint_url, config=Config(
-        retries={"mode": "standard", "max_attempts": ATTEMPTS}, max_pool_connections=CONNECTIONS,
+        retries={"mode": "standard", "max_attempts": attempts}, max_pool_connections=CONNECTIONS,
         connect_timeout=10, read_timeout=60, request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
         s3={"addressing_style": "path" if endpoint_url else "auto"}))
@@ -66,9 +66,9 @@ class Bucket:
     Safe to use from several threads. Raises botocore's exceptions; see s3_errors.
     """
 
-    def __init__(self, address: str, endpoint_url: str | None = None):
+    def __init__(self, address: str, endpoint_url: str | None = None, attempts: int = ATTEMPTS):
         self.address = parse_address(address)
-        self._client = connect(endpoint_url)
+        self._client = connect(endpoint_url, attempts)
         self._parts = ThreadPoolExecutor(PARTS_AT_ONCE, thread_name_prefix="s3-part")
         self._free = Semaphore(PARTS_AT_ONCE + 1)  # parts in memory, of all files together
         self._lock = Lock()
@@ -122,6 +122,18 @@ class Bucket:
         if has_etag(raw, size, row[1]):
             return True
         return self._metadata(name).get("sha256") == sha256  # with a key service's encryption an ETag is no hash
+
+    def exists(self, name: str) -> bool:
+        """Whether the service has the object now; asks it, unlike `size`."""
+        from botocore.exceptions import ClientError
+
+        try:
+            self._client.head_object(Bucket=self.address.bucket, Key=self._key(name))
+        except ClientError as error:
+            if error.response["Error"]["Code"] not in ("404", "NoSuchKey", "NotFound"):
+                raise
+            return False
+        return True
 
     def is_ours(self, name: str) -> bool:
         """Whether an export put the object there."""

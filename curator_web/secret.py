@@ -1,0 +1,24 @@
+"""The key that signs sessions where several machines share only the database: made by whoever comes first."""
+
+import secrets
+
+from sqlalchemy.exc import IntegrityError
+
+from .database import Database
+from .models import Setting
+
+NAME = "secret-key"
+
+
+def shared_secret(db: Database) -> bytes:
+    """The key that all servers of this database sign with."""
+    try:
+        with db.writing() as session:
+            held = session.get(Setting, NAME)
+            if held is None:
+                held = Setting(name=NAME, value={"key": secrets.token_hex(32)})
+                session.add(held)
+                session.flush()
+            return held.value["key"].encode()
+    except IntegrityError:  # another process was first: then its key counts
+        return shared_secret(db)
