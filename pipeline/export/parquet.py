@@ -17,7 +17,8 @@ def samples(source: Source, options: Options, tally: Tally) -> Iterator[dict]:
     """One row a turn; a picture is null where there is none."""
     kind = options.screenshots or "jpg"
     for sample in turnwise.samples(source, options, tally, kind):
-        row = sample.record | {"html": sample.page, "screenshot": _image(sample.picture, sample.key, kind)}
+        row = sample.record | {"html": sample.page.decode("utf-8"),
+                               "screenshot": _image(sample.picture, sample.key, kind)}
         if options.set_of_marks:
             row["marked_screenshot"] = _image(sample.marked, sample.key, kind)
         yield row
