@@ -3,7 +3,6 @@
 import json
 from collections import OrderedDict
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
 
@@ -27,7 +26,8 @@ ENCODINGS: dict[str, tuple[str, list[int]]] = {
     "jpg": (".jpg", [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY]),
 }
 _AS_RECORDED = b"="  # no picture: the recorded one is as it should be
-_MAGIC = {"png": b"\x89PNG\r\n\x1a\n", "jpg": b"\xff\xd8\xff"}
+_MAGIC = {"png": b"\x89PNG\r\n\x1a\n", "webp": b"RIFF", "jpg": b"\xff\xd8\xff"}
+_KEPT_KINDS = ("png", "jpg")  # a recorded picture of that kind is taken as it is
 
 Box = dict[str, float]
 
@@ -75,7 +75,7 @@ class States:
         if dom is None or elements is None:
             return "{}"
         return _kept(self._boxes, (dom, elements), lambda: self._prepared.get(
-            bytes.decode, lambda: self._make_boxes(state), "boxes", self._uid_attribute, dom, elements))
+            _read_boxes, lambda: self._make_boxes(state), "boxes", self._uid_attribute, dom, elements))
 
     def picture(self, state: dict) -> bytes | None:
         """The screenshot as the export has it, personal data blurred; None when there is none that can be read."""
@@ -84,7 +84,8 @@ class States:
             return None
         secret = self._secret_boxes(state)
         about = json.dumps([secret, state["viewport"]]) if secret else ""
-        made = self._prepared.get(bytes, lambda: self._make_picture(state, secret), "picture", self.kind, name, about)
+        made = self._prepared.get(self._read_picture, lambda: self._make_picture(state, secret), "picture",
+                                  self.kind, name, about)
         if made == _AS_RECORDED:
             return self.recording.blob(name)
         return made or None
@@ -108,25 +109,26 @@ class States:
 
         Those of dropped turns are looked through too: the network archive has them.
         """
-        names: dict[str, bool] = {}  # and whether only dropped turns have it
-        for turn in demonstration["turns"]:
-            if name := (turn.get("state") or {}).get("dom"):
-                names[name] = names.get(name, True) and bool(turn.get("dropped"))
-        needed = [name for name, is_dropped in names.items() if not is_dropped]
-        found = self._prepared.get(_read_findings, lambda: self._look_through(needed), "findings",
-                                   *needed) if needed else []
-        for name in [name for name, is_dropped in names.items() if is_dropped]:
-            with suppress(InputError):
-                found += self._prepared.get(_read_findings, partial(self._look_through, [name]), "findings", name)
-        return found
-
-    def _look_through(self, names: list[str]) -> bytes:
         found: dict[tuple[str, str], None] = {}
-        for name in names:
-            page = flatten(self.recording.blob(name), self._uid_attribute)
-            found |= dict.fromkeys(findings(sorted(page.texts), self._nothing_in))
-            self._prepared.get(bytes, partial(_written, page), "page", self._uid_attribute, name)
-        return json.dumps(list(found)).encode("ascii")
+        seen: set[str] = set()
+        for turn in demonstration["turns"]:
+            name = (turn.get("state") or {}).get("dom")
+            if name is None or name in seen:
+                continue
+            try:
+                told = self._prepared.get(_read_findings, partial(self._look_through, name), "findings", name)
+            except InputError:
+                if turn.get("dropped"):
+                    continue
+                raise
+            seen.add(name)
+            found |= dict.fromkeys(told)
+        return list(found)
+
+    def _look_through(self, name: str) -> bytes:
+        page = flatten(self.recording.blob(name), self._uid_attribute)
+        self._prepared.get(bytes, partial(_written, page), "page", self._uid_attribute, name)
+        return json.dumps(findings(sorted(page.texts), self._nothing_in)).encode("ascii")
 
     def _clean_page(self, name: str) -> Page:
         """The page without what is known."""
@@ -158,9 +160,14 @@ class States:
         pixels = _decode(recorded)
         if pixels is None:
             return b""
-        if not secret and recorded.startswith(_MAGIC.get(self.kind, b"\0")):
+        if not secret and self.kind in _KEPT_KINDS and recorded.startswith(_MAGIC[self.kind]):
             return _AS_RECORDED
         return _encode(blur(pixels, secret, _scale(pixels, state)), self.kind)
+
+    def _read_picture(self, written: bytes) -> bytes:
+        if written and written != _AS_RECORDED and not written.startswith(_MAGIC[self.kind]):
+            raise ValueError(f"no {self.kind}")
+        return written
 
     def _read_rows(self, name: str, page: Page) -> dict[str, dict]:
         """Rows whose element is not in the page are left out. Not checked by the schema: a table has thousands of
@@ -213,6 +220,12 @@ def _written(page: Page) -> bytes:
     renamed = [[frame, uid, name] for (frame, uid), name in page.renamed.items()]
     head = {"listed": len(page.listed), "renamed": renamed, "showing": page.showing}
     return json.dumps(head).encode("ascii") + b"\n" + page.listed + page.content
+
+
+def _read_boxes(written: bytes) -> str:
+    if not isinstance(json.loads(written), dict):
+        raise ValueError("no boxes")
+    return written.decode()
 
 
 def _read_findings(written: bytes) -> list[tuple[str, str]]:
