@@ -45,8 +45,8 @@ class Destination(ABC):
     def __exit__(self, kind, error, trace) -> None: ...
 
     @abstractmethod
-    def begin(self, name: str) -> IO[bytes]:
-        """A new file to write into."""
+    def begin(self, name: str, *, provisional: bool = False) -> IO[bytes]:
+        """A new file to write into. `provisional`: its name may change until `end`."""
 
     @abstractmethod
     def end(self, raw: IO[bytes], file: "HashingFile") -> None:
@@ -57,12 +57,12 @@ class Destination(ABC):
         """Write the manifest, given from its beginning, when all files are there, and show the export."""
 
     @contextmanager
-    def create(self, name: str) -> Iterator["HashingFile"]:
+    def create(self, name: str, *, provisional: bool = False) -> Iterator["HashingFile"]:
         """A new file to write into; its size, SHA-256 and sample count stand in the manifest.
 
-        Its `name` may be changed until the context is left.
+        The `name` of a `provisional` one may be changed until the context is left.
         """
-        raw = self.begin(name)
+        raw = self.begin(name, provisional=provisional)
         try:
             file = HashingFile(raw, name, self._beside)
             try:

@@ -100,7 +100,7 @@ class _Shards:
             if self._table:
                 self._table.close()
             name = f"data/{self._split}-{len(self._files):05d}"
-            self._files.append(self._open.enter_context(self._destination.create(name)))
+            self._files.append(self._open.enter_context(self._destination.create(name, provisional=True)))
             self._table = pyarrow.parquet.ParquetWriter(
                 pyarrow.PythonFile(self._files[-1], mode="w"), schema, compression="zstd",
                 # pictures are compressed already, and no two cells of text are alike

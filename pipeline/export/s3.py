@@ -7,7 +7,9 @@ written there is no manifest under the prefix, but `incomplete.json`, which says
 import hashlib
 import io
 import tempfile
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import partial
 from threading import Lock
 from typing import IO
 
@@ -16,7 +18,7 @@ from schemas import DemotapeError, InputError
 from .destination import Destination, HashingFile, json_bytes
 from .manifest import MANIFEST, parse_manifest
 from .s3_errors import told
-from .s3_objects import Bucket
+from .s3_objects import MAX_PARTS, PART, Bucket, Parts
 
 MARKER = "incomplete.json"
 FILES_AT_ONCE = 8
@@ -54,8 +56,10 @@ class S3(Destination):
         if isinstance(error, OSError):
             raise DemotapeError(f"{self.summary.destination}: {error.strerror or error}; run the export again to go on")
 
-    def begin(self, name: str) -> IO[bytes]:
-        return tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
+    def begin(self, name: str, *, provisional: bool = False) -> IO[bytes]:
+        # What is there may be the same, and is then not sent again; so it must be complete first.
+        is_new = not provisional and self._bucket.size(name) is None
+        return _Outgoing(f"{self.summary.destination}/{name}", partial(self._begin_parts, name) if is_new else None)
 
     def end(self, raw: IO[bytes], file: HashingFile) -> None:
         """Send the file in the background; waits when too many are waiting, and raises what an earlier one met."""
@@ -78,8 +82,14 @@ class S3(Destination):
             if self._changed or self._bucket.size(MARKER) is not None:
                 self._bucket.delete(MARKER)
 
+    def _begin_parts(self, name: str) -> Parts:
+        self._change()
+        return self._bucket.in_parts(name)
+
     def _send(self, name: str, raw: IO[bytes], size: int, sha256: str) -> None:
         with raw, told(f"{self.summary.destination}/{name}"):
+            if raw.finish_parts(size):
+                return
             if self._bucket.is_there(name, raw, size, sha256):
                 with self._lock:
                     self.summary.skipped += 1
@@ -119,3 +129,54 @@ class S3(Destination):
         self._pool.shutdown(cancel_futures=True)
         self._bucket.close()
         self.opened.close()
+
+
+class _Outgoing(io.RawIOBase):
+    """A file that is being made. With `begin_parts` it is sent in parts meanwhile, once it is larger than one.
+
+    It stays readable whole: some services hash the whole, and a very large one must be sent in larger parts.
+    """
+
+    def __init__(self, where: str, begin_parts: Callable[[], Parts] | None):
+        self._where = where
+        self._file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
+        self._begin_parts = begin_parts
+        self._parts: Parts | None = None
+        self._next = bytearray()
+        self._added = 0
+
+    def write(self, content: bytes) -> int:
+        self._file.write(content)
+        if self._begin_parts:
+            self._next += content
+            while len(self._next) > PART and self._begin_parts:
+                self._send_early(bytes(self._next[:PART]))
+                del self._next[:PART]
+        return len(content)
+
+    def finish_parts(self, size: int) -> bool:
+        """Send the rest; false when the whole is still to be sent."""
+        if self._parts is None:
+            return False
+        self._parts.add(bytes(self._next))
+        self._parts.end(self._file, size)
+        return True
+
+    def seek(self, place: int, whence: int = 0) -> int:
+        return self._file.seek(place, whence)
+
+    def read(self, size: int = -1) -> bytes:
+        return self._file.read(size)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+    def _send_early(self, part: bytes) -> None:
+        if self._added == MAX_PARTS - 1:  # of this size it would be too many: all is sent at the end
+            self._begin_parts = self._parts = None
+            return
+        with told(self._where):
+            self._parts = self._parts or self._begin_parts()
+            self._parts.add(part)
+        self._added += 1

@@ -10,7 +10,7 @@ import sqlite3
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from threading import Lock, Semaphore
@@ -133,7 +133,11 @@ class Bucket:
             raw.seek(0)
             self.put(name, raw.read(), sha256)
         else:
-            self._send_in_parts(name, raw, size)
+            parts, step = self.in_parts(name), part_size(size)
+            for start in range(0, size, step):
+                raw.seek(start)
+                parts.add(raw.read(step))
+            parts.end(raw, size)
 
     def put(self, name: str, content: bytes, sha256: str) -> None:
         """Make or replace a small object in one request."""
@@ -155,46 +159,9 @@ class Bucket:
         with closing(self._client.get_object(Bucket=self.address.bucket, Key=self._key(name))["Body"]) as body:
             yield from body.iter_chunks(1 << 20)
 
-    def _send_in_parts(self, name: str, raw: IO[bytes], size: int) -> None:
-        """Parts that an interrupted upload has are not sent again."""
-        key = {"Bucket": self.address.bucket, "Key": self._key(name)}
-        upload = self._uploads.get(name)
-        there = self._parts_of(upload, key) if upload else {}
-        if not upload:
-            upload = self._client.create_multipart_upload(**key, Metadata={MARK: "1"})["UploadId"]
-        step, waiting, digests = part_size(size), [], []
-        for number, start in enumerate(range(0, size, step), 1):
-            self._free.acquire()
-            try:
-                raw.seek(start)
-                content = raw.read(step)
-                digest = _md5(content)
-                digests.append(digest)
-                known = there.get(number) == (len(content), digest.hexdigest())
-            except BaseException:
-                self._free.release()
-                raise
-            told = {"Key": key["Key"], "UploadId": upload, "PartNumber": number}
-            if known:
-                self._free.release()
-                waiting.append(f'"{digest.hexdigest()}"')
-            else:
-                waiting.append(self._parts.submit(self._send_part, name, content, told))
-        parts = [{"PartNumber": number, "ETag": each if isinstance(each, str) else each.result()}
-                 for number, each in enumerate(waiting, 1)]
-        made = self._client.complete_multipart_upload(**key, UploadId=upload, MultipartUpload={"Parts": parts})
-        self._uploads.pop(name, None)
-        answered = made["ETag"].strip('"')
-        # Some services hash the whole rather than the parts.
-        if not _is_encrypted(made) and answered != _of_parts(digests) and not has_etag(raw, size, answered):
-            raise DemotapeError(f"s3://{key['Bucket']}/{key['Key']}: the S3 service put other parts together than were "
-                                "sent; run the export again to go on")
-
-    def _send_part(self, name: str, content: bytes, told: dict) -> str:
-        try:
-            return self._until_whole(name, content, self._client.upload_part, told)
-        finally:
-            self._free.release()
+    def in_parts(self, name: str) -> "Parts":
+        """Begin an object that is sent in parts of PART bytes, or go on with it."""
+        return Parts(self, name)
 
     def _parts_of(self, upload: str, key: dict) -> dict[int, tuple[int, str]]:
         """Size and ETag of the parts that an interrupted upload has, by number."""
@@ -205,11 +172,11 @@ class Bucket:
                     found[part["PartNumber"]] = (part["Size"], part["ETag"].strip('"'))
         return found
 
-    def _until_whole(self, name: str, content: bytes, request: Callable, told: dict) -> str:
-        """Send a body until what arrived is what was sent; returns its ETag."""
+    def _until_whole(self, name: str, content: bytes, request: Callable, told: dict, digest=None) -> str:
+        """Send a body until what arrived is what was sent; returns its ETag. `digest`: its MD5, where it is known."""
         from botocore.exceptions import ClientError
 
-        digest = _md5(content)
+        digest = digest or _md5(content)
         for attempt in range(ATTEMPTS):
             try:
                 made = request(Bucket=self.address.bucket, Body=content, ContentMD5=b64encode(digest.digest()).decode(),
@@ -231,6 +198,59 @@ class Bucket:
 
     def _name(self, key: str) -> str:
         return key[len(self.address.prefix):]
+
+
+class Parts:
+    """An object that is sent in parts, several at once; those that an interrupted upload has are not sent again."""
+
+    def __init__(self, bucket: Bucket, name: str):
+        self._bucket, self._name = bucket, name
+        self._key = {"Bucket": bucket.address.bucket, "Key": bucket._key(name)}
+        upload = bucket._uploads.get(name)
+        self._there = bucket._parts_of(upload, self._key) if upload else {}
+        self._upload = upload or bucket._client.create_multipart_upload(**self._key, Metadata={MARK: "1"})["UploadId"]
+        bucket._uploads[name] = self._upload
+        self._sent: list[str | Future] = []  # ETags
+        self._digests: list = []
+
+    def add(self, content: bytes) -> None:
+        """The next part; waits while too many are on their way, and raises what an earlier one met."""
+        if len(self._sent) > PARTS_AT_ONCE:
+            _etag(self._sent[-PARTS_AT_ONCE - 1])
+        digest, number = _md5(content), len(self._sent) + 1
+        self._digests.append(digest)
+        if self._there.get(number) == (len(content), digest.hexdigest()):
+            self._sent.append(f'"{digest.hexdigest()}"')
+            return
+        self._bucket._free.acquire()
+        try:
+            self._sent.append(self._bucket._parts.submit(self._send, number, content, digest))
+        except BaseException:
+            self._bucket._free.release()
+            raise
+
+    def end(self, raw: IO[bytes], size: int) -> None:
+        """All parts are there: show the object. `raw`: its content, should the service hash the whole."""
+        parts = [{"PartNumber": number, "ETag": _etag(each)} for number, each in enumerate(self._sent, 1)]
+        made = self._bucket._client.complete_multipart_upload(
+            **self._key, UploadId=self._upload, MultipartUpload={"Parts": parts})
+        self._bucket._uploads.pop(self._name, None)
+        answered = made["ETag"].strip('"')
+        # Some services hash the whole rather than the parts.
+        if not _is_encrypted(made) and answered != _of_parts(self._digests) and not has_etag(raw, size, answered):
+            raise DemotapeError(f"s3://{self._key['Bucket']}/{self._key['Key']}: the S3 service put other parts "
+                                "together than were sent; run the export again to go on")
+
+    def _send(self, number: int, content: bytes, digest) -> str:
+        try:
+            return self._bucket._until_whole(self._name, content, self._bucket._client.upload_part, {
+                "Key": self._key["Key"], "UploadId": self._upload, "PartNumber": number}, digest)
+        finally:
+            self._bucket._free.release()
+
+
+def _etag(part: str | Future) -> str:
+    return part if isinstance(part, str) else part.result()
 
 
 def part_size(size: int) -> int:
