@@ -142,23 +142,26 @@ class _Outgoing(io.RawIOBase):
         self._file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
         self._begin_parts = begin_parts
         self._parts: Parts | None = None
-        self._next = bytearray()
+        self._next: list[bytes] = []
+        self._held = 0
         self._added = 0
 
     def write(self, content: bytes) -> int:
         self._file.write(content)
         if self._begin_parts:
-            self._next += content
-            while len(self._next) > PART and self._begin_parts:
-                self._send_early(bytes(self._next[:PART]))
-                del self._next[:PART]
+            self._next.append(bytes(content))
+            self._held += len(content)
+            while self._held > PART and self._begin_parts:
+                held = b"".join(self._next)
+                self._next, self._held = [held[PART:]], self._held - PART
+                self._send_early(held[:PART])
         return len(content)
 
     def finish_parts(self, size: int) -> bool:
         """Send the rest; false when the whole is still to be sent."""
         if self._parts is None:
             return False
-        self._parts.add(bytes(self._next))
+        self._parts.add(b"".join(self._next))
         self._parts.end(self._file, size)
         return True
 
@@ -175,6 +178,7 @@ class _Outgoing(io.RawIOBase):
     def _send_early(self, part: bytes) -> None:
         if self._added == MAX_PARTS - 1:  # of this size it would be too many: all is sent at the end
             self._begin_parts = self._parts = None
+            self._next = []
             return
         with told(self._where):
             self._parts = self._parts or self._begin_parts()

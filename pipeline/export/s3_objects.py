@@ -210,47 +210,42 @@ class Parts:
         self._there = bucket._parts_of(upload, self._key) if upload else {}
         self._upload = upload or bucket._client.create_multipart_upload(**self._key, Metadata={MARK: "1"})["UploadId"]
         bucket._uploads[name] = self._upload
-        self._sent: list[str | Future] = []  # ETags
-        self._digests: list = []
+        self._sent: list[Future] = []  # their ETags and MD5s
 
     def add(self, content: bytes) -> None:
         """The next part; waits while too many are on their way, and raises what an earlier one met."""
         if len(self._sent) > PARTS_AT_ONCE:
-            _etag(self._sent[-PARTS_AT_ONCE - 1])
-        digest, number = _md5(content), len(self._sent) + 1
-        self._digests.append(digest)
-        if self._there.get(number) == (len(content), digest.hexdigest()):
-            self._sent.append(f'"{digest.hexdigest()}"')
-            return
+            self._sent[-PARTS_AT_ONCE - 1].result()
         self._bucket._free.acquire()
         try:
-            self._sent.append(self._bucket._parts.submit(self._send, number, content, digest))
+            self._sent.append(self._bucket._parts.submit(self._send, len(self._sent) + 1, content))
         except BaseException:
             self._bucket._free.release()
             raise
 
     def end(self, raw: IO[bytes], size: int) -> None:
         """All parts are there: show the object. `raw`: its content, should the service hash the whole."""
-        parts = [{"PartNumber": number, "ETag": _etag(each)} for number, each in enumerate(self._sent, 1)]
-        made = self._bucket._client.complete_multipart_upload(
-            **self._key, UploadId=self._upload, MultipartUpload={"Parts": parts})
+        sent = [part.result() for part in self._sent]
+        made = self._bucket._client.complete_multipart_upload(**self._key, UploadId=self._upload, MultipartUpload={
+            "Parts": [{"PartNumber": number, "ETag": etag} for number, (etag, _) in enumerate(sent, 1)]})
         self._bucket._uploads.pop(self._name, None)
         answered = made["ETag"].strip('"')
         # Some services hash the whole rather than the parts.
-        if not _is_encrypted(made) and answered != _of_parts(self._digests) and not has_etag(raw, size, answered):
+        if not _is_encrypted(made) and answered != _of_parts([digest for _, digest in sent]) and not has_etag(
+                raw, size, answered):
             raise DemotapeError(f"s3://{self._key['Bucket']}/{self._key['Key']}: the S3 service put other parts "
                                 "together than were sent; run the export again to go on")
 
-    def _send(self, number: int, content: bytes, digest) -> str:
+    def _send(self, number: int, content: bytes) -> tuple[str, object]:
         try:
-            return self._bucket._until_whole(self._name, content, self._bucket._client.upload_part, {
-                "Key": self._key["Key"], "UploadId": self._upload, "PartNumber": number}, digest)
+            digest = _md5(content)
+            if self._there.get(number) == (len(content), digest.hexdigest()):
+                return f'"{digest.hexdigest()}"', digest
+            told = {"Key": self._key["Key"], "UploadId": self._upload, "PartNumber": number}
+            return self._bucket._until_whole(
+                self._name, content, self._bucket._client.upload_part, told, digest), digest
         finally:
             self._bucket._free.release()
-
-
-def _etag(part: str | Future) -> str:
-    return part if isinstance(part, str) else part.result()
 
 
 def part_size(size: int) -> int:
