@@ -15,12 +15,12 @@ from typing import IO
 
 from schemas import DemotapeError, InputError
 
-from .destination import Destination, HashingFile, json_bytes
+from .destination import Destination, HashingFile
 from .manifest import MANIFEST, parse_manifest
+from .s3_claim import MARKER, Claim
 from .s3_errors import told
 from .s3_objects import MAX_PARTS, PART, Bucket, Parts
 
-MARKER = "incomplete.json"
 FILES_AT_ONCE = 8
 WAITING = 16  # files that are complete and not sent yet
 IN_MEMORY = 1 << 20  # bytes of a file that is being made; larger ones are on disk
@@ -36,6 +36,8 @@ class S3(Destination):
         super().__init__(destination.rstrip("/"), format)
         with told(destination):
             self._bucket = Bucket(destination, endpoint_url)
+        self._claim = Claim(self._bucket, destination)
+        self._is_complete = False
         self._pool = ThreadPoolExecutor(FILES_AT_ONCE, thread_name_prefix="s3")
         self._sending: set[Future] = set()
         self._lock = Lock()
@@ -44,6 +46,7 @@ class S3(Destination):
     def __enter__(self) -> "S3":
         try:
             with told(self.summary.destination):
+                self._claim.look()
                 self._bucket.load()
                 self._refuse_what_is_not_ours()
         except BaseException:
@@ -52,6 +55,9 @@ class S3(Destination):
         return self
 
     def __exit__(self, kind, error, trace) -> None:
+        self._pool.shutdown(cancel_futures=True)
+        self._bucket.stop_sending()
+        self._claim.end(complete=self._is_complete)
         self._close()
         if isinstance(error, OSError):
             raise DemotapeError(f"{self.summary.destination}: {error.strerror or error}; run the export again to go on")
@@ -74,13 +80,20 @@ class S3(Destination):
         with told(self.summary.destination):
             if self._changed or not self._bucket.is_there(MANIFEST, io.BytesIO(content), len(content), sha256):
                 self._change()
+                self._claim.verify(fresh=True)
                 self._bucket.put(MANIFEST, content, sha256)
             for name in self._bucket.names(unseen=True):
                 if name not in (MANIFEST, MARKER) and self._bucket.is_ours(name):
                     self._bucket.delete(name)
             self._bucket.abandon_uploads()
-            if self._changed or self._bucket.size(MARKER) is not None:
+            if not self._changed and self._bucket.size(MARKER) is not None:
+                self._claim.take()  # all but the last step was done by an export that was interrupted
+                self._changed = True
+            if self._changed:
+                self._claim.verify(fresh=True)
+                self._claim.end(complete=True)
                 self._bucket.delete(MARKER)
+            self._is_complete = True
 
     def _begin_parts(self, name: str) -> Parts:
         self._change()
@@ -101,9 +114,9 @@ class S3(Destination):
         """Before the first change: from now on what is there is no whole export."""
         with self._lock:
             if self._changed:
+                self._claim.verify()
                 return
-            if self._bucket.size(MARKER) is None:
-                self._bucket.put(MARKER, json_bytes({"format": "demotape/incomplete-export"}), "")
+            self._claim.take()
             if self._bucket.size(MANIFEST) is not None:
                 self._bucket.delete(MANIFEST)
             self._changed = True

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from threading import Lock, Semaphore
 from typing import IO
 
@@ -27,7 +29,17 @@ FIRST_PAUSE = 0.1  # seconds
 MARK = "demotape"  # metadata of every object that an export made
 _ADDRESS = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(?P<prefix>.*))?", re.S)
 _DAMAGED = ("BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch", "IncompleteBody")
+_MISSING = ("NoSuchKey", "404", "NotFound")
 _UNKNOWN = ("NotImplemented", "MethodNotAllowed", "AccessDenied", "NoSuchUpload")
+
+
+@dataclass(frozen=True)
+class Found:
+    """An object as it was found. `age`: seconds since it was written, by the service's clock."""
+
+    content: bytes
+    etag: str
+    age: float
 
 
 @dataclass(frozen=True)
@@ -76,8 +88,12 @@ class Bucket:
         self._index.execute("CREATE TABLE object (name TEXT PRIMARY KEY, size INTEGER, etag TEXT, seen INTEGER)")
         self._uploads: dict[str, str] = {}
 
-    def close(self) -> None:
+    def stop_sending(self) -> None:
+        """Wait for the parts that are on their way; none is sent from now on."""
         self._parts.shutdown(cancel_futures=True)
+
+    def close(self) -> None:
+        self.stop_sending()
         self._index.close()
         self._client.close()
 
@@ -143,6 +159,52 @@ class Bucket:
         """Make or replace a small object in one request."""
         self._until_whole(name, content, self._client.put_object,
                           {"Key": self._key(name), "Metadata": {MARK: "1", "sha256": sha256}})
+
+    def put_if(self, name: str, content: bytes, etag: str | None) -> bool:
+        """Make a small object unless there is one, or replace the one of that ETag; false when it is another.
+
+        A service that knows no conditions does it in any case.
+        """
+        from botocore.exceptions import ClientError
+
+        told = {"Bucket": self.address.bucket, "Key": self._key(name), "Body": content, "Metadata": {MARK: "1"}}
+        for condition in ({"IfNoneMatch": "*"} if etag is None else {"IfMatch": etag}, {}):
+            try:
+                self._client.put_object(**told, **condition)
+                return True
+            except ClientError as error:
+                if error.response["Error"]["Code"] in ("PreconditionFailed", "ConditionalRequestConflict"):
+                    return False
+                if not condition or error.response["Error"]["Code"] != "NotImplemented":
+                    raise
+        return True
+
+    def fetch(self, name: str) -> "Found | None":
+        """A small object as it is now."""
+        from botocore.exceptions import ClientError
+
+        try:
+            answer = self._client.get_object(Bucket=self.address.bucket, Key=self._key(name))
+        except ClientError as error:
+            if error.response["Error"]["Code"] in _MISSING:
+                return None
+            raise
+        with closing(answer["Body"]) as body:
+            content = body.read(PART)
+        told = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
+        now = parsedate_to_datetime(told) if told else datetime.now(UTC)
+        return Found(content, answer["ETag"], max(0.0, (now - answer["LastModified"]).total_seconds()))
+
+    def etag_now(self, name: str) -> str | None:
+        """The ETag of an object as it is now; None when there is none."""
+        from botocore.exceptions import ClientError
+
+        try:
+            return self._client.head_object(Bucket=self.address.bucket, Key=self._key(name))["ETag"]
+        except ClientError as error:
+            if error.response["Error"]["Code"] in _MISSING:
+                return None
+            raise
 
     def delete(self, name: str) -> None:
         """Take an object away; nothing when it is not there."""
