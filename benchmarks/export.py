@@ -3,9 +3,11 @@
     python -m benchmarks.export [--demonstrations N] [--format F] [--sessions N] [--turns N] [--s3 N] [--seed N]
     python -m benchmarks.export --demonstrations 100 --s3 40 --parallel 100    # quick
 
-Records a few real sessions with a seeded random hand; every demonstration is one of them under a name of its own, and
-all the work is done for each: the export keeps nothing from one demonstration to the next. Memory is that of a tenth of
-the demonstrations beside all of them. Each export runs in a fresh process, whose start is not counted (that of the
+Records a few real sessions with a seeded random hand and processes them; every demonstration is one of them in a folder
+of its own (hard links) under a name of its own: the export keeps nothing from one demonstration to the next. What is
+measured of folder and S3 is the export of processed recordings, whose pages are prepared; `first_mb_per_second` tells
+what it is without, and two processes are timed at that, since the rest is copying. Memory is that of a tenth of the
+demonstrations beside all of them. Each export runs in a fresh process, whose start is not counted (that of the
 processes that it starts itself is). `tar` packs the files that the export wrote; `upload_file` sends one ready tar
 of the same size to the same service (moto's server). Nothing is synced to disk in either. Both are also measured with
 our destinations alone, which are given a ready file: the rest of the time is the making of samples.
@@ -28,7 +30,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pipeline import process
+from pipeline import derived, process
 from pipeline.export import FORMATS, Source, export, open_destination
 from pipeline.export.source import Tally
 from recorder import Recording
@@ -39,29 +41,42 @@ _BUCKET = "bench"
 _KEYS = {"AWS_ACCESS_KEY_ID": "bench", "AWS_SECRET_ACCESS_KEY": "bench", "AWS_DEFAULT_REGION": "us-east-1"}
 
 
-def sources(sessions: list[Path], count: int, turns: int | None = None) -> Iterator[Source]:
-    """So many demonstrations of at most so many turns, each opened when it is asked for."""
+def copies(sessions: list[Path], folder: Path, count: int, *, prepared: bool = True) -> list[Path]:
+    """So many recordings, made of the sessions by hard links; on demand without what was prepared for exports."""
+    made = []
     for number in range(count):
-        recording = Recording(sessions[number % len(sessions)])
+        target = folder / f"recording-{number:05d}"
+        shutil.copytree(sessions[number % len(sessions)], target, copy_function=os.link)
+        if not prepared:
+            layout = Recording(target).layout
+            derived.clear(layout, json.loads(layout.demonstration.read_bytes()))
+        made.append(target)
+    return made
+
+
+def sources(recordings: list[Path], turns: int | None = None) -> Iterator[Source]:
+    """Demonstrations of at most so many turns, each opened when it is asked for."""
+    for number, path in enumerate(recordings):
+        recording = Recording(path)
         demonstration = json.loads(recording.layout.demonstration.read_bytes())
         yield Source(demonstration | {"id": f"demonstration-{number:05d}", "turns": demonstration["turns"][:turns]},
                      recording)
 
 
-def _work(pipe, sessions: list[Path], count: int, turns: int, destination: str, format: str, options: dict) -> None:
+def _work(pipe, recordings: list[Path], turns: int, destination: str, format: str, options: dict) -> None:
     start = time.perf_counter()
-    size = export(sources(sessions, count, turns), destination, format, **options).size
+    size = export(sources(recordings, turns), destination, format, **options).size
     peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     pipe.send((time.perf_counter() - start, size, peak * 1024))
 
 
-def timed(sessions: list[Path], count: int, turns: int, destination: Path | str, format: str, **options
+def timed(recordings: list[Path], turns: int, destination: Path | str, format: str, **options
           ) -> tuple[float, int, int]:
     """Seconds, bytes written and peak memory in bytes of one export in a fresh process."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     worker = context.Process(target=_work, args=(
-        there, sessions, count, turns, str(destination), format, options))
+        there, recordings, turns, str(destination), format, options))
     worker.start()
     there.close()
     told = here.recv()
@@ -123,7 +138,7 @@ def main() -> None:
     parser.add_argument("--format", choices=FORMATS, default="webdataset")
     parser.add_argument("--sessions", type=int, default=4, help="real sessions that are recorded")
     parser.add_argument("--turns", type=int, default=6, help="turns of each demonstration, at most")
-    parser.add_argument("--parallel", type=int, default=600, help="demonstrations that two processes are timed on")
+    parser.add_argument("--parallel", type=int, default=200, help="demonstrations that are exported unprepared")
     parser.add_argument("--s3", type=int, default=200, help="demonstrations that are sent to S3")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--without", nargs="*", default=[], choices=("to_folder", "in_two_processes", "to_s3"),
@@ -150,39 +165,46 @@ def recorded(options, folder: Path) -> list[Path]:
 
 def to_folder(options, sessions: list[Path], folder: Path) -> dict:
     """All demonstrations to a folder, beside tar; and the memory of a tenth of them."""
-    seconds, size, peak = timed(sessions, options.demonstrations, options.turns, folder / "all", options.format)
+    recordings = copies(sessions, folder / "recordings", options.demonstrations)
+    seconds, size, peak = timed(recordings, options.turns, folder / "all", options.format)
     beside = tarred(folder / "all", folder / "all.tar")
     shutil.rmtree(folder / "all")
     with (folder / "all.tar").open("rb") as file, (folder / "ready.tar").open("wb") as ready:
         shutil.copyfileobj(file, ready)
-    alone = poured(folder / "ready.tar", next(sources(sessions, 1)), folder / "alone")
+    alone = poured(folder / "ready.tar", next(sources(recordings)), folder / "alone")
     for name in ("all.tar", "ready.tar"):
         (folder / name).unlink()
     shutil.rmtree(folder / "alone")
-    _, _, few = timed(sessions, max(1, options.demonstrations // 10), options.turns, folder / "few", options.format)
+    tenth = recordings[:max(1, len(recordings) // 10)]
+    _, _, few = timed(tenth, options.turns, folder / "few", options.format)
+    shutil.rmtree(folder / "recordings")
     return {"bytes": size, "mb_per_second": size / seconds / 1e6, "tar_mb_per_second": size / beside / 1e6,
             "beside_tar": beside / seconds, "folder_alone_beside_tar": beside / alone, "peak_memory_few": few,
             "peak_memory_all": peak, "memory_growth": peak / few}
 
 
 def in_two_processes(options, sessions: list[Path], folder: Path) -> dict:
-    """One process beside two."""
-    one, two = (timed(sessions, options.parallel, options.turns, folder / f"jobs-{jobs}", options.format, jobs=jobs)[0]
-                for jobs in (1, 2))
-    return {"seconds_one": one, "seconds_two": two, "two_processes": one / two}
+    """One process beside two, on recordings that are not prepared."""
+    told = {}
+    for jobs in (1, 2):
+        recordings = copies(sessions, folder / f"unprepared-{jobs}", options.parallel, prepared=False)
+        told[jobs], size, _ = timed(recordings, options.turns, folder / f"jobs-{jobs}", options.format, jobs=jobs)
+    return {"first_mb_per_second": size / told[1] / 1e6, "seconds_one": told[1], "seconds_two": told[2],
+            "two_processes": told[1] / told[2]}
 
 
 def to_s3(options, sessions: list[Path], folder: Path) -> dict:
     """Some demonstrations to S3, beside one ready tar of the same size."""
+    recordings = copies(sessions, folder / "to-s3", options.s3)
     with service() as url:
-        seconds, size, _ = timed(sessions, options.s3, options.turns, f"s3://{_BUCKET}/export", options.format,
+        seconds, size, _ = timed(recordings, options.turns, f"s3://{_BUCKET}/export", options.format,
                                  endpoint_url=url)
         ready = folder / "ready.tar"
         with ready.open("wb") as file:
             for start in range(0, size, 1 << 20):
                 file.write(os.urandom(min(1 << 20, size - start)))
         beside = uploaded(ready, url)
-        alone = poured(ready, next(sources(sessions, 1)), f"s3://{_BUCKET}/alone", url)
+        alone = poured(ready, next(sources(recordings)), f"s3://{_BUCKET}/alone", url)
     return {"s3_mb_per_second": size / seconds / 1e6, "upload_file_mb_per_second": size / beside / 1e6,
             "beside_upload_file": beside / seconds, "s3_alone_beside_upload_file": beside / alone}
 

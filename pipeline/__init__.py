@@ -51,13 +51,17 @@ def process(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str]
             video: Path | None = None) -> dict:
     """Derive a recording's demonstration and write demonstration.json beside it; returns the demonstration.
 
+    What an export will read is prepared on the way.
     `video`: an external video of the session, such as a meeting tool's recording of the screen.
     """
+    from .export import Source, prepare  # here, as exports use the rest of this package
+
     recording = Recording(path)
     used = inputs.fingerprint(recording.layout, chat, dict(speakers or {}), video)
     demonstration = derive(Context(recording, chat, speakers or {}, video))
     write_atomically(recording.layout.demonstration, dump_json(demonstration))
     derived.clear(recording.layout, demonstration)
+    prepare(Source(demonstration, recording))
     inputs.note(recording.layout, used)
     return demonstration
 

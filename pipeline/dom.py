@@ -55,19 +55,32 @@ def parse(snapshot: bytes) -> Element:
 class Page:
     """A flattened document.
 
-    `uids` gives, for (uids of the frames from the top down, uid in that document), the uid in this page. The two are
-    the same but where two documents of one snapshot chose the same uid.
+    `content`: its HTML as UTF-8. `renamed` gives, for (uids of the frames from the top down, uid in that document), the
+    uid in this page where that is another one, as two documents of one snapshot chose the same uid. `listed`: every
+    uid in this page in UTF-8, each between two NULs, which no attribute can hold. `texts`: what it says to a reader
+    (only from `flatten`). `showing`: uids of the elements that show what was taken out (only where that was done).
     """
 
-    html: str
+    content: bytes
     uid_attribute: str
-    uids: dict[tuple[tuple[str, ...], str], str]
+    renamed: dict[tuple[tuple[str, ...], str], str]
+    listed: bytes
     texts: frozenset[str] = frozenset()
+    showing: tuple[str, ...] = ()
+
+    @property
+    def html(self) -> str:
+        """The document as text."""
+        return self.content.decode("utf-8")
 
     @cached_property
     def names(self) -> frozenset[str]:
         """The uids in this page: those of `elements`, without parsing it again."""
-        return frozenset(self.uids.values())
+        return frozenset(filter(None, self.listed.decode("utf-8").split("\0")))
+
+    def has(self, uid: str) -> bool:
+        """Whether a uid is one of `names`, without making them."""
+        return uid != "" and "\0" not in uid and f"\0{uid}\0".encode("utf-8", "surrogatepass") in self.listed
 
     @cached_property
     def elements(self) -> dict[str, Element]:
@@ -80,7 +93,7 @@ class Page:
 
     def uid(self, frame: list[str], uid: str) -> str:
         """The uid in this page of an element of the recording; itself when the page does not know it."""
-        return self.uids.get((tuple(frame), uid), uid)
+        return self.renamed.get((tuple(frame), uid), uid)
 
     def xpath(self, uid: str) -> str:
         """XPath of an element in this page; raises KeyError when it is not there."""
@@ -98,8 +111,10 @@ def flatten(snapshot: bytes, uid_attribute: str = UID_ATTRIBUTE) -> Page:
         _shorten(root)
     if _TOO_DEEP(root):
         _hoist_deep(root)
-    html = etree.tostring(root, method="html", encoding="unicode", with_tail=False)
-    return Page("<!DOCTYPE html>\n" + html, uid_attribute, naming.uids, _texts(root))
+    html = "<!DOCTYPE html>\n" + etree.tostring(root, method="html", encoding="unicode", with_tail=False)
+    renamed = {place: name for place, name in naming.uids.items() if place[1] != name}
+    listed = "\0".join(["", *naming.uids.values(), ""]).encode("utf-8", "replace")
+    return Page(html.encode("utf-8", "replace"), uid_attribute, renamed, listed, _texts(root))
 
 
 def _texts(root: Element) -> frozenset[str]:

@@ -4,6 +4,7 @@ What is found once, in chat, in what was typed, in an address or on a page, is k
 replaced wherever it stands, also where nothing around it tells what it is.
 """
 
+import hashlib
 import json
 import re
 from collections import Counter
@@ -35,12 +36,19 @@ class Redactor:
         written = {form for value in values for form in _forms(value)}
         alternatives = sorted(written, key=lambda form: (-len(form), form))
         self._pattern = re.compile("|".join(map(re.escape, alternatives))) if written else None
+        self._forms = [form.encode("utf-8", "replace") for form in alternatives]
+        self.digest = hashlib.sha256(b"\0".join(self._forms)).hexdigest() if values else ""
 
     def text(self, text: str) -> str:
         """The text with all that is known replaced."""
         return self._pattern.sub(REDACTED, text) if self._pattern else text
 
-    markup = text  # the forms that are looked for include those that stand in HTML
+    def markup(self, content: bytes) -> bytes:
+        """HTML in UTF-8 with all that is known replaced: what is looked for includes the forms that stand in HTML."""
+        there = [form for form in self._forms if form in content]  # far faster than a pattern that finds nothing
+        if not there:
+            return content
+        return re.sub(b"|".join(map(re.escape, there)), REDACTED.encode(), content)
 
     def walk(self, value):
         """The same in every text of a JSON value; keys stay, and so do names that carry no data."""
@@ -73,21 +81,32 @@ class Redactor:
                 yield element
 
 
-def redactor(demonstration: dict, pages: Iterable[Iterable[str]], allow: Collection[str] = ()) -> Redactor:
-    """Look through a demonstration and the texts of its pages.
+def findings(texts: Iterable[str], nothing_in: set[str] | None = None) -> list[tuple[str, str]]:
+    """What is personal or secret in texts: values with their kinds, each pair once, in the order of the texts.
+
+    `nothing_in` remembers texts without any, over several calls: neighbouring pages say much the same.
+    """
+    found: dict[tuple[str, str], None] = {}
+    nothing_in = set() if nothing_in is None else nothing_in
+    for text in texts:
+        if len(text) < _SHORTEST or text in nothing_in:
+            continue
+        if spans := personal.find(text):
+            found |= dict.fromkeys((text[span.start:span.end], span.kind) for span in spans)
+        else:
+            nothing_in.add(text)
+    return list(found)
+
+
+def redactor(demonstration: dict, pages: Iterable[tuple[str, str]], allow: Collection[str] = ()) -> Redactor:
+    """Look through a demonstration; `pages` tells the findings in its pages.
 
     `allow`: kinds (keys of pipeline.personal.KINDS) that may stay.
     """
     values: dict[str, str] = {}
-    seen: set[str] = set()
-    for texts in chain([_told(demonstration)], map(sorted, pages)):
-        for text in texts:
-            if text in seen or len(text) < _SHORTEST:
-                continue
-            seen.add(text)
-            for span in personal.find(text):
-                if span.kind not in allow:
-                    values.setdefault(text[span.start:span.end], span.kind)
+    for value, kind in chain(findings(_told(demonstration)), pages):
+        if kind not in allow:
+            values.setdefault(value, kind)
     return Redactor(values)
 
 
@@ -130,5 +149,6 @@ def _told(demonstration: dict) -> Iterator[str]:
 
 def _forms(value: str) -> set[str]:
     """A value as it stands in text, in HTML, in an address and in JSON."""
-    return {value, escape(value), escape(value, quote=False), quote(value), quote(value, safe=""), quote_plus(value),
+    return {value, escape(value), escape(value, quote=False), quote(value, errors="replace"),
+            quote(value, safe="", errors="replace"), quote_plus(value, errors="replace"),
             json.dumps(value)[1:-1]}

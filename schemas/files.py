@@ -12,15 +12,19 @@ from marshmallow import Schema, ValidationError
 from .errors import InputError
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write under a temporary name in the same folder, sync, rename: the file is whole or absent, also after a kill."""
+def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
+    """Write under a temporary name in the same folder, sync, rename: the file is whole or absent, also after a kill.
+
+    Without `sync` it may be damaged after a crash of the machine: only for what can be made again.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except BaseException:

@@ -1,12 +1,16 @@
 """Personal data and secrets: gone from everything that an export writes, unless they are allowed."""
 
+import base64
+import gzip
 import json
 import re
+import zlib
 from pathlib import Path
 
 import cv2
 import numpy
 import pytest
+import zstandard
 
 from pipeline.export import FORMATS, Source, export
 from pipeline.personal import KINDS
@@ -122,6 +126,32 @@ def test_it_cannot_be_read_in_the_picture(tmp_path, source, format, pattern):
     for picture in pictures:
         assert contrast(picture, BOX) < 10
         assert contrast(picture, ELSEWHERE) > 250
+
+
+PACKED = {"gzip": gzip.compress, "zlib": zlib.compress, "zstd": zstandard.ZstdCompressor().compress,
+          "gzip in zstd": lambda body: zstandard.ZstdCompressor().compress(gzip.compress(body)),
+          "not to be looked into": lambda body: b"PK\x03\x04" + zlib.compress(body),
+          "cut off": lambda body: gzip.compress(body)[:-4]}
+
+
+def test_bodies_of_a_har_are_looked_into(tmp_path, source):
+    kept = {"picture": b"\x89PNG plain", "packed": gzip.compress(b"nobody's"), "plain": b"\xff " + MAIL.encode()}
+    bodies = kept | {name: pack(f"write to {MAIL} ".encode()) for name, pack in PACKED.items()}
+    har = source.recording.layout.har
+    before = har.read_bytes()
+    har.write_text(json.dumps({"log": {"entries": [{"response": {"content": {
+        "comment": name, "mimeType": "application/octet-stream", "encoding": "base64",
+        "text": base64.b64encode(body).decode()}}} for name, body in bodies.items()]}}))
+    try:
+        summary = export([source], tmp_path / "out", "mind2web")
+    finally:
+        har.write_bytes(before)
+    [written] = (tmp_path / "out").rglob("session.har")
+    contents = [entry["response"]["content"] for entry in json.loads(written.read_bytes())["log"]["entries"]]
+    found = [base64.b64decode(content["text"]) for content in contents]
+    assert found == [kept["picture"], kept["packed"], b"\xff [REDACTED]"] + [b""] * len(PACKED)
+    assert all("left out" in content["comment"] and "encoding" not in content for content in contents[3:])
+    assert [count for note, count in summary.notes.items() if "HAR" in note] == [len(PACKED)]
 
 
 def test_without_secrets_a_picture_is_not_touched():

@@ -4,13 +4,14 @@ import json
 import multiprocessing
 import os
 import random
+import threading
 from pathlib import Path
 
 import cv2
 import numpy
 import pytest
 
-from pipeline.export import FORMATS, Source, export, s3_objects
+from pipeline.export import FORMATS, Source, export, s3_claim, s3_objects
 from pipeline.verify import verify
 from recorder import Recording
 from recorder.writer import RecordingWriter
@@ -155,6 +156,74 @@ def test_killed_at_any_byte_it_goes_on_and_sends_nothing_twice(tmp_path, sources
         sent = [entry for entry in proxy.writes() + second.writes()
                 if entry[0] == "PUT" and not entry[1].endswith("/incomplete.json")]
         assert len(sent) == len(set(sent))
+
+
+def export_and_wait(given, where, endpoint_url, begun, go):
+    """In a process of its own: stands still when its first demonstration is written."""
+    def step(name):
+        begun.set()
+        go.wait()
+    export(given, where, "weblinx", step, endpoint_url=endpoint_url)
+
+
+@pytest.mark.parametrize("killed", [False, True])
+@pytest.mark.parametrize("kind", ["folder", "s3"])
+def test_two_exports_at_once_are_kept_apart(tmp_path, sources, service, kind, killed):
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.test_s3"])
+    begun, go, sent = context.Event(), context.Event(), threading.Event()
+    where = address(f"apart-{killed}") if kind == "s3" else str(tmp_path / "out")
+
+    def watch(method, name):
+        if method == "PUT" and not name.endswith("incomplete.json"):
+            sent.set()
+
+    export(sources, tmp_path / "wanted", "weblinx")
+    with Proxy(service, answer=watch) as proxy:
+        endpoint = proxy.url if kind == "s3" else None
+        process = context.Process(target=export_and_wait, args=(sources, where, endpoint, begun, go))
+        process.start()
+        assert begun.wait(60) and (kind == "folder" or sent.wait(60))
+        with pytest.raises(InputError, match="another export is writing here; wait for it to end"):
+            export(sources[:1], where, "weblinx", endpoint_url=endpoint)
+        if killed:
+            process.kill()
+        else:
+            go.set()
+        process.join()
+        assert process.exitcode == (-9 if killed else 0)
+    if killed:
+        export(sources, where, "weblinx", endpoint_url=service if kind == "s3" else None)
+    found = objects(service, f"apart-{killed}/") if kind == "s3" else content(tmp_path / "out")
+    assert found == content(tmp_path / "wanted")
+
+
+def test_an_export_elsewhere_counts_until_its_lease_ends(monkeypatch, sources, service):
+    other = json.dumps({"format": "demotape/incomplete-export", "owner": {
+        "token": "x", "machine": "another", "process": 1}}).encode()
+    client(service).put_object(Bucket=BUCKET, Key="elsewhere/incomplete.json", Body=other)
+    with pytest.raises(InputError, match="another export is writing here"):
+        export(sources, address("elsewhere"), "weblinx", endpoint_url=service)
+    monkeypatch.setattr(s3_claim, "LEASE", -1)
+    export(sources, address("elsewhere"), "weblinx", endpoint_url=service)
+    assert verify(address("elsewhere"), service) == []
+
+
+@pytest.mark.parametrize("moment", ["before the first change", "before the manifest"])
+def test_whom_another_overtakes_gives_up(sources, service, moment):
+    name = f"overtaken-{moment[-8:]}"
+
+    def overtake(demonstration):
+        first = demonstration == "rec-a" and moment == "before the first change"
+        if first or (demonstration == "rec-b" and moment == "before the manifest"):
+            client(service).put_object(Bucket=BUCKET, Key=f"{name}/incomplete.json", Body=json.dumps({
+                "format": "demotape/incomplete-export",
+                "owner": {"token": "x", "machine": "another", "process": 1}}).encode())
+
+    format = "webdataset" if moment == "before the first change" else "weblinx"  # small tars are sent at the end
+    with pytest.raises(InputError, match="another export is writing here"):
+        export(sources, address(name), format, overtake, endpoint_url=service)
+    assert "manifest.json" not in objects(service, f"{name}/")
 
 
 @pytest.mark.parametrize("given, format", [("sources", "weblinx"), ("noisy", "webdataset")])

@@ -1,6 +1,7 @@
 """Export: demonstrations in, a data set out, in one of several formats; whole or absent, the same each time."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from pipeline.personal import KINDS
@@ -10,7 +11,7 @@ from . import mind2web, parquet, webdataset, weblinx
 from .destination import Destination
 from .folder import Folder
 from .running import Format, run
-from .source import Options, Source, Summary
+from .source import Options, Source, Summary, Tally
 from .splits import LeakCheck, Rule, read_rule
 from .states import ENCODINGS
 
@@ -51,6 +52,16 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
         return opened.publish()
 
 
+def prepare(source: Source) -> None:
+    """Make and keep, beside the recording, what an export of its turns reads: pages, boxes, pictures (webdataset's).
+
+    What cannot be made now is left for the export to complain of.
+    """
+    with suppress(InputError):
+        for _ in webdataset.samples(source, Options(), Tally()):
+            pass
+
+
 def open_destination(destination: Path | str, format: str, endpoint_url: str | None = None) -> Destination:
     """Where an export goes: `s3://…` or a folder."""
     if str(destination).startswith("s3:"):
@@ -62,4 +73,5 @@ def open_destination(destination: Path | str, format: str, endpoint_url: str | N
     return Folder(destination, format)
 
 
-__all__ = ["FORMATS", "Options", "Rule", "Source", "Summary", "export", "open_destination", "read_rule"]
+__all__ = ["FORMATS", "Options", "Rule", "Source", "Summary", "export", "open_destination", "prepare",
+           "read_rule"]

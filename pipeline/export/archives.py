@@ -1,26 +1,106 @@
 """The archives that a recording may hold, HAR and MHTML, without what the redactor knows."""
 
+import base64
 import email
 import email.charset
 import email.policy
 import json
+import zlib
+from collections.abc import Iterator
+
+import zstandard
 
 from pipeline.redact import Redactor
 from schemas import InputError
 
+_MAX_BODY = 64 << 20  # bytes of a compressed body that is looked into
+_NESTED = 4  # times that a body may be compressed
 _POLICY = email.policy.compat32.clone(linesep="\r\n", max_line_length=None)
 _UTF8 = email.charset.Charset("utf-8")
 _UTF8.body_encoding = email.charset.QP
 
 
-def har_without(content: bytes, known: Redactor, where: str) -> bytes:
-    """A HAR with what is known replaced in every text; as it is when nothing is. Raises InputError naming `where`."""
+def har_without(content: bytes, known: Redactor, where: str) -> tuple[bytes, int]:
+    """A HAR with what is known replaced in every text and in bodies in base64; as it is when nothing is.
+
+    A compressed body that holds it, or cannot be looked into, is left out: the number of these is told too.
+    Raises InputError naming `where`.
+    """
     if not known.known:
-        return content
+        return content, 0
     try:
-        return json.dumps(known.everything(json.loads(content))).encode("ascii")
+        har = json.loads(content)
+        left_out = sum(_clean_body(body, known) for body in _bodies(har))
+        return json.dumps(known.everything(har)).encode("ascii"), left_out
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: not a HAR ({error}); record the task again") from None
+
+
+def _bodies(value) -> Iterator[dict]:
+    """Every content in base64, wherever it stands (HAR 1.2, content)."""
+    if isinstance(value, dict):
+        if value.get("encoding") == "base64" and isinstance(value.get("text"), str):
+            yield value
+        for each in value.values():
+            yield from _bodies(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _bodies(each)
+
+
+def _clean_body(body: dict, known: Redactor) -> bool:
+    """Replace what is known in a body; empty it, and tell so, when it is compressed and holds it or may hold it."""
+    content = base64.b64decode(body["text"])
+    for _ in range(_NESTED):
+        unpack = next((unpack for magic, unpack in _PACKED if content.startswith(magic)), None)
+        if unpack is None:
+            break
+        try:
+            content = unpack(content)
+        except (ValueError, zlib.error, zstandard.ZstdError):
+            content = None
+        if content is None:
+            break
+    else:
+        content = None
+    clean = None if content is None else known.markup(content)
+    if clean is not None and clean == content:
+        return False
+    if clean is not None and content == base64.b64decode(body["text"]):
+        body["text"] = base64.b64encode(clean).decode("ascii")
+        return False
+    body |= {"text": "", "comment": "left out: compressed, with personal data or not to be looked into"}
+    body.pop("encoding")
+    return True
+
+
+def _inflated(content: bytes) -> bytes:
+    """gzip or zlib (RFC 1952, 1950); raises ValueError when it is cut off or too large."""
+    whole = bytearray()
+    while content:
+        packed = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
+        whole += packed.decompress(content, _MAX_BODY - len(whole) + 1)
+        if len(whole) > _MAX_BODY or not packed.eof:
+            raise ValueError("cut off or too large")
+        content = packed.unused_data
+    return bytes(whole)
+
+
+def _unzstd(content: bytes) -> bytes:
+    with zstandard.ZstdDecompressor().stream_reader(content, read_across_frames=True) as reader:
+        whole = reader.read(_MAX_BODY + 1)
+    if len(whole) > _MAX_BODY:
+        raise ValueError("too large")
+    return whole
+
+
+def _closed(content: bytes) -> None:
+    """Archives that are not looked into."""
+
+
+_PACKED = ((b"\x1f\x8b", _inflated), (b"\x78\x01", _inflated), (b"\x78\x9c", _inflated), (b"\x78\xda", _inflated),
+           (b"\x28\xb5\x2f\xfd", _unzstd), (b"PK\x03\x04", _closed), (b"BZh", _closed), (b"\xfd7zXZ", _closed),
+           (b"7z\xbc\xaf\x27\x1c", _closed), (b"Rar!", _closed))
 
 
 def mhtml_without(content: bytes, known: Redactor) -> bytes:

@@ -4,7 +4,9 @@ import hashlib
 import json
 import tempfile
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from typing import IO
 
@@ -13,6 +15,9 @@ from schemas.files import dump_line
 
 from .manifest import write_manifest
 from .source import Source, Summary, Tally
+
+_PIECE = 1 << 20  # bytes that are hashed and written at once
+_PIECES = 4  # that may wait
 
 
 class Destination(ABC):
@@ -26,6 +31,8 @@ class Destination(ABC):
         self.summary = Summary(format, name)
         self.opened = ExitStack()
         self._names: set[str] = set()
+        self._beside = ThreadPoolExecutor(1, thread_name_prefix="hash")
+        self.opened.callback(self._beside.shutdown)
         # One line a file and one a demonstration, kept on disk: a data set may have millions of files.
         self._entries: dict[str, IO[bytes]] = {
             kind: self.opened.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
@@ -38,8 +45,8 @@ class Destination(ABC):
     def __exit__(self, kind, error, trace) -> None: ...
 
     @abstractmethod
-    def begin(self, name: str) -> IO[bytes]:
-        """A new file to write into."""
+    def begin(self, name: str, *, provisional: bool = False) -> IO[bytes]:
+        """A new file to write into. `provisional`: its name may change until `end`."""
 
     @abstractmethod
     def end(self, raw: IO[bytes], file: "HashingFile") -> None:
@@ -50,15 +57,18 @@ class Destination(ABC):
         """Write the manifest, given from its beginning, when all files are there, and show the export."""
 
     @contextmanager
-    def create(self, name: str) -> Iterator["HashingFile"]:
+    def create(self, name: str, *, provisional: bool = False) -> Iterator["HashingFile"]:
         """A new file to write into; its size, SHA-256 and sample count stand in the manifest.
 
-        Its `name` may be changed until the context is left.
+        The `name` of a `provisional` one may be changed until the context is left.
         """
-        raw = self.begin(name)
+        raw = self.begin(name, provisional=provisional)
         try:
-            file = HashingFile(raw, name)
-            yield file
+            file = HashingFile(raw, name, self._beside)
+            try:
+                yield file
+            finally:
+                file.settle()
         except BaseException:
             raw.close()
             raise
@@ -106,27 +116,52 @@ class Destination(ABC):
 
 
 class HashingFile:
-    """A file that counts and hashes what passes through; `samples` is set by who writes it."""
+    """A file that counts and hashes what passes through; `samples` is set by who writes it.
+
+    What is large is hashed and written in a thread beside, while the next is made; `settle` waits for it.
+    """
 
     closed = False
 
-    def __init__(self, raw: IO[bytes], name: str):
-        self._raw = raw
+    def __init__(self, raw: IO[bytes], name: str, beside: Executor):
+        self._raw, self._beside = raw, beside
+        self._waiting: deque[Future] = deque()
+        self._small: list[bytes] = []
+        self._held = 0
         self.name = name
         self.digest = hashlib.sha256()
         self.size = 0
         self.samples = 0
 
     def write(self, content: bytes) -> int:
-        self.digest.update(content)
+        """Append; raises what an earlier piece met."""
+        self._small.append(bytes(content))
         self.size += len(content)
-        return self._raw.write(content)
+        self._held += len(content)
+        if self._held >= _PIECE:
+            self._waiting.append(self._beside.submit(self._take, self._small))
+            self._small, self._held = [], 0
+            while len(self._waiting) > _PIECES:
+                self._waiting.popleft().result()
+        return len(content)
+
+    def settle(self) -> None:
+        """Wait until all is written."""
+        while self._waiting:
+            self._waiting.popleft().result()
+        self._take(self._small)
+        self._small, self._held = [], 0
 
     def flush(self) -> None:
-        self._raw.flush()
+        """Nothing: what is written is complete when it is settled."""
 
     def tell(self) -> int:
         return self.size
+
+    def _take(self, pieces: list[bytes]) -> None:
+        content = b"".join(pieces)
+        self.digest.update(content)
+        self._raw.write(content)
 
 
 def json_bytes(value: object) -> bytes:

@@ -47,7 +47,7 @@ class Folder(Destination):
         if isinstance(error, OSError):
             raise DemotapeError(f"{self.destination}: cannot be written ({error.strerror}); nothing was exported")
 
-    def begin(self, name: str) -> IO[bytes]:
+    def begin(self, name: str, *, provisional: bool = False) -> IO[bytes]:
         path = self._staging / name
         path.parent.mkdir(parents=True, exist_ok=True)
         return path.open("xb")

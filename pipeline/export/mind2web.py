@@ -172,7 +172,10 @@ class _Task:
                 content = har.read_bytes()
             except OSError as error:
                 raise InputError(f"{har}: cannot be read ({error.strerror})") from None
-            yield File(f"{self.path}/session.har", har_without(content, self.known, str(har)))
+            clean, left_out = har_without(content, self.known, str(har))
+            if left_out:
+                self.tally.notes["compressed body left out of a HAR (personal data)"] += left_out
+            yield File(f"{self.path}/session.har", clean)
 
 
 def _why_left_out(turn: dict) -> str | None:

@@ -17,7 +17,8 @@ def samples(source: Source, options: Options, tally: Tally) -> Iterator[dict]:
     """One row a turn; a picture is null where there is none."""
     kind = options.screenshots or "jpg"
     for sample in turnwise.samples(source, options, tally, kind):
-        row = sample.record | {"html": sample.page, "screenshot": _image(sample.picture, sample.key, kind)}
+        row = sample.record | {"html": sample.page.decode("utf-8"),
+                               "screenshot": _image(sample.picture, sample.key, kind)}
         if options.set_of_marks:
             row["marked_screenshot"] = _image(sample.marked, sample.key, kind)
         yield row
@@ -99,7 +100,7 @@ class _Shards:
             if self._table:
                 self._table.close()
             name = f"data/{self._split}-{len(self._files):05d}"
-            self._files.append(self._open.enter_context(self._destination.create(name)))
+            self._files.append(self._open.enter_context(self._destination.create(name, provisional=True)))
             self._table = pyarrow.parquet.ParquetWriter(
                 pyarrow.PythonFile(self._files[-1], mode="w"), schema, compression="zstd",
                 # pictures are compressed already, and no two cells of text are alike

@@ -7,18 +7,20 @@ written there is no manifest under the prefix, but `incomplete.json`, which says
 import hashlib
 import io
 import tempfile
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import partial
 from threading import Lock
 from typing import IO
 
 from schemas import DemotapeError, InputError
 
-from .destination import Destination, HashingFile, json_bytes
+from .destination import Destination, HashingFile
 from .manifest import MANIFEST, parse_manifest
+from .s3_claim import MARKER, Claim
 from .s3_errors import told
-from .s3_objects import Bucket
+from .s3_objects import MAX_PARTS, PART, Bucket, Parts
 
-MARKER = "incomplete.json"
 FILES_AT_ONCE = 8
 WAITING = 16  # files that are complete and not sent yet
 IN_MEMORY = 1 << 20  # bytes of a file that is being made; larger ones are on disk
@@ -34,6 +36,8 @@ class S3(Destination):
         super().__init__(destination.rstrip("/"), format)
         with told(destination):
             self._bucket = Bucket(destination, endpoint_url)
+        self._claim = Claim(self._bucket, destination)
+        self._is_complete = False
         self._pool = ThreadPoolExecutor(FILES_AT_ONCE, thread_name_prefix="s3")
         self._sending: set[Future] = set()
         self._lock = Lock()
@@ -42,6 +46,7 @@ class S3(Destination):
     def __enter__(self) -> "S3":
         try:
             with told(self.summary.destination):
+                self._claim.look()
                 self._bucket.load()
                 self._refuse_what_is_not_ours()
         except BaseException:
@@ -50,12 +55,17 @@ class S3(Destination):
         return self
 
     def __exit__(self, kind, error, trace) -> None:
+        self._pool.shutdown(cancel_futures=True)
+        self._bucket.stop_sending()
+        self._claim.end(complete=self._is_complete)
         self._close()
         if isinstance(error, OSError):
             raise DemotapeError(f"{self.summary.destination}: {error.strerror or error}; run the export again to go on")
 
-    def begin(self, name: str) -> IO[bytes]:
-        return tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
+    def begin(self, name: str, *, provisional: bool = False) -> IO[bytes]:
+        # What is there may be the same, and is then not sent again; so it must be complete first.
+        is_new = not provisional and self._bucket.size(name) is None
+        return _Outgoing(f"{self.summary.destination}/{name}", partial(self._begin_parts, name) if is_new else None)
 
     def end(self, raw: IO[bytes], file: HashingFile) -> None:
         """Send the file in the background; waits when too many are waiting, and raises what an earlier one met."""
@@ -70,16 +80,29 @@ class S3(Destination):
         with told(self.summary.destination):
             if self._changed or not self._bucket.is_there(MANIFEST, io.BytesIO(content), len(content), sha256):
                 self._change()
+                self._claim.verify(fresh=True)
                 self._bucket.put(MANIFEST, content, sha256)
             for name in self._bucket.names(unseen=True):
                 if name not in (MANIFEST, MARKER) and self._bucket.is_ours(name):
                     self._bucket.delete(name)
             self._bucket.abandon_uploads()
-            if self._changed or self._bucket.size(MARKER) is not None:
+            if not self._changed and self._bucket.size(MARKER) is not None:
+                self._claim.take()  # all but the last step was done by an export that was interrupted
+                self._changed = True
+            if self._changed:
+                self._claim.verify(fresh=True)
+                self._claim.end(complete=True)
                 self._bucket.delete(MARKER)
+            self._is_complete = True
+
+    def _begin_parts(self, name: str) -> Parts:
+        self._change()
+        return self._bucket.in_parts(name)
 
     def _send(self, name: str, raw: IO[bytes], size: int, sha256: str) -> None:
         with raw, told(f"{self.summary.destination}/{name}"):
+            if raw.finish_parts(size):
+                return
             if self._bucket.is_there(name, raw, size, sha256):
                 with self._lock:
                     self.summary.skipped += 1
@@ -91,9 +114,9 @@ class S3(Destination):
         """Before the first change: from now on what is there is no whole export."""
         with self._lock:
             if self._changed:
+                self._claim.verify()
                 return
-            if self._bucket.size(MARKER) is None:
-                self._bucket.put(MARKER, json_bytes({"format": "demotape/incomplete-export"}), "")
+            self._claim.take()
             if self._bucket.size(MANIFEST) is not None:
                 self._bucket.delete(MANIFEST)
             self._changed = True
@@ -119,3 +142,58 @@ class S3(Destination):
         self._pool.shutdown(cancel_futures=True)
         self._bucket.close()
         self.opened.close()
+
+
+class _Outgoing(io.RawIOBase):
+    """A file that is being made. With `begin_parts` it is sent in parts meanwhile, once it is larger than one.
+
+    It stays readable whole: some services hash the whole, and a very large one must be sent in larger parts.
+    """
+
+    def __init__(self, where: str, begin_parts: Callable[[], Parts] | None):
+        self._where = where
+        self._file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
+        self._begin_parts = begin_parts
+        self._parts: Parts | None = None
+        self._next: list[bytes] = []
+        self._held = 0
+        self._added = 0
+
+    def write(self, content: bytes) -> int:
+        self._file.write(content)
+        if self._begin_parts:
+            self._next.append(bytes(content))
+            self._held += len(content)
+            while self._held > PART and self._begin_parts:
+                held = b"".join(self._next)
+                self._next, self._held = [held[PART:]], self._held - PART
+                self._send_early(held[:PART])
+        return len(content)
+
+    def finish_parts(self, size: int) -> bool:
+        """Send the rest; false when the whole is still to be sent."""
+        if self._parts is None:
+            return False
+        self._parts.add(b"".join(self._next))
+        self._parts.end(self._file, size)
+        return True
+
+    def seek(self, place: int, whence: int = 0) -> int:
+        return self._file.seek(place, whence)
+
+    def read(self, size: int = -1) -> bytes:
+        return self._file.read(size)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+    def _send_early(self, part: bytes) -> None:
+        if self._added == MAX_PARTS - 1:  # of this size it would be too many: all is sent at the end
+            self._begin_parts = self._parts = None
+            self._next = []
+            return
+        with told(self._where):
+            self._parts = self._parts or self._begin_parts()
+            self._parts.add(part)
+        self._added += 1

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from schemas import InputError
 
 from .manifest import MANIFEST, parse_manifest, wrong_totals
-from .s3 import MARKER
+from .s3_claim import MARKER
 from .s3_errors import told
 from .s3_objects import Bucket
 

@@ -10,9 +10,11 @@ import sqlite3
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from threading import Lock, Semaphore
 from typing import IO
 
@@ -27,7 +29,17 @@ FIRST_PAUSE = 0.1  # seconds
 MARK = "demotape"  # metadata of every object that an export made
 _ADDRESS = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(?P<prefix>.*))?", re.S)
 _DAMAGED = ("BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch", "IncompleteBody")
+_MISSING = ("NoSuchKey", "404", "NotFound")
 _UNKNOWN = ("NotImplemented", "MethodNotAllowed", "AccessDenied", "NoSuchUpload")
+
+
+@dataclass(frozen=True)
+class Found:
+    """An object as it was found. `age`: seconds since it was written, by the service's clock."""
+
+    content: bytes
+    etag: str
+    age: float
 
 
 @dataclass(frozen=True)
@@ -76,8 +88,12 @@ class Bucket:
         self._index.execute("CREATE TABLE object (name TEXT PRIMARY KEY, size INTEGER, etag TEXT, seen INTEGER)")
         self._uploads: dict[str, str] = {}
 
-    def close(self) -> None:
+    def stop_sending(self) -> None:
+        """Wait for the parts that are on their way; none is sent from now on."""
         self._parts.shutdown(cancel_futures=True)
+
+    def close(self) -> None:
+        self.stop_sending()
         self._index.close()
         self._client.close()
 
@@ -145,12 +161,62 @@ class Bucket:
             raw.seek(0)
             self.put(name, raw.read(), sha256)
         else:
-            self._send_in_parts(name, raw, size)
+            parts, step = self.in_parts(name), part_size(size)
+            for start in range(0, size, step):
+                raw.seek(start)
+                parts.add(raw.read(step))
+            parts.end(raw, size)
 
     def put(self, name: str, content: bytes, sha256: str) -> None:
         """Make or replace a small object in one request."""
         self._until_whole(name, content, self._client.put_object,
                           {"Key": self._key(name), "Metadata": {MARK: "1", "sha256": sha256}})
+
+    def put_if(self, name: str, content: bytes, etag: str | None) -> bool:
+        """Make a small object unless there is one, or replace the one of that ETag; false when it is another.
+
+        A service that knows no conditions does it in any case.
+        """
+        from botocore.exceptions import ClientError
+
+        told = {"Bucket": self.address.bucket, "Key": self._key(name), "Body": content, "Metadata": {MARK: "1"}}
+        for condition in ({"IfNoneMatch": "*"} if etag is None else {"IfMatch": etag}, {}):
+            try:
+                self._client.put_object(**told, **condition)
+                return True
+            except ClientError as error:
+                if error.response["Error"]["Code"] in ("PreconditionFailed", "ConditionalRequestConflict"):
+                    return False
+                if not condition or error.response["Error"]["Code"] != "NotImplemented":
+                    raise
+        return True
+
+    def fetch(self, name: str) -> "Found | None":
+        """A small object as it is now."""
+        from botocore.exceptions import ClientError
+
+        try:
+            answer = self._client.get_object(Bucket=self.address.bucket, Key=self._key(name))
+        except ClientError as error:
+            if error.response["Error"]["Code"] in _MISSING:
+                return None
+            raise
+        with closing(answer["Body"]) as body:
+            content = body.read(PART)
+        told = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
+        now = parsedate_to_datetime(told) if told else datetime.now(UTC)
+        return Found(content, answer["ETag"], max(0.0, (now - answer["LastModified"]).total_seconds()))
+
+    def etag_now(self, name: str) -> str | None:
+        """The ETag of an object as it is now; None when there is none."""
+        from botocore.exceptions import ClientError
+
+        try:
+            return self._client.head_object(Bucket=self.address.bucket, Key=self._key(name))["ETag"]
+        except ClientError as error:
+            if error.response["Error"]["Code"] in _MISSING:
+                return None
+            raise
 
     def delete(self, name: str) -> None:
         """Take an object away; nothing when it is not there."""
@@ -167,46 +233,9 @@ class Bucket:
         with closing(self._client.get_object(Bucket=self.address.bucket, Key=self._key(name))["Body"]) as body:
             yield from body.iter_chunks(1 << 20)
 
-    def _send_in_parts(self, name: str, raw: IO[bytes], size: int) -> None:
-        """Parts that an interrupted upload has are not sent again."""
-        key = {"Bucket": self.address.bucket, "Key": self._key(name)}
-        upload = self._uploads.get(name)
-        there = self._parts_of(upload, key) if upload else {}
-        if not upload:
-            upload = self._client.create_multipart_upload(**key, Metadata={MARK: "1"})["UploadId"]
-        step, waiting, digests = part_size(size), [], []
-        for number, start in enumerate(range(0, size, step), 1):
-            self._free.acquire()
-            try:
-                raw.seek(start)
-                content = raw.read(step)
-                digest = _md5(content)
-                digests.append(digest)
-                known = there.get(number) == (len(content), digest.hexdigest())
-            except BaseException:
-                self._free.release()
-                raise
-            told = {"Key": key["Key"], "UploadId": upload, "PartNumber": number}
-            if known:
-                self._free.release()
-                waiting.append(f'"{digest.hexdigest()}"')
-            else:
-                waiting.append(self._parts.submit(self._send_part, name, content, told))
-        parts = [{"PartNumber": number, "ETag": each if isinstance(each, str) else each.result()}
-                 for number, each in enumerate(waiting, 1)]
-        made = self._client.complete_multipart_upload(**key, UploadId=upload, MultipartUpload={"Parts": parts})
-        self._uploads.pop(name, None)
-        answered = made["ETag"].strip('"')
-        # Some services hash the whole rather than the parts.
-        if not _is_encrypted(made) and answered != _of_parts(digests) and not has_etag(raw, size, answered):
-            raise DemotapeError(f"s3://{key['Bucket']}/{key['Key']}: the S3 service put other parts together than were "
-                                "sent; run the export again to go on")
-
-    def _send_part(self, name: str, content: bytes, told: dict) -> str:
-        try:
-            return self._until_whole(name, content, self._client.upload_part, told)
-        finally:
-            self._free.release()
+    def in_parts(self, name: str) -> "Parts":
+        """Begin an object that is sent in parts of PART bytes, or go on with it."""
+        return Parts(self, name)
 
     def _parts_of(self, upload: str, key: dict) -> dict[int, tuple[int, str]]:
         """Size and ETag of the parts that an interrupted upload has, by number."""
@@ -217,11 +246,11 @@ class Bucket:
                     found[part["PartNumber"]] = (part["Size"], part["ETag"].strip('"'))
         return found
 
-    def _until_whole(self, name: str, content: bytes, request: Callable, told: dict) -> str:
-        """Send a body until what arrived is what was sent; returns its ETag."""
+    def _until_whole(self, name: str, content: bytes, request: Callable, told: dict, digest=None) -> str:
+        """Send a body until what arrived is what was sent; returns its ETag. `digest`: its MD5, where it is known."""
         from botocore.exceptions import ClientError
 
-        digest = _md5(content)
+        digest = digest or _md5(content)
         for attempt in range(ATTEMPTS):
             try:
                 made = request(Bucket=self.address.bucket, Body=content, ContentMD5=b64encode(digest.digest()).decode(),
@@ -243,6 +272,54 @@ class Bucket:
 
     def _name(self, key: str) -> str:
         return key[len(self.address.prefix):]
+
+
+class Parts:
+    """An object that is sent in parts, several at once; those that an interrupted upload has are not sent again."""
+
+    def __init__(self, bucket: Bucket, name: str):
+        self._bucket, self._name = bucket, name
+        self._key = {"Bucket": bucket.address.bucket, "Key": bucket._key(name)}
+        upload = bucket._uploads.get(name)
+        self._there = bucket._parts_of(upload, self._key) if upload else {}
+        self._upload = upload or bucket._client.create_multipart_upload(**self._key, Metadata={MARK: "1"})["UploadId"]
+        bucket._uploads[name] = self._upload
+        self._sent: list[Future] = []  # their ETags and MD5s
+
+    def add(self, content: bytes) -> None:
+        """The next part; waits while too many are on their way, and raises what an earlier one met."""
+        if len(self._sent) > PARTS_AT_ONCE:
+            self._sent[-PARTS_AT_ONCE - 1].result()
+        self._bucket._free.acquire()
+        try:
+            self._sent.append(self._bucket._parts.submit(self._send, len(self._sent) + 1, content))
+        except BaseException:
+            self._bucket._free.release()
+            raise
+
+    def end(self, raw: IO[bytes], size: int) -> None:
+        """All parts are there: show the object. `raw`: its content, should the service hash the whole."""
+        sent = [part.result() for part in self._sent]
+        made = self._bucket._client.complete_multipart_upload(**self._key, UploadId=self._upload, MultipartUpload={
+            "Parts": [{"PartNumber": number, "ETag": etag} for number, (etag, _) in enumerate(sent, 1)]})
+        self._bucket._uploads.pop(self._name, None)
+        answered = made["ETag"].strip('"')
+        # Some services hash the whole rather than the parts.
+        if not _is_encrypted(made) and answered != _of_parts([digest for _, digest in sent]) and not has_etag(
+                raw, size, answered):
+            raise DemotapeError(f"s3://{self._key['Bucket']}/{self._key['Key']}: the S3 service put other parts "
+                                "together than were sent; run the export again to go on")
+
+    def _send(self, number: int, content: bytes) -> tuple[str, object]:
+        try:
+            digest = _md5(content)
+            if self._there.get(number) == (len(content), digest.hexdigest()):
+                return f'"{digest.hexdigest()}"', digest
+            told = {"Key": self._key["Key"], "UploadId": self._upload, "PartNumber": number}
+            return self._bucket._until_whole(
+                self._name, content, self._bucket._client.upload_part, told, digest), digest
+        finally:
+            self._bucket._free.release()
 
 
 def part_size(size: int) -> int:

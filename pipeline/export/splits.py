@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -155,6 +156,7 @@ def websites(source: Source) -> list[str]:
     return []
 
 
+@lru_cache(maxsize=4096)
 def website(url: str) -> str:
     """The website of an address: its host without the parts that one owner gives out; empty when it has no host."""
     try:

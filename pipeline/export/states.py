@@ -1,18 +1,18 @@
 """What a turn's state looks like in an export: page, boxes, pictures, read from the recording's blobs."""
 
 import json
-import pickle
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from tempfile import TemporaryFile
+from functools import lru_cache, partial
 
 import cv2
 import numpy
 
 from pipeline.dom import Page, flatten
-from pipeline.redact import blur, redactor
-from schemas import InputError
+from pipeline.prepared import Prepared
+from pipeline.redact import Redactor, blur, findings, redactor
+from schemas import REDACTED, InputError
 
 from .marks import Mark, draw, numbered
 from .source import Options, Source
@@ -25,7 +25,9 @@ ENCODINGS: dict[str, tuple[str, list[int]]] = {
     "webp": (".webp", [cv2.IMWRITE_WEBP_QUALITY, 101]),  # over 100 is lossless
     "jpg": (".jpg", [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY]),
 }
-_MAGIC = {"png": b"\x89PNG\r\n\x1a\n", "jpg": b"\xff\xd8\xff"}
+_AS_RECORDED = b"="  # no picture: the recorded one is as it should be
+_MAGIC = {"png": b"\x89PNG\r\n\x1a\n", "webp": b"RIFF", "jpg": b"\xff\xd8\xff"}
+_KEPT_KINDS = ("png", "jpg")  # a recorded picture of that kind is taken as it is
 
 Box = dict[str, float]
 
@@ -33,26 +35,26 @@ Box = dict[str, float]
 class States:
     """Reads the states of one recording; keeps the last few pages and tables, as neighbouring turns share them.
 
-    What is personal or secret (`known`) is taken out of everything that is handed out, and of `source`.
+    What is personal or secret (`known`) is taken out of everything that is handed out, and of `source`. Whatever takes
+    long is read from the recording's prepared blobs, and made where they do not have it.
     """
 
     def __init__(self, source: Source, uid_attribute: str, options: Options, usual: str):
         self.recording = source.recording
         self.kind = options.screenshots or usual
         self._uid_attribute = uid_attribute
-        self._flat = TemporaryFile()  # noqa: SIM115 - closed with its last user
-        self._places: dict[str, int] = {}
+        self._prepared = Prepared(source.recording.layout)
+        self._nothing_in: set[str] = set()
         self._pages: OrderedDict[str, Page] = OrderedDict()
         self._tables: OrderedDict[tuple, dict[str, dict]] = OrderedDict()
-        self.known = redactor(source.demonstration, self._flatten_all(source), options.allow)
+        self._boxes: OrderedDict[tuple, str] = OrderedDict()
+        self.known = redactor(source.demonstration, self._findings(source.demonstration), options.allow)
         self.source = replace(source, demonstration=self.known.walk(source.demonstration))
 
     def page(self, state: dict) -> Page | None:
         """The flattened DOM snapshot; None where the recording has none."""
         name = state["dom"]
-        if name is None:
-            return None
-        return _kept(self._pages, name, lambda: self._read_page(name))
+        return None if name is None else _kept(self._pages, name, lambda: self._clean_page(name))
 
     def table(self, state: dict) -> dict[str, dict]:
         """Rows of the element table by uid in the state's page, in order; see TableRowSchema."""
@@ -60,22 +62,33 @@ class States:
         if page is None or state["elements"] is None:
             return {}
         key = state["dom"], state["elements"]
-        return _kept(self._tables, key, lambda: self._read_table(state["elements"], page))
+        return _kept(self._tables, key, lambda: {
+            uid: self.known.walk(row) for uid, row in self._read_rows(state["elements"], page).items()})
 
     def boxes(self, state: dict) -> dict[str, Box]:
         """Boxes of the elements of a state's page by uid in that page, top-level CSS pixels."""
-        return {uid: row["bbox"] for uid, row in self.table(state).items()}
+        return json.loads(self.boxes_text(state))
+
+    def boxes_text(self, state: dict) -> str:
+        """The same as JSON."""
+        dom, elements = state["dom"], state["elements"]
+        if dom is None or elements is None:
+            return "{}"
+        return _kept(self._boxes, (dom, elements), lambda: self._prepared.get(
+            _read_boxes, lambda: self._make_boxes(state), "boxes", self._uid_attribute, dom, elements))
 
     def picture(self, state: dict) -> bytes | None:
         """The screenshot as the export has it, personal data blurred; None when there is none that can be read."""
-        if state["screenshot"] is None:
+        name = state["screenshot"]
+        if name is None:
             return None
-        recorded = self.recording.blob(state["screenshot"])
         secret = self._secret_boxes(state)
-        if not secret and recorded.startswith(_MAGIC.get(self.kind, b"\0")):
-            return recorded if _decode(recorded) is not None else None
-        pixels = _decode(recorded)
-        return None if pixels is None else _encode(blur(pixels, secret, _scale(pixels, state)), self.kind)
+        about = json.dumps([secret, state["viewport"]]) if secret else ""
+        made = self._prepared.get(self._read_picture, lambda: self._make_picture(state, secret), "picture",
+                                  self.kind, name, about)
+        if made == _AS_RECORDED:
+            return self.recording.blob(name)
+        return made or None
 
     def marked(self, state: dict) -> tuple[bytes | None, list[Mark]]:
         """The screenshot with a numbered box on each element that can be acted on, and the elements by number."""
@@ -91,31 +104,72 @@ class States:
         name = state.get("axtree")
         return None if name is None else self.known.walk(json.loads(self.recording.blob(name)))
 
-    def _flatten_all(self, source: Source) -> Iterator[frozenset[str]]:
-        """Flatten every page once, onto the disk, as all must be looked through before one is written; tells the texts.
+    def _findings(self, demonstration: dict) -> list[tuple[str, str]]:
+        """What is personal or secret in all pages: all must be looked through before one is written.
 
         Those of dropped turns are looked through too: the network archive has them.
         """
-        for turn in source.demonstration["turns"]:
+        found: dict[tuple[str, str], None] = {}
+        seen: set[str] = set()
+        for turn in demonstration["turns"]:
             name = (turn.get("state") or {}).get("dom")
-            if name is None or name in self._places:
+            if name is None or name in seen:
                 continue
             try:
-                page = flatten(self.recording.blob(name), self._uid_attribute)
+                told = self._prepared.get(_read_findings, partial(self._look_through, name), "findings", name)
             except InputError:
                 if turn.get("dropped"):
                     continue
                 raise
-            self._places[name] = self._flat.seek(0, 2)
-            pickle.dump((page.html, page.uids), self._flat, pickle.HIGHEST_PROTOCOL)
-            yield page.texts
+            seen.add(name)
+            found |= dict.fromkeys(told)
+        return list(found)
 
-    def _read_page(self, name: str) -> Page:
-        self._flat.seek(self._places[name])
-        html, uids = pickle.load(self._flat)
-        return Page(self.known.markup(html), self._uid_attribute, uids)
+    def _look_through(self, name: str) -> bytes:
+        page = flatten(self.recording.blob(name), self._uid_attribute)
+        self._prepared.get(bytes, partial(_written, page), "page", self._uid_attribute, name)
+        return json.dumps(findings(sorted(page.texts), self._nothing_in)).encode("ascii")
 
-    def _read_table(self, name: str, page: Page) -> dict[str, dict]:
+    def _clean_page(self, name: str) -> Page:
+        """The page without what is known."""
+        as_it_was = "page", self._uid_attribute, name
+        if not self.known.known:
+            return self._prepared.get(self._read_page, lambda: self._make_page(name), *as_it_was)
+        return self._prepared.get(self._read_page, lambda: _written(_without(self.known, self._prepared.get(
+            self._read_page, lambda: self._make_page(name), *as_it_was))), *as_it_was, self.known.digest)
+
+    def _make_page(self, name: str) -> bytes:
+        return _written(flatten(self.recording.blob(name), self._uid_attribute))
+
+    def _read_page(self, written: bytes) -> Page:
+        start = written.index(b"\n") + 1
+        told = json.loads(written[:start])
+        renamed = {(tuple(frame), uid): name for frame, uid, name in told["renamed"]}
+        content = start + told["listed"]
+        return Page(written[content:], self._uid_attribute, renamed, written[start:content],
+                    showing=tuple(told["showing"]))
+
+    def _make_boxes(self, state: dict) -> bytes:
+        page = self.page(state)
+        rows = self._read_rows(state["elements"], page)
+        return json.dumps({uid: row["bbox"] for uid, row in rows.items()}).encode("ascii")
+
+    def _make_picture(self, state: dict, secret: list[Box]) -> bytes:
+        """The bytes of the picture file; empty when there is none that can be read."""
+        recorded = self.recording.blob(state["screenshot"])
+        pixels = _decode(recorded)
+        if pixels is None:
+            return b""
+        if not secret and self.kind in _KEPT_KINDS and recorded.startswith(_MAGIC[self.kind]):
+            return _AS_RECORDED
+        return _encode(blur(pixels, secret, _scale(pixels, state)), self.kind)
+
+    def _read_picture(self, written: bytes) -> bytes:
+        if written and written != _AS_RECORDED and not written.startswith(_MAGIC[self.kind]):
+            raise ValueError(f"no {self.kind}")
+        return written
+
+    def _read_rows(self, name: str, page: Page) -> dict[str, dict]:
         """Rows whose element is not in the page are left out. Not checked by the schema: a table has thousands of
         rows and its SHA-256 has shown that it is as the recorder wrote it."""
         rows = {}
@@ -124,24 +178,58 @@ class States:
                 uid = page.uid(row["frame"], row["uid"])
                 if uid in page.names:
                     box = {side: float(row["bbox"][side]) for side in ("x", "y", "width", "height")}
-                    rows[uid] = self.known.walk(row) | {"uid": uid, "bbox": box}
+                    rows[uid] = row | {"uid": uid, "bbox": box}
         except (ValueError, KeyError, TypeError, RecursionError):
             where = self.recording.layout.blob(name)
             raise InputError(f"{where}: not an element table; record the task again") from None
         return rows
 
     def _secret_boxes(self, state: dict) -> list[Box]:
-        """Boxes of the elements in sight that show what is taken out; an option is shown by its select."""
-        page = self.page(state)
-        if page is None or not self.known.known:
+        """Boxes of the elements in sight that show what is taken out."""
+        page = self.page(state) if self.known.known else None
+        if page is None or not page.showing:
             return []
-        boxes, found = self.boxes(state), []
-        for element in self.known.showing(page):
-            while element.tag in ("option", "optgroup") and element.getparent() is not None:
-                element = element.getparent()
-            if (box := boxes.get(element.get(self._uid_attribute))) is not None:
-                found.append(box)
-        return found
+        boxes = self.boxes(state)
+        return [boxes[uid] for uid in page.showing if uid in boxes]
+
+
+def with_box(boxes: str, uid: str, box: Box) -> str:
+    """Boxes as JSON, with one more at the end unless there is one of that uid."""
+    key = f"{json.dumps(uid)}: "
+    if boxes.startswith("{" + key) or f", {key}{{" in boxes:  # a quote in another uid would stand behind a backslash
+        return boxes
+    return f"{boxes[:-1]}{', ' if len(boxes) > 2 else ''}{key}{json.dumps(box)}}}"
+
+
+def _without(known: Redactor, page: Page) -> Page:
+    """The page with what is known replaced, and the elements that show it."""
+    clean = replace(page, content=known.markup(page.content))
+    if REDACTED.encode() not in clean.content:
+        return clean
+    showing: dict[str, None] = {}
+    for element in known.showing(clean):
+        while element.tag in ("option", "optgroup") and element.getparent() is not None:
+            element = element.getparent()  # an option is shown by its select
+        if (uid := element.get(page.uid_attribute)) is not None:
+            showing[uid] = None
+    return replace(clean, showing=tuple(showing))
+
+
+def _written(page: Page) -> bytes:
+    """A page as a prepared blob: a line of JSON, the uids, the document."""
+    renamed = [[frame, uid, name] for (frame, uid), name in page.renamed.items()]
+    head = {"listed": len(page.listed), "renamed": renamed, "showing": page.showing}
+    return json.dumps(head).encode("ascii") + b"\n" + page.listed + page.content
+
+
+def _read_boxes(written: bytes) -> str:
+    if not isinstance(json.loads(written), dict):
+        raise ValueError("no boxes")
+    return written.decode()
+
+
+def _read_findings(written: bytes) -> list[tuple[str, str]]:
+    return [(str(value), str(kind)) for value, kind in json.loads(written)]
 
 
 def _kept(store: OrderedDict, key, make: Callable):
@@ -154,6 +242,7 @@ def _kept(store: OrderedDict, key, make: Callable):
     return store[key]
 
 
+@lru_cache
 def blank(kind: str) -> bytes:
     """A white picture of 8 by 8, where there is none."""
     return _encode(numpy.full((8, 8, 3), 255, numpy.uint8), kind)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from .marks import legend
 from .source import Options, Source, Tally
-from .states import States
+from .states import States, with_box
 
 UID = "data-demotape-uid"
-NO_PAGE = "<!DOCTYPE html>\n<html><head></head><body></body></html>"
+NO_PAGE = b"<!DOCTYPE html>\n<html><head></head><body></body></html>"
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class TurnSample:
 
     key: str
     record: dict
-    page: str
+    page: bytes
     picture: bytes | None
     marked: bytes | None
 
@@ -44,12 +44,12 @@ def _sample(source: Source, options: Options, states: States, index: int, turn: 
             ) -> TurnSample:
     state = carrier["state"] if carrier else None
     page = states.page(state) if state else None
-    boxes = states.boxes(state) if page else {}
+    boxes = states.boxes_text(state) if page else "{}"
     element = turn.get("element")
     if element and page and carrier is turn:
         element = element | {"uid": page.uid(element["frame"], element["uid"])}
-        if element["bbox"] and element["uid"] in page.names:
-            boxes.setdefault(element["uid"], element["bbox"])
+        if element["bbox"] and page.has(element["uid"]):
+            boxes = with_box(boxes, element["uid"], element["bbox"])
     picture = states.picture(state) if state else None
     status = state["screenshot_status"] if picture else "none"
     record = _record(source, index, turn, element, carrier, status, boxes)
@@ -59,11 +59,11 @@ def _sample(source: Source, options: Options, states: States, index: int, turn: 
         record["marks"] = json.dumps(legend(marks))
     if options.axtree:
         record["axtree"] = json.dumps(states.tree(state) if state else None)
-    return TurnSample(f"{source.name}-{index:04d}", record, page.html if page else NO_PAGE, picture, marked)
+    return TurnSample(f"{source.name}-{index:04d}", record, page.content if page else NO_PAGE, picture, marked)
 
 
 def _record(source: Source, index: int, turn: dict, element: dict | None, carrier: dict | None, status: str,
-            boxes: dict) -> dict:
+            boxes: str) -> dict:
     """The fields of a sample: always the same keys and types; what varies by intent is packed as JSON text."""
     state = carrier["state"] if carrier else {}
     viewport, scroll = state.get("viewport", {}), state.get("scroll", {})
@@ -78,5 +78,5 @@ def _record(source: Source, index: int, turn: dict, element: dict | None, carrie
         "viewport_height": viewport.get("height", 0), "scroll_x": float(scroll.get("x", 0)),
         "scroll_y": float(scroll.get("y", 0)), "zoom": float(state.get("zoom", 1)),
         "device_pixel_ratio": float(state.get("device_pixel_ratio", 1)), "screenshot_status": status,
-        "boxes": json.dumps(boxes), "checks": json.dumps(turn.get("checks", [])),
+        "boxes": boxes, "checks": json.dumps(turn.get("checks", [])),
     }

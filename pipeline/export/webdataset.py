@@ -1,6 +1,7 @@
 """webdataset shards: one sample a turn, in tars that are the same byte for byte each time."""
 
 import json
+import tarfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 
@@ -20,7 +21,7 @@ def samples(source: Source, options: Options, tally: Tally) -> Iterator[dict]:
     nothing = blank(kind)
     for sample in turnwise.samples(source, options, tally, kind):
         members = {"json": json.dumps(sample.record).encode("ascii"), kind: sample.picture or nothing,
-                   "html": sample.page.encode("utf-8", "replace")}
+                   "html": sample.page}
         if options.set_of_marks:
             members[f"marks.{kind}"] = sample.marked or nothing
         yield {"__key__": sample.key, "__intent__": sample.record["intent"], **members}
@@ -63,6 +64,8 @@ class _Shards:
         return self
 
     def __exit__(self, *error) -> None:
+        if error[0] is None and self._file:
+            self._file.write(_end(self._file.size))
         self._open.__exit__(*error)
 
     def write(self, sample: dict) -> None:
@@ -70,14 +73,40 @@ class _Shards:
         size = sum(len(content) + MEMBER_OVERHEAD for name, content in sample.items() if name != "__key__")
         if self._file is None or (self._file.samples and self._file.size + size > self._limit):
             self._next()
-        self._tar.write(sample)
+        for name in sorted(sample.keys() - {"__key__"}):
+            content = sample[name]
+            self._file.write(_header(f"{sample['__key__']}.{name}", len(content)))
+            self._file.write(content)
+            self._file.write(bytes(-len(content) % tarfile.BLOCKSIZE))
         self._file.samples += 1
 
     def _next(self) -> None:
-        from webdataset import TarWriter  # here, as it is slow to import and few commands need it
-
+        if self._file:
+            self._file.write(_end(self._file.size))
         self._open.close()
         self._file = self._open.enter_context(self._destination.create(f"{self._split}-{self._number:06d}.tar"))
-        self._tar = self._open.enter_context(
-            TarWriter(self._file, encoder=False, mtime=0, user="demotape", group="demotape", mode=0o644))
         self._number += 1
+
+
+# What webdataset.TarWriter and tarfile write, without their way through pieces of 10 KB: a test compares the bytes.
+def _header(name: str, size: int) -> bytes:
+    """A member's header: tarfile's own with the three fields filled in that differ (POSIX ustar)."""
+    header = bytearray(_EMPTY_HEADER)
+    header[:100] = name.encode("ascii").ljust(100, b"\0")
+    header[124:136] = b"%011o\0" % size
+    header[148:156] = b"%06o\0 " % (sum(header[:148]) + sum(header[156:]) + 8 * ord(" "))
+    return bytes(header)
+
+
+def _empty_header() -> bytes:
+    member = tarfile.TarInfo("x")
+    member.mode, member.uname, member.gname = 0o644, "demotape", "demotape"
+    return member.tobuf(tarfile.USTAR_FORMAT)
+
+
+_EMPTY_HEADER = _empty_header()
+
+
+def _end(size: int) -> bytes:
+    """What stands behind the last member of a tar of that many bytes: two empty blocks, and a whole record."""
+    return bytes(2 * tarfile.BLOCKSIZE + -(size + 2 * tarfile.BLOCKSIZE) % tarfile.RECORDSIZE)

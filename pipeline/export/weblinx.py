@@ -149,7 +149,7 @@ class _Demonstration:
         if key not in self._pages:
             boxes = self._boxes(state, page)
             self._pages[key] = f"page-{number}-0.html"
-            self._add(f"pages/{self._pages[key]}", page.html.encode("utf-8", "replace"))
+            self._add(f"pages/{self._pages[key]}", page.content)
             self._add(f"bboxes/bboxes-{number}.json",
                       json_bytes({uid: eight_numbers(box) for uid, box in boxes.items()}))
             if self.options.axtree and (tree := self.states.tree(state)) is not None:
