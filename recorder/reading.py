@@ -35,7 +35,10 @@ class Recording:
         self.manifest = read_json(self.layout.manifest, RecordingSchema())
         if self.manifest["status"] == "recording" and not self.is_live():
             self._mark_recovered()
-        self._base = lru_cache(_BASES)(self._standing_alone)
+
+    def __getstate__(self) -> dict:
+        """What another process needs: all but the blobs that are held here."""
+        return {name: value for name, value in self.__dict__.items() if name != "_base"}
 
     @property
     def id(self) -> str:
@@ -110,6 +113,10 @@ class Recording:
         Raises InputError when the blob is missing or its content does not have that SHA-256.
         """
         return self._blob(sha256, self._base)
+
+    @cached_property
+    def _base(self) -> Callable[[str], bytes]:
+        return lru_cache(_BASES)(self._standing_alone)
 
     def _standing_alone(self, sha256: str) -> bytes:
         def refuse(_: str) -> bytes:
