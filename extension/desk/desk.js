@@ -7,6 +7,7 @@ import { Uploads } from "./uploads.js";
 import { clock } from "./journal.js";
 
 const IDLE = 30_000; // ms without a panel, a recording or an upload, after which the desk is closed
+const FIRST = 1000; // ms that a page may take to tell what it shows, before the recording is said to have begun
 const TRIES = 5; // how often the service worker is asked again when it was stopped meanwhile
 
 const store = openStore().then((database) => new Store(database));
@@ -66,6 +67,9 @@ const TASKS = {
       await hands("register");
       await hands("inject", tab);
       await recording.pictures.ready();
+      if (/^(https?|file):/.test(tab.url)) {
+        await Promise.race([recording.heard.promise, new Promise((done) => setTimeout(done, FIRST))]);
+      }
       if (tab.url.startsWith("http")) await recording.pictures.learnColours();
     } catch (error) {
       await TASKS.stop();

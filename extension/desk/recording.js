@@ -44,6 +44,8 @@ export class Recording {
     this.resources = new Set(); // address and content of those that are kept
     this.looks = new Map(); // tab -> timer of the next look at what it has loaded
     this.lookedAt = new Map(); // tab -> when the last was
+    /** @type {PromiseWithResolvers<void>} */
+    this.heard = Promise.withResolvers(); // kept when a page has told all that it shows
   }
 
   /** Seconds since the beginning. */
@@ -144,6 +146,7 @@ export class Recording {
     if (told.type === "error") return this.problem(`tab ${number}: the capture script failed: ${told.message.slice(0, 500)}`);
     const { snapshot } = told;
     if (snapshot) this.#tellSecrets(number, told.path, snapshot);
+    if (snapshot && !told.path.length) this.heard.resolve();
     if (snapshot && BEGINNINGS.has(told.type) && truly(told.time, sent) / 1000 > this.pictures.shownAt) {
       this.showTab(this.tabs.chromeTab(number)); // who acts in a tab sees it
     }

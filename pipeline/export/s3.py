@@ -165,9 +165,10 @@ class _Outgoing(io.RawIOBase):
             self._next.append(bytes(content))
             self._held += len(content)
             while self._held > PART and self._begin_parts:
-                held = b"".join(self._next)
-                self._next, self._held = [held[PART:]], self._held - PART
-                self._send_early(held[:PART])
+                last = self._next.pop()  # split where the part ends, so that all else is copied once
+                rest = self._held - PART
+                part, self._next, self._held = [*self._next, last[:len(last) - rest]], [last[len(last) - rest:]], rest
+                self._send_early(b"".join(part))
         return len(content)
 
     def finish_parts(self, size: int) -> bool:

@@ -1,6 +1,7 @@
 """Objects under one prefix of an S3 bucket: listing, sending whole or in parts, reading. By boto3's client only.
 
-Every body goes with its MD5, so that the service refuses what was damaged on the way; a small object carries its
+Every body is held against the MD5 that the service answers as its ETag, and sent again when it was damaged on the way;
+until a service has answered one, and when it is sent again, the MD5 goes with the body. A small object carries its
 SHA-256 as metadata. A large object that was interrupted goes on with the parts that it has.
 """
 
@@ -83,6 +84,7 @@ class Bucket:
         self._client = connect(endpoint_url, attempts)
         self._parts = ThreadPoolExecutor(PARTS_AT_ONCE, thread_name_prefix="s3-part")
         self._free = Semaphore(PARTS_AT_ONCE + 1)  # parts in memory, of all files together
+        self._answers_md5 = False  # whether this bucket's ETags are MD5s: then nobody need hash a body twice
         self._lock = Lock()
         self._index = sqlite3.connect("", check_same_thread=False)
         self._index.execute("CREATE TABLE object (name TEXT PRIMARY KEY, size INTEGER, etag TEXT, seen INTEGER)")
@@ -252,10 +254,13 @@ class Bucket:
 
         digest = digest or _md5(content)
         for attempt in range(ATTEMPTS):
+            if attempt or not self._answers_md5:
+                told = told | {"ContentMD5": b64encode(digest.digest()).decode()}
             try:
-                made = request(Bucket=self.address.bucket, Body=content, ContentMD5=b64encode(digest.digest()).decode(),
-                               **told)
-                if _is_encrypted(made) or made["ETag"].strip('"') == digest.hexdigest():
+                made = request(Bucket=self.address.bucket, Body=content, **told)
+                is_md5 = made["ETag"].strip('"') == digest.hexdigest()
+                if is_md5 or ("ContentMD5" in told and _is_encrypted(made)):
+                    self._answers_md5 = is_md5
                     return made["ETag"]
             except ClientError as error:
                 if error.response["Error"]["Code"] not in _DAMAGED:
