@@ -128,9 +128,9 @@ class Chrome:
 
     async def seen(self, tab: int) -> None:
         """Wait until there are pictures of a tab, as while a person looks at it."""
-        async def flowing():
-            return (await self.panel.ask("acknowledged"))["flowing"] == tab
-        await wait_until(flowing, what=f"the stream of tab {tab}")
+        async def asked():
+            return (await self.panel.ask("acknowledged"))["seen"] == tab
+        await wait_until(asked, what=f"a picture of tab {tab}")
 
     def read(self, package: Path, directory: Path, console: Sequence[str] = (), answer=None) -> Session:
         """The recording that a package becomes."""

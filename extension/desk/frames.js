@@ -142,7 +142,7 @@ const ORDERS = {
   },
   /** A true picture of what a tab shows now. */
   async compare({ tab, blob }) {
-    const newest = tabOf(tab).ring.at(-1);
+    const newest = tabOf(tab).ring.findLast((entry) => entry.time === undefined); // of the stream
     if (newest && (await learnColours(newest.copy, blob))) postMessage({ coloursKnown: true });
   },
   /** Another document takes the place of what a tab showed. */

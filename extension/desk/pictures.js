@@ -17,7 +17,8 @@ export class Pictures {
   #stillAt = -Infinity;
   /** @type {PromiseWithResolvers<void>} */
   #begun = Promise.withResolvers();
-  #seen = new Set(); // tabs of whose stream a frame has come
+  #flowing = new Set(); // tabs of whose stream a frame has come
+  #seen = new Set(); // tabs of which there is any picture
   #pending = new Set();
 
   /** @param {import("./recording.js").Recording} recording */
@@ -37,11 +38,11 @@ export class Pictures {
     if (!this.shown) this.show(tab);
     if (this.#streams.has(tab)) return;
     this.#streams.set(tab, null);
-    if (this.shown === tab) this.#takeStill(); // the stream's first frame comes later
     const stream = await this.#streamOf(chromeTab);
     if (!stream || !this.#windows.has(tab)) {
       stream?.getTracks().forEach((track) => track.stop());
       this.#streams.delete(tab);
+      if (this.shown === tab) this.#takeStill();
     } else {
       this.#streams.set(tab, stream);
       const { readable } = new MediaStreamTrackProcessor({ track: stream.getVideoTracks()[0] });
@@ -99,8 +100,8 @@ export class Pictures {
     return !this.#streams.has(this.shown);
   }
 
-  /** Whether a frame of the shown tab's stream has come. */
-  get flowing() {
+  /** Whether there is any picture of the shown tab. */
+  get seen() {
     return this.#seen.has(this.shown);
   }
 
@@ -124,6 +125,7 @@ export class Pictures {
   forget(tab) {
     this.#streams.get(tab)?.getTracks().forEach((track) => track.stop());
     this.#streams.delete(tab);
+    this.#flowing.delete(tab);
     this.#seen.delete(tab);
     this.#windows.delete(tab);
     this.#order("forget", { tab });
@@ -140,25 +142,30 @@ export class Pictures {
     this.#worker.terminate();
   }
 
+  /** Where no stream flows: it is withheld, or its first frame was lost and the page paints nothing more. */
   async #takeStill() {
     const { recording, shown } = this, window = this.#windows.get(shown);
-    if (this.flowing || recording.paused || !window) return;
+    if (this.#flowing.has(shown) || recording.paused || !window) return;
     const blob = await this.#still(window);
     if (!blob || this.shown !== shown) return;
     this.#order("still", { tab: shown, blob, time: clock() });
+    this.#seen.add(shown);
     this.#begun.resolve();
   }
 
   #hear(said) {
     if (said.finished) return this.#finished?.();
     if (said.begun) {
+      this.#flowing.add(said.begun);
       this.#seen.add(said.begun);
       return this.#begun.resolve();
     }
     if (said.coloursKnown) return (this.#coloursKnown = true);
     if (said.ended) {
-      this.#seen.delete(said.ended);
+      this.#flowing.delete(said.ended);
       this.#streams.delete(said.ended);
+      const chromeTab = this.recording.tabs.chromeTab(said.ended);
+      if (chromeTab) return void this.follow(said.ended, { chromeTab, window: undefined }); // its renderer was changed
       return this.#tellStream();
     }
     const work = this.#keep(said).finally(() => this.#pending.delete(work));
