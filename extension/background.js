@@ -82,7 +82,7 @@ const HANDS = {
 
   version: async () => chrome.runtime.getManifest().version,
 
-  /** Answers when the desk has heard all that the browser had to report: the ways of messages do not keep each other's order. */
+  /** Answers when the desk has heard all that the browser had to report: messages of several channels keep no order. */
   async settle() {
     await chrome.tabs.query({}); // what the browser reported before it answers this has arrived here
     await Promise.all(telling);

@@ -8,14 +8,18 @@ from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+from playwright.sync_api import sync_playwright
 
+from curator_web import vendor
 from pipeline.actions import fold
 from recorder import Recorder, Recording
 from recorder.browser import launch
+from schemas.chromium import find_chromium
 
 from . import chrome as browser_with_extension
 from . import databases
 from .hands import Session, painted
+from .s3_services import moto, s3rver
 from .site import Site
 
 __all__ = ["Session", "Studio", "painted"]
@@ -124,3 +128,28 @@ def db_url(request, tmp_path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'demotape.db'}"
     return request.getfixturevalue("postgresql").new()
+
+
+@pytest.fixture(scope="module", params=["moto", "s3rver"])
+def service(request, tmp_path_factory) -> Iterator[str]:
+    """Address of an S3 service, of two kinds in turn."""
+    with moto() if request.param == "moto" else s3rver(tmp_path_factory.mktemp("s3rver")) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def motos() -> Iterator[str]:
+    """Address of the first kind alone."""
+    with moto() as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A Chromium for the pages of the review app, driven by Playwright's synchronous interface."""
+    assert vendor.main() == 0
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(playwright.chromium.executable_path),
+                                             args=["--no-sandbox"])
+        yield browser
+        browser.close()

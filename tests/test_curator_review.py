@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from curator_web import create_app, vendor
 from curator_web.app import dom_id
 from curator_web.editing import add_edit
 from curator_web.library import import_recording
 from curator_web.listing import listing
-from schemas.chromium import find_chromium
 
 from .curator_fixtures import (
     BOX, HOSTILE, TASK, Site, both_databases, database_of, hostile_turns, make_recording, serving, typed_recording,
@@ -30,15 +29,6 @@ def site(request, tmp_path_factory) -> Iterator[Site]:
     with serving(app) as address:
         yield Site(address, services.db, services.store)
     services.db.close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(playwright.chromium.executable_path),
-                                             args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -5,14 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from curator_web import create_app, vendor
 from curator_web.comments import add_comment
 from curator_web.library import import_recording
 from curator_web.workflow import change_status, edit
 from demotape.packages import take_package
-from schemas.chromium import find_chromium
 
 from .curator_fixtures import HOSTILE, Site, both_databases, database_of, hostile_turns, make_recording, serving
 from .packages import pack
@@ -59,15 +58,6 @@ def prepare(db) -> None:
     change_status(db, "rec-3", "approved", version, VAL)
     add_comment(db, "rec-1", VAL, "Is this the right field?", turn="t3", kind="question")
     add_comment(db, "rec-1", LEA, "Good otherwise")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(playwright.chromium.executable_path),
-                                             args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

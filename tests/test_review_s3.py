@@ -23,7 +23,7 @@ from pipeline.export import Source, export
 
 from .curator_fixtures import make_recording, typed_recording
 from .packages import pack
-from .s3_services import BUCKET, KEYS, Proxy, client, moto, objects, s3rver
+from .s3_services import BUCKET, KEYS, Proxy, client, objects
 from .team_fixtures import LEA, add_people, csrf, signed_in
 
 CHUNK = 400
@@ -38,18 +38,6 @@ def credentials(monkeypatch):
                         ("EC2_METADATA_DISABLED", "true"), ("CONFIG_FILE", "/nonexistent"),
                         ("SHARED_CREDENTIALS_FILE", "/nonexistent")):
         monkeypatch.setenv(f"AWS_{name}", value)
-
-
-@pytest.fixture(scope="module", params=["moto", "s3rver"])
-def service(request, tmp_path_factory):
-    with moto() if request.param == "moto" else s3rver(tmp_path_factory.mktemp("s3rver")) as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def motos():
-    with moto() as url:
-        yield url
 
 
 @pytest.fixture

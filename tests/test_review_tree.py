@@ -6,11 +6,10 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
-from curator_web import create_app, tree, vendor
+from curator_web import create_app, tree
 from curator_web.library import current, import_recording
-from schemas.chromium import find_chromium
 
 from .curator_fixtures import BOX, action, dom, element, make_recording, pointer, serving
 
@@ -147,16 +146,6 @@ def test_a_page_of_50000_elements_is_a_tree_at_once(app, tmp_path):
 
 
 # ---- in the browser ------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    assert vendor.main() == 0
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(playwright.chromium.executable_path),
-                                             args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

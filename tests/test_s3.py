@@ -17,7 +17,7 @@ from recorder import Recording
 from recorder.writer import RecordingWriter
 from schemas import DemotapeError, InputError
 from tests.recording_fixtures import STARTED_AT, make_demonstration, write_recording
-from tests.s3_services import BUCKET, KEYS, Proxy, client, moto, moto_with_users, objects, s3rver
+from tests.s3_services import BUCKET, KEYS, Proxy, client, moto_with_users, objects, s3rver
 
 KILLS = 10  # for each of two formats
 
@@ -46,18 +46,6 @@ def noisy(tmp_path_factory) -> list[Source]:
             turn["state"] = turn["state"] | {"screenshot": writer.blob(cv2.imencode(".jpg", noise)[1].tobytes())}
     writer.close(STARTED_AT)
     return [Source(demonstration | {"id": "noisy", "recording": "noisy"}, Recording(path))]
-
-
-@pytest.fixture(scope="module", params=["moto", "s3rver"])
-def service(request, tmp_path_factory):
-    with moto() if request.param == "moto" else s3rver(tmp_path_factory.mktemp("s3rver")) as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def motos():
-    with moto() as url:
-        yield url
 
 
 @pytest.fixture(autouse=True)

@@ -114,7 +114,7 @@ const TASKS = {
     await tellKept();
   },
 
-  /** How much is on disk: number of the journal's last line, and bytes; and the shown tab, once there is a picture of it. */
+  /** How much is on disk: number of the journal's last line, bytes; and the shown tab, once there is a picture of it. */
   async acknowledged() {
     const { acknowledged: line = 0, journal, pictures } = recording ?? {};
     return { line, bytes: journal?.bytes ?? 0, seen: pictures?.seen ? pictures.shown : 0 };
