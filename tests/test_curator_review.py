@@ -349,9 +349,9 @@ def test_approve_locks_and_reopens(page, site, demonstration):
 def test_another_target_by_clicking_in_the_picture(page, site, demonstration):
     open_review(page, site, demonstration, "t3")
     page.keyboard.press("t")
+    expect(page.locator("#choices .choice")).to_have_count(2)  # the boxes are there: so is the picture's place
     picture = page.locator("#screen-picture").bounding_box()
     scale = picture["width"] / 1280
-    expect(page.locator("#choices .choice")).to_have_count(2)
     with saved(page):
         page.mouse.click(picture["x"] + 750 * scale, picture["y"] + 510 * scale)
     expect(page.locator(".element")).to_contain_text("All offers")
@@ -362,6 +362,19 @@ def test_another_target_by_clicking_in_the_picture(page, site, demonstration):
     with saved(page):
         page.keyboard.press("u")
     assert site.turns(demonstration)[2]["element"]["uid"] == "9"
+
+
+def test_a_box_has_its_place_before_the_picture_has_come(page, site, demonstration):
+    waiting = []
+    page.route("**/blobs/**", lambda route: waiting.append(route))
+    page.goto(f"{site.url}demonstrations/{demonstration}?turn=t3&view=targets", wait_until="commit")
+    expect(page.locator("#choices .choice")).to_have_count(2)
+    place = page.locator("#screen-picture").bounding_box()
+    assert waiting and place["width"] > 400
+    for route in waiting:
+        route.continue_()
+    page.wait_for_load_state()
+    assert page.locator("#screen-picture").bounding_box() == place
 
 
 @both_databases
