@@ -139,7 +139,8 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=4, help="real sessions that are recorded")
     parser.add_argument("--turns", type=int, default=6, help="turns of each demonstration, at most")
     parser.add_argument("--parallel", type=int, default=200, help="demonstrations that are exported unprepared")
-    parser.add_argument("--s3", type=int, default=200, help="demonstrations that are sent to S3")
+    parser.add_argument("--s3", type=int, default=800,
+                        help="demonstrations that are sent to S3; moto's server keeps them in memory")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--without", nargs="*", default=[], choices=("to_folder", "in_two_processes", "to_s3"),
                         help="parts that are left out")

@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import threading
+import zlib
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -107,13 +109,15 @@ class Proxy:
     """Stands between client and service. `log`: (method, object, part, status) of what the service answered.
 
     `kill_at`: after that many bytes of bodies the process `victim` is killed. `answer(method, name)` may give a status
-    that is answered instead; `change(method, name, body)` changes what is handed on.
+    that is answered instead; `change(method, name, body)` changes what is handed on. `checks`: refuses a body
+    that has not the CRC-32 which its header tells, as S3 does and moto does not.
     """
 
     target: str
     log: list[tuple[str, str, str, int]] = field(default_factory=list)
     answer: Callable[[str, str], int | None] = lambda method, name: None
     change: Callable[[str, str, bytes], bytes] = lambda method, name, body: body
+    checks: bool = False
     kill_at: int | None = None
     victim: int | None = None
     received: int = 0
@@ -165,6 +169,15 @@ class Proxy:
         return [entry[:3] for entry in self.log if entry[0] != "GET" and entry[0] != "HEAD" and entry[3] < 300]
 
 
+def crc32(body: bytes) -> str:
+    """A body's CRC-32 as S3's headers have it."""
+    return b64encode(zlib.crc32(body).to_bytes(4)).decode()
+
+
+def _refused(code: str) -> bytes:
+    return f"<Error><Code>{code}</Code><Message>no</Message></Error>".encode()
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     proxy: Proxy
@@ -188,12 +201,16 @@ class _Handler(BaseHTTPRequestHandler):
             for key, value in self.headers.items():
                 if key.lower() != "expect":
                     connection.putheader(key, value)
-            connection.endheaders(self.proxy.change(self.command, name, body))
-            answered = connection.getresponse()
-            status, headers, content = answered.status, answered.getheaders(), answered.read()
+            body = self.proxy.change(self.command, name, body)
+            if self.proxy.checks and self.headers.get("x-amz-checksum-crc32", crc32(body)) != crc32(body):
+                status, headers, content = 400, [], _refused("BadDigest")
+            else:
+                connection.endheaders(body)
+                answered = connection.getresponse()
+                status, headers, content = answered.status, answered.getheaders(), answered.read()
             connection.close()
         else:
-            headers, content = [], b"<Error><Code>SlowDown</Code><Message>later</Message></Error>"
+            headers, content = [], _refused("SlowDown")
         with self.proxy.lock:
             self.proxy.log.append((self.command, name, part, status))
         self.send_response_only(status)

@@ -257,9 +257,33 @@ def test_what_is_damaged_on_the_way_is_sent_again(noisy, service):
             damaged.add((name, len(body)))
         return flipped(body)
 
-    with Proxy(service, change=damage_once) as proxy:
+    with Proxy(service, change=damage_once, checks=True) as proxy:
         export(noisy, address("damaged"), "webdataset", endpoint_url=proxy.url)
     assert damaged and verify(address("damaged"), service) == []
+
+
+def test_damage_that_the_service_does_not_see(noisy, service):
+    """moto says that it keeps a part's CRC-32 without looking at it; s3rver knows of none, so the MD5 tells at once."""
+    bodies: list[int] = []
+
+    def damage_late(method, name, body):
+        with proxy.lock:
+            if method == "PUT" and name.endswith(".tar"):
+                bodies.append(len(body))
+                return flipped(body) if len(bodies) == 12 else body
+        return body
+
+    several = [Source(noisy[0].demonstration | {"id": f"noisy-{number}"}, noisy[0].recording) for number in range(4)]
+    told = ""
+    with Proxy(service, change=damage_late) as proxy:
+        try:
+            export(several, address("unseen"), "webdataset", endpoint_url=proxy.url)
+        except DemotapeError as error:
+            told = str(error)
+    assert ("has other parts than were sent" in told) == ("manifest.json" not in objects(service, "unseen/"))
+    if told:
+        export(several, address("unseen"), "webdataset", endpoint_url=service)
+    assert verify(address("unseen"), service) == []
 
 
 def test_what_is_always_damaged_is_told(monkeypatch, noisy, service):

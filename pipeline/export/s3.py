@@ -19,7 +19,7 @@ from .destination import Destination, HashingFile
 from .manifest import MANIFEST, parse_manifest
 from .s3_claim import MARKER, Claim
 from .s3_errors import told
-from .s3_objects import MAX_PARTS, PART, Bucket, Parts
+from .s3_objects import Bucket, Parts, part_size
 
 FILES_AT_ONCE = 8
 WAITING = 16  # files that are complete and not sent yet
@@ -101,7 +101,7 @@ class S3(Destination):
 
     def _send(self, name: str, raw: IO[bytes], size: int, sha256: str) -> None:
         with raw, told(f"{self.summary.destination}/{name}"):
-            if raw.finish_parts(size):
+            if raw.finish_parts():
                 return
             if self._bucket.is_there(name, raw, size, sha256):
                 with self._lock:
@@ -147,36 +147,36 @@ class S3(Destination):
 class _Outgoing(io.RawIOBase):
     """A file that is being made. With `begin_parts` it is sent in parts meanwhile, once it is larger than one.
 
-    It stays readable whole: some services hash the whole, and a very large one must be sent in larger parts.
+    It stays readable whole until the service has shown that it need not be sent or hashed again.
     """
 
     def __init__(self, where: str, begin_parts: Callable[[], Parts] | None):
         self._where = where
-        self._file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
+        self._file: IO[bytes] | None = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
         self._begin_parts = begin_parts
         self._parts: Parts | None = None
         self._next: list[bytes] = []
         self._held = 0
-        self._added = 0
 
     def write(self, content: bytes) -> int:
-        self._file.write(content)
+        if self._file:
+            self._file.write(content)
         if self._begin_parts:
             self._next.append(bytes(content))
             self._held += len(content)
-            while self._held > PART and self._begin_parts:
+            while self._held > (size := self._parts.next_size if self._parts else part_size(0)):
                 last = self._next.pop()  # split where the part ends, so that all else is copied once
-                rest = self._held - PART
+                rest = self._held - size
                 part, self._next, self._held = [*self._next, last[:len(last) - rest]], [last[len(last) - rest:]], rest
                 self._send_early(b"".join(part))
         return len(content)
 
-    def finish_parts(self, size: int) -> bool:
+    def finish_parts(self) -> bool:
         """Send the rest; false when the whole is still to be sent."""
         if self._parts is None:
             return False
         self._parts.add(b"".join(self._next))
-        self._parts.end(self._file, size)
+        self._parts.end(self._file)
         return True
 
     def seek(self, place: int, whence: int = 0) -> int:
@@ -186,15 +186,17 @@ class _Outgoing(io.RawIOBase):
         return self._file.read(size)
 
     def close(self) -> None:
-        self._file.close()
+        self._drop()
         super().close()
 
     def _send_early(self, part: bytes) -> None:
-        if self._added == MAX_PARTS - 1:  # of this size it would be too many: all is sent at the end
-            self._begin_parts = self._parts = None
-            self._next = []
-            return
         with told(self._where):
             self._parts = self._parts or self._begin_parts()
             self._parts.add(part)
-        self._added += 1
+            if self._parts.needs_no_copy:
+                self._drop()
+
+    def _drop(self) -> None:
+        if self._file:
+            self._file.close()
+            self._file = None

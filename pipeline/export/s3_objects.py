@@ -2,13 +2,16 @@
 
 Every body is held against the MD5 that the service answers as its ETag, and sent again when it was damaged on the way;
 until a service has answered one, and when it is sent again, the MD5 goes with the body. A small object carries its
-SHA-256 as metadata. A large object that was interrupted goes on with the parts that it has.
+SHA-256 as metadata. Each part of a large object carries its CRC-32: where the service keeps it, it is enough, because
+what the service has when all parts are together is held against it. A large object that was interrupted goes on with
+the parts that it has.
 """
 
 import hashlib
 import re
 import sqlite3
 import time
+import zlib
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,14 +19,15 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from itertools import count
 from threading import Lock, Semaphore
-from typing import IO
+from typing import IO, NamedTuple
 
 from schemas import DemotapeError, InputError
 
-PART = 8 << 20  # bytes; more where an object would have too many parts
-MAX_PARTS = 10_000
-PARTS_AT_ONCE = 4
+PART = 8 << 20  # bytes
+PARTS_OF_A_SIZE = 1_000  # then twice as large ones: the 10,000 parts that S3 allows hold more than an object may have
+PARTS_AT_ONCE = 8
 CONNECTIONS = 16
 ATTEMPTS = 6  # of a request, with pauses that grow
 FIRST_PAUSE = 0.1  # seconds
@@ -85,6 +89,7 @@ class Bucket:
         self._parts = ThreadPoolExecutor(PARTS_AT_ONCE, thread_name_prefix="s3-part")
         self._free = Semaphore(PARTS_AT_ONCE + 1)  # parts in memory, of all files together
         self._answers_md5 = False  # whether this bucket's ETags are MD5s: then nobody need hash a body twice
+        self._keeps_crc32: bool | None = None  # whether parts need no MD5; unknown until one was sent
         self._lock = Lock()
         self._index = sqlite3.connect("", check_same_thread=False)
         self._index.execute("CREATE TABLE object (name TEXT PRIMARY KEY, size INTEGER, etag TEXT, seen INTEGER)")
@@ -137,7 +142,7 @@ class Bucket:
             self._index.execute("UPDATE object SET seen = 1 WHERE name = ?", (name,))
         if row is None or row[0] != size:
             return False
-        if has_etag(raw, size, row[1]):
+        if has_etag(raw, row[1]):
             return True
         return self._metadata(name).get("sha256") == sha256  # with a key service's encryption an ETag is no hash
 
@@ -163,11 +168,11 @@ class Bucket:
             raw.seek(0)
             self.put(name, raw.read(), sha256)
         else:
-            parts, step = self.in_parts(name), part_size(size)
-            for start in range(0, size, step):
-                raw.seek(start)
-                parts.add(raw.read(step))
-            parts.end(raw, size)
+            parts = self.in_parts(name)
+            raw.seek(0)
+            for part in pieces(raw):
+                parts.add(part)
+            parts.end(raw)
 
     def put(self, name: str, content: bytes, sha256: str) -> None:
         """Make or replace a small object in one request."""
@@ -236,31 +241,40 @@ class Bucket:
             yield from body.iter_chunks(1 << 20)
 
     def in_parts(self, name: str) -> "Parts":
-        """Begin an object that is sent in parts of PART bytes, or go on with it."""
+        """Begin an object that is sent in parts of `part_size` bytes, or go on with it."""
         return Parts(self, name)
 
-    def _parts_of(self, upload: str, key: dict) -> dict[int, tuple[int, str]]:
-        """Size and ETag of the parts that an interrupted upload has, by number."""
+    def _parts_of(self, upload: str, key: dict) -> tuple[dict[int, tuple[int, str]], bool]:
+        """Size and ETag of the parts that an interrupted upload has, by number; and whether they carry a CRC-32."""
         found: dict[int, tuple[int, str]] = {}
+        has_crc32 = False
         with _where_it_is_known():
             for page in self._client.get_paginator("list_parts").paginate(**key, UploadId=upload):
+                has_crc32 = page.get("ChecksumAlgorithm") == "CRC32"
                 for part in page.get("Parts", ()):
                     found[part["PartNumber"]] = (part["Size"], part["ETag"].strip('"'))
-        return found
+        return found, has_crc32
 
     def _until_whole(self, name: str, content: bytes, request: Callable, told: dict, digest=None) -> str:
         """Send a body until what arrived is what was sent; returns its ETag. `digest`: its MD5, where it is known."""
         from botocore.exceptions import ClientError
 
-        digest = digest or _md5(content)
+        crc32 = told.get("ChecksumCRC32")
+        by_md5 = crc32 is None or not self._keeps_crc32
+        digest = digest or (_md5(content) if by_md5 else None)
         for attempt in range(ATTEMPTS):
-            if attempt or not self._answers_md5:
+            if by_md5 and (attempt or not self._answers_md5):
                 told = told | {"ContentMD5": b64encode(digest.digest()).decode()}
             try:
                 made = request(Bucket=self.address.bucket, Body=content, **told)
-                is_md5 = made["ETag"].strip('"') == digest.hexdigest()
+                keeps_crc32 = crc32 is not None and made.get("ChecksumCRC32") == crc32
+                if keeps_crc32 and not by_md5:
+                    return made["ETag"]
+                is_md5 = by_md5 and made["ETag"].strip('"') == digest.hexdigest()
                 if is_md5 or ("ContentMD5" in told and _is_encrypted(made)):
                     self._answers_md5 = is_md5
+                    if crc32 is not None and self._keeps_crc32 is None:
+                        self._keeps_crc32 = keeps_crc32
                     return made["ETag"]
             except ClientError as error:
                 if error.response["Error"]["Code"] not in _DAMAGED:
@@ -268,6 +282,10 @@ class Bucket:
             time.sleep(FIRST_PAUSE * 2**attempt)
         raise DemotapeError(f"s3://{self.address.bucket}/{self._key(name)}: was damaged on the way {ATTEMPTS} times; "
                             "check the network, then run the export again to go on")
+
+    def _crc32_of(self, key: dict) -> str:
+        """The CRC-32 of an object's parts' CRC-32s, as the service tells it; with or without `-` and their number."""
+        return self._client.head_object(**key, ChecksumMode="ENABLED").get("ChecksumCRC32", "").partition("-")[0]
 
     def _metadata(self, name: str) -> dict:
         return self._client.head_object(Bucket=self.address.bucket, Key=self._key(name)).get("Metadata", {})
@@ -279,6 +297,14 @@ class Bucket:
         return key[len(self.address.prefix):]
 
 
+class _Sent(NamedTuple):
+    """A part that the service has. `md5`: where it was needed."""
+
+    etag: str
+    crc32: bytes
+    md5: object | None
+
+
 class Parts:
     """An object that is sent in parts, several at once; those that an interrupted upload has are not sent again."""
 
@@ -286,10 +312,11 @@ class Parts:
         self._bucket, self._name = bucket, name
         self._key = {"Bucket": bucket.address.bucket, "Key": bucket._key(name)}
         upload = bucket._uploads.get(name)
-        self._there = bucket._parts_of(upload, self._key) if upload else {}
-        self._upload = upload or bucket._client.create_multipart_upload(**self._key, Metadata={MARK: "1"})["UploadId"]
+        self._there, self._has_crc32 = bucket._parts_of(upload, self._key) if upload else ({}, True)
+        self._upload = upload or bucket._client.create_multipart_upload(
+            **self._key, Metadata={MARK: "1"}, ChecksumAlgorithm="CRC32")["UploadId"]
         bucket._uploads[name] = self._upload
-        self._sent: list[Future] = []  # their ETags and MD5s
+        self._sent: list[Future[_Sent]] = []
 
     def add(self, content: bytes) -> None:
         """The next part; waits while too many are on their way, and raises what an earlier one met."""
@@ -302,43 +329,74 @@ class Parts:
             self._bucket._free.release()
             raise
 
-    def end(self, raw: IO[bytes], size: int) -> None:
-        """All parts are there: show the object. `raw`: its content, should the service hash the whole."""
-        sent = [part.result() for part in self._sent]
-        made = self._bucket._client.complete_multipart_upload(**self._key, UploadId=self._upload, MultipartUpload={
-            "Parts": [{"PartNumber": number, "ETag": etag} for number, (etag, _) in enumerate(sent, 1)]})
-        self._bucket._uploads.pop(self._name, None)
-        answered = made["ETag"].strip('"')
-        # Some services hash the whole rather than the parts.
-        if not _is_encrypted(made) and answered != _of_parts([digest for _, digest in sent]) and not has_etag(
-                raw, size, answered):
-            raise DemotapeError(f"s3://{self._key['Bucket']}/{self._key['Key']}: the S3 service put other parts "
-                                "together than were sent; run the export again to go on")
+    @property
+    def needs_no_copy(self) -> bool:
+        """Whether the service keeps the CRC-32 of each part, so that the content need not be hashed once more."""
+        return bool(self._has_crc32 and self._bucket._keeps_crc32)
 
-    def _send(self, number: int, content: bytes) -> tuple[str, object]:
+    @property
+    def next_size(self) -> int:
+        """Bytes of the next part, unless it is the last."""
+        return part_size(len(self._sent))
+
+    def end(self, raw: IO[bytes] | None) -> None:
+        """All parts are there: show the object. `raw`: its content, should the service tell the hash of the whole."""
+        sent = [part.result() for part in self._sent]
+        parts = [{"PartNumber": number, "ETag": part.etag} | self._crc32_told(part.crc32)
+                 for number, part in enumerate(sent, 1)]
+        made = self._bucket._client.complete_multipart_upload(
+            **self._key, UploadId=self._upload, MultipartUpload={"Parts": parts})
+        self._bucket._uploads.pop(self._name, None)
+        if not self._is_whole(sent, made) and not (raw and has_etag(raw, made["ETag"].strip('"'))):
+            raise DemotapeError(f"s3://{self._key['Bucket']}/{self._key['Key']}: the S3 service has other parts than "
+                                "were sent; check the network, then run the export again to go on")
+
+    def _is_whole(self, sent: list[_Sent], made: dict) -> bool:
+        if all(part.md5 for part in sent):
+            return _is_encrypted(made) or made["ETag"].strip('"') == _of_parts([part.md5 for part in sent])
+        whole = zlib.crc32(b"".join(part.crc32 for part in sent)).to_bytes(4)
+        return self._bucket._crc32_of(self._key) == b64encode(whole).decode()
+
+    def _send(self, number: int, content: bytes) -> _Sent:
         try:
-            digest = _md5(content)
-            if self._there.get(number) == (len(content), digest.hexdigest()):
-                return f'"{digest.hexdigest()}"', digest
+            crc32 = zlib.crc32(content).to_bytes(4)
+            digest = None
+            if there := self._there.get(number):
+                digest = _md5(content)
+                if there == (len(content), digest.hexdigest()):
+                    return _Sent(f'"{digest.hexdigest()}"', crc32, digest)
+            elif not self._bucket._keeps_crc32:
+                digest = _md5(content)
             told = {"Key": self._key["Key"], "UploadId": self._upload, "PartNumber": number}
-            return self._bucket._until_whole(
-                self._name, content, self._bucket._client.upload_part, told, digest), digest
+            if self._has_crc32:
+                told |= {"ChecksumAlgorithm": "CRC32"} | self._crc32_told(crc32)
+            etag = self._bucket._until_whole(self._name, content, self._bucket._client.upload_part, told, digest)
+            return _Sent(etag, crc32, digest)
         finally:
             self._bucket._free.release()
 
-
-def part_size(size: int) -> int:
-    """Bytes of each part but the last of an object of this size."""
-    return max(PART, -(-size // MAX_PARTS))
+    def _crc32_told(self, crc32: bytes) -> dict[str, str]:
+        return {"ChecksumCRC32": b64encode(crc32).decode()} if self._has_crc32 else {}
 
 
-def has_etag(raw: IO[bytes], size: int, etag: str) -> bool:
+def part_size(index: int) -> int:
+    """Bytes of the part of that index, from 0, of a large object; the last is smaller."""
+    return PART << index // PARTS_OF_A_SIZE
+
+
+def pieces(raw: IO[bytes]) -> Iterator[bytes]:
+    """A large object's parts, from where the file stands."""
+    for index in count():
+        if not (part := raw.read(part_size(index))):
+            return
+        yield part
+
+
+def has_etag(raw: IO[bytes], etag: str) -> bool:
     """Whether an object of this content has that ETag: its MD5, or the MD5 of its parts' MD5s and their number."""
     raw.seek(0)
-    step, number = part_size(size), etag.partition("-")[2]
-    if number:
-        parts = [_md5(part) for part in iter(lambda: raw.read(step), b"")]
-        return etag == _of_parts(parts)
+    if "-" in etag:
+        return etag == _of_parts([_md5(part) for part in pieces(raw)])
     whole = _md5()
     while part := raw.read(1 << 20):
         whole.update(part)
