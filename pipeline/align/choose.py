@@ -11,18 +11,17 @@ from dataclasses import dataclass, field
 import cv2
 import numpy as np
 
+from . import pointer
 from .pictures import Picture
+from .pointer import CHANGED, TILE
 from .ssim import ssim
 from .video import Video
 
 LATER = (0.2, 0.55, 1.0)  # seconds after the action at which a late screenshot may have been taken
 _UNSURE = 0.03  # seconds by which the clock may be wrong; it is rather early than late
-_TILE = 16  # pixels at working size
-_CHANGED = 14  # grey levels by which a pixel of two frames, or of two screenshots, differs where the page does
 _LEAST = 4  # changed pixels that a tile needs to have a say
 _LIKE = 0.5  # of a change, by which a picture may differ from the side that it is on
 _NOISE = 4.0  # grey levels that compression adds to that
-_SAME_THING = 0.7  # correlation of what was seen here with what is seen there
 _LARGE = 4  # tiles: more than a pointer covers
 _SMALL = 600.0  # grey levels, summed over pixels: less is a caret, not another state of the page
 _LEFT_OUT = 20_000.0  # grey levels, summed over pixels: more is not left out by a video's coding
@@ -105,7 +104,7 @@ def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], wi
     """
     open_part, seen = window.open, window.seen
     pages = {number: open_part(page) for number, page in view.near.items()}
-    if min(pages[view.number].shape) < _TILE:
+    if min(pages[view.number].shape) < TILE:
         return Verdict(view.number, None, False, None)
     others = [window.opened(other) for other in neighbours if other.shape == window.shape and not other.blank
               and (picture is None or other.name != picture.name)]
@@ -149,24 +148,24 @@ class _Sides:
 def _sides(one: np.ndarray, other: np.ndarray, third: np.ndarray) -> _Sides | None:
     """On which side the third picture is, where the two differ; None where they do not."""
     apart = cv2.absdiff(one, other)
-    mask = cv2.compare(apart, _CHANGED, cv2.CMP_GT)
+    mask = cv2.compare(apart, CHANGED, cv2.CMP_GT)
     left, top, width, height = cv2.boundingRect(mask)
     if not width:
         return None
-    left, top, right, bottom = left // _TILE, top // _TILE, -(-(left + width) // _TILE), -(-(top + height) // _TILE)
-    part = slice(top * _TILE, bottom * _TILE), slice(left * _TILE, right * _TILE)
+    left, top, right, bottom = left // TILE, top // TILE, -(-(left + width) // TILE), -(-(top + height) // TILE)
+    part = slice(top * TILE, bottom * TILE), slice(left * TILE, right * TILE)
     mask = mask[part]
     counts = _sums(mask) / 255
     if counts.max() < _LEAST:
         return None
     counts[counts < _LEAST] = 0
-    big = cv2.resize(counts, (counts.shape[1] * _TILE, counts.shape[0] * _TILE), interpolation=cv2.INTER_NEAREST)
+    big = cv2.resize(counts, (counts.shape[1] * TILE, counts.shape[0] * TILE), interpolation=cv2.INTER_NEAREST)
     used = cv2.bitwise_and(mask, cv2.compare(big, 0, cv2.CMP_GT)[:mask.shape[0], :mask.shape[1]])
     third = third[part]
 
     def whole(tiles: np.ndarray) -> np.ndarray:
-        return cv2.copyMakeBorder(tiles, top, -(-one.shape[0] // _TILE) - bottom, left,
-                                  -(-one.shape[1] // _TILE) - right, cv2.BORDER_CONSTANT, value=0)
+        return cv2.copyMakeBorder(tiles, top, -(-one.shape[0] // TILE) - bottom, left,
+                                  -(-one.shape[1] // TILE) - right, cv2.BORDER_CONSTANT, value=0)
 
     return _Sides(*(whole(tiles) for tiles in (
         _sums(cv2.bitwise_and(apart[part], used)), _sums(cv2.bitwise_and(cv2.absdiff(one[part], third), used)),
@@ -175,10 +174,10 @@ def _sides(one: np.ndarray, other: np.ndarray, third: np.ndarray) -> _Sides | No
 
 def _sums(pixels: np.ndarray) -> np.ndarray:
     """Sums over tiles."""
-    rows, columns = (-(-side // _TILE) for side in pixels.shape)
-    padded = np.zeros((rows * _TILE, columns * _TILE), np.float32)
+    rows, columns = (-(-side // TILE) for side in pixels.shape)
+    padded = np.zeros((rows * TILE, columns * TILE), np.float32)
     padded[:pixels.shape[0], :pixels.shape[1]] = pixels
-    return cv2.resize(padded, (columns, rows), interpolation=cv2.INTER_AREA) * _TILE ** 2
+    return cv2.resize(padded, (columns, rows), interpolation=cv2.INTER_AREA) * TILE ** 2
 
 
 def _step_back(view: View, pages: Mapping[int, np.ndarray], taken: np.ndarray) -> int:
@@ -222,8 +221,8 @@ def _beats(new: np.ndarray, old: np.ndarray, page: np.ndarray) -> bool:
 def _is_late(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[np.ndarray],
              others: Sequence[np.ndarray]) -> bool:
     """Whether the screenshot shows what frames show only later. What changed must be the page, not a pointer over it:
-    too large for one, or seen as it was in some other screenshot, or nowhere else afterwards."""
-    before, small = rightful[0], 0
+    too large for one, or seen as it was in some other screenshot, or in more than one frame."""
+    before, changes = rightful[0], []
     for page in later:
         sides = _sides(page, before, taken)
         if sides is None:
@@ -232,48 +231,31 @@ def _is_late(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[
         for other in rightful[1:]:  # what the screenshot may rightly show already
             allowed = _sides(other, before, taken)
             late = late & ~allowed.one if allowed else late
-        if sides.apart[late].sum() < max(_SMALL, 2 * sides.apart[sides.other].sum()):
+        changes.append((page, sides, late))
+    pointers = [pointer.moved(late, sides.other, before, page, taken) for page, sides, late in changes]
+    left = functools.reduce(np.logical_or, (here for here, _ in pointers), np.False_)
+    small = 0
+    for (_, sides, late), (_, there) in zip(changes, pointers, strict=True):
+        late = late & ~left
+        if left.any() and not there.any():  # it stands where it looks different
+            there = pointer.heaviest(sides.other, sides.apart)
+        if sides.apart[late].sum() < max(_SMALL, 2 * sides.apart[sides.other & ~there].sum()):
             continue
-        if not _may_be_pointer(late):
+        if late.sum() >= _LARGE or not pointer.may_be(late):
             return True
         for grey in others:
             explained = _sides(taken, grey, before)
             if explained and sides.apart[late & explained.other].sum() > _MOSTLY * sides.apart[late].sum():
                 return True
-        small += not _has_moved(late, before, page, taken)
+        small += 1
     return small > 1
-
-
-def _has_moved(tiles: np.ndarray, before: np.ndarray, page: np.ndarray, taken: np.ndarray) -> bool:
-    """Whether what stood in these tiles before stands somewhere else later, over what the screenshot shows: a pointer
-    that left one place is at another."""
-    rows, columns = np.nonzero(tiles)
-    part = tuple(slice(ends.min() * _TILE, (ends.max() + 1) * _TILE) for ends in (rows, columns))
-    gone = cv2.absdiff(before[part], taken[part]) > _CHANGED
-    if not gone.any():
-        return False
-    y, x = np.nonzero(gone)
-    thing = before[part][y.min():y.max() + 1, x.min():x.max() + 1]
-    if min(thing.shape) < 3:
-        return False
-    new = cv2.absdiff(page, taken) > _CHANGED
-    match = cv2.matchTemplate(page, thing, cv2.TM_CCOEFF_NORMED)
-    top, left = np.unravel_index(int(match.argmax()), match.shape)
-    there = new[top:top + thing.shape[0], left:left + thing.shape[1]]
-    return bool(match[top, left] > _SAME_THING and there.mean() > 0.5 * gone[gone.any(1)].mean())
-
-
-def _may_be_pointer(tiles: np.ndarray) -> bool:
-    """Whether tiles are few and stand together as those that a pointer covers."""
-    rows, columns = np.nonzero(tiles)
-    return len(rows) < _LARGE and max(np.ptp(rows), np.ptp(columns)) < 3
 
 
 def _like(page: np.ndarray, others: Sequence[Other]) -> str | None:
     """The captured screenshot that a frame shows; None when none does."""
     found = []
     for other in others:
-        difference = _sums(cv2.absdiff(other.grey, page)) / _TILE ** 2
+        difference = _sums(cv2.absdiff(other.grey, page)) / TILE ** 2
         if difference.max() < 3 * float(np.median(difference)) + 8:
             found.append((float(difference.mean()), other.name))
     return min(found)[1] if found else None

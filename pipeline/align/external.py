@@ -15,6 +15,7 @@ from recorder import Recording
 from .choose import Verdict, View, Window, judge, view_of
 from .clock import Clock, Piece
 from .coarse import Stretch, place
+from .cover import covered, small, small_shape, tightened
 from .marks import find_marks, timeline
 from .pictures import Picture, full_size, work_shape
 from .rectangle import Rectangle, find, polish
@@ -26,8 +27,8 @@ LOW = 0.5  # a confidence below is low
 _SAMPLES = 240  # frames for the rough placing, at least half a second apart
 _LONG = 300.0  # seconds of video from which on only frames that stand alone are sampled
 _PAGES = 10  # frames and screenshots among which the page's rectangle is looked for
-_SMALL = 5  # times smaller than working size: pictures for the rough placing
-_COVERED = 14  # grey levels by which most frames differ where something covers the page
+_ALIKE = 5  # frames, at least, that tell what covers the page
+_PAIRS = 32  # actions, the first ones, whose frames tell it better
 _CLIP = np.uint8(40)  # grey levels: more difference says nothing more
 _UNLIKE = 0.08  # of SSIM below the usual one from which on a picture is not what the frame shows
 _OFTEN = 0.08  # share of late screenshots from which on their own times are not trusted
@@ -93,7 +94,7 @@ def _find_rectangle(recording: Recording, video: Video, pictures: Sequence[Pictu
 
 def _place(scene: Scene) -> tuple[Scene, list[Stretch]]:
     """The rough placing, and the scene with the rectangle made exact by pairs that are now known to belong together."""
-    times, differences, covered = _sample(scene)
+    times, differences, covers = _sample(scene)
     stretches = place(times, differences, scene.shown, scene.video.duration)
     order = np.argsort(differences.min(axis=1))
     pairs: dict[int, float] = {}
@@ -104,7 +105,7 @@ def _place(scene: Scene) -> tuple[Scene, list[Stretch]]:
     shots = {shot.time: shot.kept() for shot in scene.video.shots(np.array(sorted(set(pairs.values()))))}
     matched = [(shots[time], scene.pictures[scene.names[number]]) for number, time in pairs.items()]
     pages = [(shot, picture, full_size(scene.recording, picture)) for shot, picture in matched]
-    return replace(scene, covered=covered, rectangle=polish(scene.rectangle, [
+    return replace(scene, covered=covers, rectangle=polish(scene.rectangle, [
         (shot, page) for shot, picture, page in pages if picture.viewport == pages[0][1].viewport])), stretches
 
 
@@ -125,7 +126,8 @@ def _sample(scene: Scene) -> tuple[np.ndarray, np.ndarray, dict[tuple[int, int],
             group.compare(scene.rectangle, shot, row)
         times.append(shot.time)
         rows.append(row)
-    return np.array(times), np.array(rows), {group.viewport: group.covered() for group in groups}
+    return np.array(times), np.array(rows), {group.viewport: mask for group in groups
+                                              if (mask := group.covered()) is not None}
 
 
 @dataclass
@@ -141,11 +143,10 @@ class _Group:
 
     @classmethod
     def of(cls, scene: Scene, viewport: tuple[int, int]) -> "_Group":
-        shape = tuple(max(8, side // _SMALL) for side in work_shape(viewport))
+        shape = small_shape(viewport)
         numbers = [number for number, name in enumerate(scene.names) if scene.pictures[name].viewport == viewport]
         seen = scene.rectangle.seen(viewport, scene.video.size, shape)
-        stack = np.stack([cv2.resize(scene.pictures[scene.names[number]].grey, shape[::-1],
-                                     interpolation=cv2.INTER_AREA)[seen] for number in numbers])
+        stack = np.stack([small(scene.pictures[scene.names[number]].grey, viewport)[seen] for number in numbers])
         return cls(viewport, shape, seen, numbers, stack)
 
     def compare(self, rectangle: Rectangle, shot: Shot, row: np.ndarray) -> None:
@@ -159,16 +160,10 @@ class _Group:
         best = int(sums.argmin())
         self.rests.append((float(row[self.numbers[best]]), differences[best].copy()))
 
-    def covered(self) -> np.ndarray:
+    def covered(self) -> np.ndarray | None:
         """What differs in most of the frames that are like a picture for the rest: at working size."""
-        covered = np.zeros(work_shape(self.viewport), bool)
-        alike = sorted(self.rests, key=lambda rest: rest[0])[:max(5, len(self.rests) // 2)]
-        if len(alike) < 5:
-            return covered
-        small = np.zeros(self.shape, np.uint8)
-        small[self.seen] = np.median([rest for _, rest in alike], axis=0) > _COVERED
-        small = cv2.dilate(cv2.morphologyEx(small, cv2.MORPH_OPEN, np.ones((2, 2))), np.ones((3, 3)))
-        return cv2.resize(small, covered.shape[::-1], interpolation=cv2.INTER_NEAREST).astype(bool)
+        alike = sorted(self.rests, key=lambda rest: rest[0])[:max(_ALIKE, len(self.rests) // 2)]
+        return covered([rest for _, rest in alike], self.viewport, self.seen)
 
 
 @dataclass
@@ -190,25 +185,7 @@ class _Look:
 
 def _look_at_all(scene: Scene, clock: Clock, turns: Sequence[dict], encode: Encode) -> dict[str, Found]:
     looks = [look for turn in turns for look in _looks(scene, clock, turn)]
-    wanted = np.array(sorted({time for look in looks for time in look.near | look.later}))
-    windows = {look.viewport: Window(scene.rectangle.seen(look.viewport, scene.video.size, look.shape),
-                                     scene.hidden(look.viewport)) for look in looks}
-    pages: dict[str, bytes] = {}
-    active, waiting = [], sorted(looks, key=lambda look: min(look.near))
-    by_end = sorted(scene.shown, key=lambda entry: entry.end)
-    order, ends = [scene.names[entry.picture] for entry in by_end], np.array([entry.end for entry in by_end])
-    for shot in scene.video.shots(wanted):
-        while waiting and min(waiting[0].near) <= shot.time:
-            active.append(waiting.pop(0))
-        cuts: dict[tuple, np.ndarray] = {}
-        for look in list(active):
-            _take(scene, look, shot, cuts)
-            if shot.time >= look.last:
-                _finish(scene, look, windows[look.viewport], order, ends)
-                active.remove(look)
-    for look in [*active, *waiting]:
-        if look.view.near:
-            _finish(scene, look, windows[look.viewport], order, ends)
+    scene = _judge_all(scene, looks)
     _distrust(looks)
     scores = [look.verdict.similarity for look in looks
               if look.verdict and look.verdict.similarity is not None and not look.verdict.late]
@@ -216,8 +193,57 @@ def _look_at_all(scene: Scene, clock: Clock, turns: Sequence[dict], encode: Enco
     for look in looks:  # better than what was taken, and yet not what the frame shows
         if look.verdict and look.verdict.similarity is not None and look.verdict.better_similarity < usual - _UNLIKE:
             look.verdict = replace(look.verdict, better=None)
-    _cut_pages(scene, looks, encode, pages)
-    return _conclude(scene, clock, turns, looks, pages, usual)
+    return _conclude(scene, clock, turns, looks, _cut_pages(scene, looks, encode), usual)
+
+
+def _judge_all(scene: Scene, looks: Sequence[_Look]) -> Scene:
+    """Walk through the video and judge each look when its frames have come; the scene with what the first ones show of
+    what covers the page."""
+    wanted = np.array(sorted({time for look in looks for time in look.near | look.later}))
+    by_end = sorted(scene.shown, key=lambda entry: entry.end)
+    order, ends = [scene.names[entry.picture] for entry in by_end], np.array([entry.end for entry in by_end])
+    windows: dict[tuple[int, int], Window] = {}
+    complete: list[_Look] = []
+
+    def judge_complete() -> None:
+        nonlocal scene
+        if not windows:
+            scene = replace(scene, covered=scene.covered | _covered_in(scene, complete))
+            windows.update((look.viewport, Window(scene.rectangle.seen(look.viewport, scene.video.size, look.shape),
+                                                  scene.hidden(look.viewport))) for look in looks)
+        while complete:
+            look = complete.pop(0)
+            _finish(scene, look, windows[look.viewport], order, ends)
+
+    active, waiting = [], sorted(looks, key=lambda look: min(look.near))
+    for shot in scene.video.shots(wanted):
+        while waiting and min(waiting[0].near) <= shot.time:
+            active.append(waiting.pop(0))
+        cuts: dict[tuple, np.ndarray] = {}
+        for look in list(active):
+            _take(scene, look, shot, cuts)
+            if shot.time >= look.last:
+                complete.append(look)
+                active.remove(look)
+        if windows or len(complete) >= _PAIRS:
+            judge_complete()
+    complete += [look for look in [*active, *waiting] if look.view.near]
+    judge_complete()
+    return scene
+
+
+def _covered_in(scene: Scene, looks: Sequence[_Look]) -> dict[tuple[int, int], np.ndarray]:
+    """What still differs, of what seemed covered, now that it is known which frames show which screenshots."""
+    found: dict[tuple[int, int], np.ndarray] = {}
+    for viewport in {look.viewport for look in looks} & scene.covered.keys():
+        seen = scene.rectangle.seen(viewport, scene.video.size, small_shape(viewport))
+        pairs = [(look.picture.grey, look.view.near[look.view.number]) for look in looks
+                 if look.viewport == viewport and look.view.number in look.view.near
+                 and look.picture and look.picture.viewport == viewport and not look.picture.blank]
+        differences = [cv2.absdiff(*(small(page, viewport)[seen] for page in pair)) for pair in pairs]
+        if (mask := covered(differences, viewport, seen)) is not None:
+            found[viewport] = tightened(scene.covered[viewport] & mask, pairs)
+    return found
 
 
 def _distrust(looks: Sequence[_Look]) -> None:
@@ -274,8 +300,9 @@ def _finish(scene: Scene, look: _Look, window: Window, order: list[str], ends: n
     look.view = View(look.view.number, newer=look.view.newer)
 
 
-def _cut_pages(scene: Scene, looks: Sequence[_Look], encode: Encode, pages: dict[str, bytes]) -> None:
-    """The page in colour, for the turns whose screenshot no captured one replaces."""
+def _cut_pages(scene: Scene, looks: Sequence[_Look], encode: Encode) -> dict[str, bytes]:
+    """The page in colour, for the turns whose screenshot no captured one replaces; by turn and piece of the clock."""
+    pages: dict[str, bytes] = {}
     due: dict[float, list[_Look]] = {}
     for look in looks:
         verdict = look.verdict
@@ -284,6 +311,7 @@ def _cut_pages(scene: Scene, looks: Sequence[_Look], encode: Encode, pages: dict
     for shot in scene.video.shots(np.array(sorted(due))):
         for look in due[min(due, key=lambda time: abs(time - shot.time))]:
             pages[f"{look.turn['id']} {look.piece.begin}"] = encode(_page(scene, look, shot))
+    return pages
 
 
 def _page(scene: Scene, look: _Look, shot: Shot) -> np.ndarray:

@@ -52,7 +52,11 @@ def _embedding(model: str) -> Scorer:
     except ImportError:
         raise InputError(f"--scorer {model}: needs sentence-transformers; install it, or leave the option out for the "
                          "lexical scorer") from None
-    encoder = SentenceTransformer(model)
+    try:
+        encoder = SentenceTransformer(model)
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise InputError(f"--scorer {model}: not a sentence-transformers model that can be loaded: {reason}") from None
 
     def score(query: str, documents: Sequence[str]) -> list[float]:
         if not documents:
