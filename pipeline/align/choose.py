@@ -22,7 +22,6 @@ _UNSURE = 0.03  # seconds by which the clock may be wrong; it is rather early th
 _LEAST = 4  # changed pixels that a tile needs to have a say
 _LIKE = 0.5  # of a change, by which a picture may differ from the side that it is on
 _NOISE = 4.0  # grey levels that compression adds to that
-_LARGE = 4  # tiles: more than a pointer covers
 _SMALL = 600.0  # grey levels, summed over pixels: less is a caret, not another state of the page
 _LEFT_OUT = 20_000.0  # grey levels, summed over pixels: more is not left out by a video's coding
 _MOSTLY = 0.7  # of a change, that another screenshot must explain
@@ -237,11 +236,11 @@ def _is_late(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[
     small = 0
     for (_, sides, late), (_, there) in zip(changes, pointers, strict=True):
         late = late & ~left
-        if left.any() and not there.any():  # it stands where it looks different
+        if not there.any():  # it stands where it looks different, or came from beside the page
             there = pointer.heaviest(sides.other, sides.apart)
         if sides.apart[late].sum() < max(_SMALL, 2 * sides.apart[sides.other & ~there].sum()):
             continue
-        if late.sum() >= _LARGE or not pointer.may_be(late):
+        if not pointer.may_be(late):
             return True
         for grey in others:
             explained = _sides(taken, grey, before)

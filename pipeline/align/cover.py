@@ -11,7 +11,7 @@ from .pictures import work_shape
 SMALL = 5  # times smaller than working size: small enough that a video's blur is no difference
 _LEAST = 5  # pairs of frame and screenshot that must have been compared
 _BLUR = 3  # pixels at working size over which a video's traces are evened out
-_FILLED = 0.2  # of the fullest row or column: less is not what covers, but chance
+_FILLED = 0.4  # of the fullest row or column: less is not what covers, but chance
 _MARGIN = 2  # pixels at working size that coding spoils around it
 _COVERED = 14  # grey levels by which most frames differ where something covers the page
 
