@@ -6,6 +6,7 @@ one place stands at another.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -27,17 +28,12 @@ def moved(gone: np.ndarray, come: np.ndarray, before: np.ndarray, page: np.ndarr
     or false)."""
     left, arrived = np.zeros_like(gone), np.zeros_like(come)
     places = list(_clusters(come))
-    if not places:
-        return left, arrived
-    open_part = cv2.resize(np.any(places, axis=0).astype(np.uint8), None, fx=TILE, fy=TILE,
-                           interpolation=cv2.INTER_NEAREST)[:page.shape[0], :page.shape[1]].astype(bool)
-    new = open_part & (np.minimum(cv2.absdiff(page, taken), cv2.absdiff(page, before)) > CHANGED)
-    for cluster in _clusters(gone):
-        if place := _place(cluster, new, before, page, taken):
-            left |= cluster
-            for there in places:
-                if there[place].any():
-                    arrived |= there
+    for cluster in _clusters(gone) if places else ():
+        if thing := _Thing.in_tiles(cluster, before, taken):
+            found = [there for there in places if thing.is_in(there, before, page, taken)]
+            if found:
+                left |= cluster
+                arrived |= np.any(found, axis=0)
     return left, arrived
 
 
@@ -60,28 +56,52 @@ def may_be(tiles: np.ndarray) -> bool:
     return bool(len(rows)) and max(np.ptp(rows), np.ptp(columns)) < _SIDE
 
 
-def _place(tiles: np.ndarray, new: np.ndarray, before: np.ndarray, page: np.ndarray, taken: np.ndarray
-           ) -> tuple[slice, slice] | None:
-    """The tiles in which stands now, where pixels are new, what stood in other ones before; None when it is nowhere
-    else."""
-    part = tuple(slice(ends.min() * TILE, (ends.max() + 1) * TILE) for ends in np.nonzero(tiles))
-    gone = cv2.absdiff(before[part], taken[part]) > CHANGED
-    if not gone.any():
-        return None
-    rows, columns = (slice(ends.min(), ends.max() + 1) for ends in np.nonzero(gone))
-    thing, looks = before[part][rows, columns], gone[rows, columns].astype(np.float32)
-    height, width = thing.shape
-    if min(height, width) < _LEAST_SIDE:
-        return None
-    contrast = float(np.sqrt((cv2.absdiff(before[part], taken[part])[gone].astype(np.float32) ** 2).mean()))
-    if thing.std() < _LOOKS * contrast:
-        return None
-    apart = np.sqrt(np.maximum(cv2.matchTemplate(page, thing, cv2.TM_SQDIFF, mask=looks), 0) / looks.sum()) / contrast
-    alike = np.maximum(cv2.matchTemplate(page, thing, cv2.TM_CCOEFF_NORMED), 1 - apart * (1 - _SAME_THING) / _APART)
-    alike[cv2.matchTemplate(new.astype(np.float32), looks, cv2.TM_CCORR) < _NEW * looks.sum()] = -1
-    top, left = part[0].start + rows.start, part[1].start + columns.start
-    alike[max(0, top - _LEAST_SIDE):top + _LEAST_SIDE, max(0, left - _LEAST_SIDE):left + _LEAST_SIDE] = -1  # no move
-    top, left = np.unravel_index(int(alike.argmax()), alike.shape)
-    if alike[top, left] < _SAME_THING:
-        return None
-    return (slice(top // TILE, (top + height - 1) // TILE + 1), slice(left // TILE, (left + width - 1) // TILE + 1))
+def _pixels(tiles: np.ndarray, margin: tuple[int, int] = (0, 0)) -> tuple[slice, slice]:
+    """Rows and columns of the pixels of tiles, and of some around them."""
+    rows, columns = (slice(max(0, int(ends.min()) * TILE - more), (int(ends.max()) + 1) * TILE + more)
+                     for ends, more in zip(np.nonzero(tiles), margin, strict=True))
+    return rows, columns
+
+
+@dataclass(frozen=True)
+class _Thing:
+    """What a frame shows over the page: its pixels, which of them are its own, its contrast with the page (grey levels,
+    root mean square), and the row and column at which it stands."""
+
+    pixels: np.ndarray
+    own: np.ndarray
+    contrast: float
+    at: tuple[int, int]
+
+    @classmethod
+    def in_tiles(cls, tiles: np.ndarray, before: np.ndarray, taken: np.ndarray) -> "_Thing | None":
+        """What stands in these tiles; None when nothing does that has looks."""
+        part = _pixels(tiles)
+        apart = cv2.absdiff(before[part], taken[part])
+        own = apart > CHANGED
+        if not own.any():
+            return None
+        rows, columns = (slice(ends.min(), ends.max() + 1) for ends in np.nonzero(own))
+        pixels = before[part][rows, columns]
+        contrast = float(np.sqrt((apart[own].astype(np.float32) ** 2).mean()))
+        if min(pixels.shape) < _LEAST_SIDE or pixels.std() < _LOOKS * contrast:
+            return None
+        return cls(pixels, own[rows, columns].astype(np.float32), contrast,
+                   (part[0].start + rows.start, part[1].start + columns.start))
+
+    def is_in(self, tiles: np.ndarray, before: np.ndarray, page: np.ndarray, taken: np.ndarray) -> bool:
+        """Whether it is what a later frame shows in these tiles, and neither the one before nor the screenshot does."""
+        part = _pixels(tiles, self.pixels.shape)
+        there = page[part]
+        if any(side < own for side, own in zip(there.shape, self.pixels.shape, strict=True)):
+            return False
+        new = np.minimum(cv2.absdiff(there, taken[part]), cv2.absdiff(there, before[part])) > CHANGED
+        size = self.own.sum()
+        apart = np.sqrt(np.maximum(cv2.matchTemplate(there, self.pixels, cv2.TM_SQDIFF, mask=self.own), 0) / size)
+        alike = np.maximum(cv2.matchTemplate(there, self.pixels, cv2.TM_CCOEFF_NORMED),
+                           1 - apart / self.contrast * (1 - _SAME_THING) / _APART)
+        alike[cv2.matchTemplate(new.astype(np.float32), self.own, cv2.TM_CCORR) < _NEW * size] = -1
+        top, left = (self.at[axis] - part[axis].start for axis in (0, 1))
+        if top > -_LEAST_SIDE and left > -_LEAST_SIDE:  # it has not moved
+            alike[max(0, top - _LEAST_SIDE):top + _LEAST_SIDE, max(0, left - _LEAST_SIDE):left + _LEAST_SIDE] = -1
+        return bool(alike.max() >= _SAME_THING)
