@@ -240,7 +240,7 @@ def _is_late(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[
             there = pointer.heaviest(sides.other, sides.apart)
         if sides.apart[late].sum() < max(_SMALL, 2 * sides.apart[sides.other & ~there].sum()):
             continue
-        if not pointer.may_be(late):
+        if left.any() or not pointer.may_be(late):  # there is but one pointer
             return True
         for grey in others:
             explained = _sides(taken, grey, before)
