@@ -19,7 +19,8 @@ from .destination import Destination, HashingFile
 from .manifest import MANIFEST, parse_manifest
 from .s3_claim import MARKER, Claim
 from .s3_errors import told
-from .s3_objects import Bucket, Parts, part_size
+from .s3_objects import Bucket
+from .s3_parts import Parts, part_size
 
 FILES_AT_ONCE = 8
 WAITING = 16  # files that are complete and not sent yet

@@ -7,31 +7,26 @@ what the service has when all parts are together is held against it. A large obj
 the parts that it has.
 """
 
-import hashlib
 import re
 import sqlite3
 import time
-import zlib
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from itertools import count
 from threading import Lock, Semaphore
-from typing import IO, NamedTuple
+from typing import IO
 
 from schemas import DemotapeError, InputError
 
-PART = 8 << 20  # bytes
-PARTS_OF_A_SIZE = 1_000  # then twice as large ones: the 10,000 parts that S3 allows hold more than an object may have
-PARTS_AT_ONCE = 8
+from .s3_parts import MARK, PART, PARTS_AT_ONCE, Parts, has_etag, is_encrypted, md5, pieces
+
 CONNECTIONS = 16
 ATTEMPTS = 6  # of a request, with pauses that grow
 FIRST_PAUSE = 0.1  # seconds
-MARK = "demotape"  # metadata of every object that an export made
 _ADDRESS = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(?P<prefix>.*))?", re.S)
 _DAMAGED = ("BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch", "IncompleteBody")
 _MISSING = ("NoSuchKey", "404", "NotFound")
@@ -85,36 +80,36 @@ class Bucket:
 
     def __init__(self, address: str, endpoint_url: str | None = None, attempts: int = ATTEMPTS):
         self.address = parse_address(address)
-        self._client = connect(endpoint_url, attempts)
-        self._parts = ThreadPoolExecutor(PARTS_AT_ONCE, thread_name_prefix="s3-part")
-        self._free = Semaphore(PARTS_AT_ONCE + 1)  # parts in memory, of all files together
+        self.client = connect(endpoint_url, attempts)
+        self.senders = ThreadPoolExecutor(PARTS_AT_ONCE, thread_name_prefix="s3-part")
+        self.free = Semaphore(PARTS_AT_ONCE + 1)  # parts in memory, of all files together
         self._answers_md5 = False  # whether this bucket's ETags are MD5s: then nobody need hash a body twice
-        self._keeps_crc32: bool | None = None  # whether parts need no MD5; unknown until one was sent
+        self.keeps_crc32: bool | None = None  # whether parts need no MD5; unknown until one was sent
         self._lock = Lock()
         self._index = sqlite3.connect("", check_same_thread=False)
         self._index.execute("CREATE TABLE object (name TEXT PRIMARY KEY, size INTEGER, etag TEXT, seen INTEGER)")
-        self._uploads: dict[str, str] = {}
+        self.uploads: dict[str, str] = {}
 
     def stop_sending(self) -> None:
         """Wait for the parts that are on their way; none is sent from now on."""
-        self._parts.shutdown(cancel_futures=True)
+        self.senders.shutdown(cancel_futures=True)
 
     def close(self) -> None:
         self.stop_sending()
         self._index.close()
-        self._client.close()
+        self.client.close()
 
     def load(self) -> None:
         """List what is there: objects, and uploads that were interrupted."""
         where = {"Bucket": self.address.bucket, "Prefix": self.address.prefix}
-        for page in self._client.get_paginator("list_objects_v2").paginate(**where):
+        for page in self.client.get_paginator("list_objects_v2").paginate(**where):
             self._index.executemany("INSERT OR REPLACE INTO object VALUES (?, ?, ?, 0)", (
                 (self._name(found["Key"]), found["Size"], found["ETag"].strip('"'))
                 for found in page.get("Contents", ())))
         with _where_it_is_known():
-            for page in self._client.get_paginator("list_multipart_uploads").paginate(**where):
+            for page in self.client.get_paginator("list_multipart_uploads").paginate(**where):
                 for found in page.get("Uploads") or ():
-                    self._uploads[self._name(found["Key"])] = found["UploadId"]
+                    self.uploads[self._name(found["Key"])] = found["UploadId"]
 
     def names(self, *, unseen: bool = False) -> Iterator[str]:
         """Names of what was listed, in order; with `unseen` only of what no call of `is_there` asked for."""
@@ -151,7 +146,7 @@ class Bucket:
         from botocore.exceptions import ClientError
 
         try:
-            self._client.head_object(Bucket=self.address.bucket, Key=self._key(name))
+            self.client.head_object(Bucket=self.address.bucket, Key=self.key(name))
         except ClientError as error:
             if error.response["Error"]["Code"] not in ("404", "NoSuchKey", "NotFound"):
                 raise
@@ -176,8 +171,8 @@ class Bucket:
 
     def put(self, name: str, content: bytes, sha256: str) -> None:
         """Make or replace a small object in one request."""
-        self._until_whole(name, content, self._client.put_object,
-                          {"Key": self._key(name), "Metadata": {MARK: "1", "sha256": sha256}})
+        self.until_whole(name, content, self.client.put_object,
+                          {"Key": self.key(name), "Metadata": {MARK: "1", "sha256": sha256}})
 
     def put_if(self, name: str, content: bytes, etag: str | None) -> bool:
         """Make a small object unless there is one, or replace the one of that ETag; false when it is another.
@@ -186,10 +181,10 @@ class Bucket:
         """
         from botocore.exceptions import ClientError
 
-        told = {"Bucket": self.address.bucket, "Key": self._key(name), "Body": content, "Metadata": {MARK: "1"}}
+        told = {"Bucket": self.address.bucket, "Key": self.key(name), "Body": content, "Metadata": {MARK: "1"}}
         for condition in ({"IfNoneMatch": "*"} if etag is None else {"IfMatch": etag}, {}):
             try:
-                self._client.put_object(**told, **condition)
+                self.client.put_object(**told, **condition)
                 return True
             except ClientError as error:
                 if error.response["Error"]["Code"] in ("PreconditionFailed", "ConditionalRequestConflict"):
@@ -203,7 +198,7 @@ class Bucket:
         from botocore.exceptions import ClientError
 
         try:
-            answer = self._client.get_object(Bucket=self.address.bucket, Key=self._key(name))
+            answer = self.client.get_object(Bucket=self.address.bucket, Key=self.key(name))
         except ClientError as error:
             if error.response["Error"]["Code"] in _MISSING:
                 return None
@@ -219,7 +214,7 @@ class Bucket:
         from botocore.exceptions import ClientError
 
         try:
-            return self._client.head_object(Bucket=self.address.bucket, Key=self._key(name))["ETag"]
+            return self.client.head_object(Bucket=self.address.bucket, Key=self.key(name))["ETag"]
         except ClientError as error:
             if error.response["Error"]["Code"] in _MISSING:
                 return None
@@ -227,41 +222,41 @@ class Bucket:
 
     def delete(self, name: str) -> None:
         """Take an object away; nothing when it is not there."""
-        self._client.delete_object(Bucket=self.address.bucket, Key=self._key(name))
+        self.client.delete_object(Bucket=self.address.bucket, Key=self.key(name))
 
     def abandon_uploads(self) -> None:
         """Take away the parts of interrupted uploads that nothing went on from."""
-        for name, upload in self._uploads.items():
+        for name, upload in self.uploads.items():
             with _where_it_is_known("NoSuchUpload"):
-                self._client.abort_multipart_upload(Bucket=self.address.bucket, Key=self._key(name), UploadId=upload)
+                self.client.abort_multipart_upload(Bucket=self.address.bucket, Key=self.key(name), UploadId=upload)
 
     def read(self, name: str) -> Iterator[bytes]:
         """An object's content in chunks."""
-        with closing(self._client.get_object(Bucket=self.address.bucket, Key=self._key(name))["Body"]) as body:
+        with closing(self.client.get_object(Bucket=self.address.bucket, Key=self.key(name))["Body"]) as body:
             yield from body.iter_chunks(1 << 20)
 
-    def in_parts(self, name: str) -> "Parts":
+    def in_parts(self, name: str) -> Parts:
         """Begin an object that is sent in parts of `part_size` bytes, or go on with it."""
         return Parts(self, name)
 
-    def _parts_of(self, upload: str, key: dict) -> tuple[dict[int, tuple[int, str]], bool]:
+    def parts_of(self, upload: str, key: dict) -> tuple[dict[int, tuple[int, str]], bool]:
         """Size and ETag of the parts that an interrupted upload has, by number; and whether they carry a CRC-32."""
         found: dict[int, tuple[int, str]] = {}
         has_crc32 = False
         with _where_it_is_known():
-            for page in self._client.get_paginator("list_parts").paginate(**key, UploadId=upload):
+            for page in self.client.get_paginator("list_parts").paginate(**key, UploadId=upload):
                 has_crc32 = page.get("ChecksumAlgorithm") == "CRC32"
                 for part in page.get("Parts", ()):
                     found[part["PartNumber"]] = (part["Size"], part["ETag"].strip('"'))
         return found, has_crc32
 
-    def _until_whole(self, name: str, content: bytes, request: Callable, told: dict, digest=None) -> str:
+    def until_whole(self, name: str, content: bytes, request: Callable, told: dict, digest=None) -> str:
         """Send a body until what arrived is what was sent; returns its ETag. `digest`: its MD5, where it is known."""
         from botocore.exceptions import ClientError
 
         crc32 = told.get("ChecksumCRC32")
-        by_md5 = crc32 is None or not self._keeps_crc32
-        digest = digest or (_md5(content) if by_md5 else None)
+        by_md5 = crc32 is None or not self.keeps_crc32
+        digest = digest or (md5(content) if by_md5 else None)
         for attempt in range(ATTEMPTS):
             if by_md5 and (attempt or not self._answers_md5):
                 told = told | {"ContentMD5": b64encode(digest.digest()).decode()}
@@ -271,149 +266,31 @@ class Bucket:
                 if keeps_crc32 and not by_md5:
                     return made["ETag"]
                 is_md5 = by_md5 and made["ETag"].strip('"') == digest.hexdigest()
-                if is_md5 or ("ContentMD5" in told and _is_encrypted(made)):
+                if is_md5 or ("ContentMD5" in told and is_encrypted(made)):
                     self._answers_md5 = is_md5
-                    if crc32 is not None and self._keeps_crc32 is None:
-                        self._keeps_crc32 = keeps_crc32
+                    if crc32 is not None and self.keeps_crc32 is None:
+                        self.keeps_crc32 = keeps_crc32
                     return made["ETag"]
             except ClientError as error:
                 if error.response["Error"]["Code"] not in _DAMAGED:
                     raise
             time.sleep(FIRST_PAUSE * 2**attempt)
-        raise DemotapeError(f"s3://{self.address.bucket}/{self._key(name)}: was damaged on the way {ATTEMPTS} times; "
+        raise DemotapeError(f"s3://{self.address.bucket}/{self.key(name)}: was damaged on the way {ATTEMPTS} times; "
                             "check the network, then run the export again to go on")
 
-    def _crc32_of(self, key: dict) -> str:
+    def crc32_of(self, key: dict) -> str:
         """The CRC-32 of an object's parts' CRC-32s, as the service tells it; with or without `-` and their number."""
-        return self._client.head_object(**key, ChecksumMode="ENABLED").get("ChecksumCRC32", "").partition("-")[0]
+        return self.client.head_object(**key, ChecksumMode="ENABLED").get("ChecksumCRC32", "").partition("-")[0]
 
     def _metadata(self, name: str) -> dict:
-        return self._client.head_object(Bucket=self.address.bucket, Key=self._key(name)).get("Metadata", {})
+        return self.client.head_object(Bucket=self.address.bucket, Key=self.key(name)).get("Metadata", {})
 
-    def _key(self, name: str) -> str:
+    def key(self, name: str) -> str:
+        """The bucket's name of an object."""
         return self.address.prefix + name
 
     def _name(self, key: str) -> str:
         return key[len(self.address.prefix):]
-
-
-class _Sent(NamedTuple):
-    """A part that the service has. `md5`: where it was needed."""
-
-    etag: str
-    crc32: bytes
-    md5: object | None
-
-
-class Parts:
-    """An object that is sent in parts, several at once; those that an interrupted upload has are not sent again."""
-
-    def __init__(self, bucket: Bucket, name: str):
-        self._bucket, self._name = bucket, name
-        self._key = {"Bucket": bucket.address.bucket, "Key": bucket._key(name)}
-        upload = bucket._uploads.get(name)
-        self._there, self._has_crc32 = bucket._parts_of(upload, self._key) if upload else ({}, True)
-        self._upload = upload or bucket._client.create_multipart_upload(
-            **self._key, Metadata={MARK: "1"}, ChecksumAlgorithm="CRC32")["UploadId"]
-        bucket._uploads[name] = self._upload
-        self._sent: list[Future[_Sent]] = []
-
-    def add(self, content: bytes) -> None:
-        """The next part; waits while too many are on their way, and raises what an earlier one met."""
-        if len(self._sent) > PARTS_AT_ONCE:
-            self._sent[-PARTS_AT_ONCE - 1].result()
-        self._bucket._free.acquire()
-        try:
-            self._sent.append(self._bucket._parts.submit(self._send, len(self._sent) + 1, content))
-        except BaseException:
-            self._bucket._free.release()
-            raise
-
-    @property
-    def needs_no_copy(self) -> bool:
-        """Whether the service keeps the CRC-32 of each part, so that the content need not be hashed once more."""
-        return bool(self._has_crc32 and self._bucket._keeps_crc32)
-
-    @property
-    def next_size(self) -> int:
-        """Bytes of the next part, unless it is the last."""
-        return part_size(len(self._sent))
-
-    def end(self, raw: IO[bytes] | None) -> None:
-        """All parts are there: show the object. `raw`: its content, should the service tell the hash of the whole."""
-        sent = [part.result() for part in self._sent]
-        parts = [{"PartNumber": number, "ETag": part.etag} | self._crc32_told(part.crc32)
-                 for number, part in enumerate(sent, 1)]
-        made = self._bucket._client.complete_multipart_upload(
-            **self._key, UploadId=self._upload, MultipartUpload={"Parts": parts})
-        self._bucket._uploads.pop(self._name, None)
-        if not self._is_whole(sent, made) and not (raw and has_etag(raw, made["ETag"].strip('"'))):
-            raise DemotapeError(f"s3://{self._key['Bucket']}/{self._key['Key']}: the S3 service has other parts than "
-                                "were sent; check the network, then run the export again to go on")
-
-    def _is_whole(self, sent: list[_Sent], made: dict) -> bool:
-        if all(part.md5 for part in sent):
-            return _is_encrypted(made) or made["ETag"].strip('"') == _of_parts([part.md5 for part in sent])
-        whole = zlib.crc32(b"".join(part.crc32 for part in sent)).to_bytes(4)
-        return self._bucket._crc32_of(self._key) == b64encode(whole).decode()
-
-    def _send(self, number: int, content: bytes) -> _Sent:
-        try:
-            crc32 = zlib.crc32(content).to_bytes(4)
-            digest = None
-            if there := self._there.get(number):
-                digest = _md5(content)
-                if there == (len(content), digest.hexdigest()):
-                    return _Sent(f'"{digest.hexdigest()}"', crc32, digest)
-            elif not self._bucket._keeps_crc32:
-                digest = _md5(content)
-            told = {"Key": self._key["Key"], "UploadId": self._upload, "PartNumber": number}
-            if self._has_crc32:
-                told |= {"ChecksumAlgorithm": "CRC32"} | self._crc32_told(crc32)
-            etag = self._bucket._until_whole(self._name, content, self._bucket._client.upload_part, told, digest)
-            return _Sent(etag, crc32, digest)
-        finally:
-            self._bucket._free.release()
-
-    def _crc32_told(self, crc32: bytes) -> dict[str, str]:
-        return {"ChecksumCRC32": b64encode(crc32).decode()} if self._has_crc32 else {}
-
-
-def part_size(index: int) -> int:
-    """Bytes of the part of that index, from 0, of a large object; the last is smaller."""
-    return PART << index // PARTS_OF_A_SIZE
-
-
-def pieces(raw: IO[bytes]) -> Iterator[bytes]:
-    """A large object's parts, from where the file stands."""
-    for index in count():
-        if not (part := raw.read(part_size(index))):
-            return
-        yield part
-
-
-def has_etag(raw: IO[bytes], etag: str) -> bool:
-    """Whether an object of this content has that ETag: its MD5, or the MD5 of its parts' MD5s and their number."""
-    raw.seek(0)
-    if "-" in etag:
-        return etag == _of_parts([_md5(part) for part in pieces(raw)])
-    whole = _md5()
-    while part := raw.read(1 << 20):
-        whole.update(part)
-    return etag == whole.hexdigest()
-
-
-def _of_parts(parts: list) -> str:
-    return f"{_md5(b''.join(part.digest() for part in parts)).hexdigest()}-{len(parts)}"
-
-
-def _md5(content: bytes = b""):
-    return hashlib.md5(content, usedforsecurity=False)
-
-
-def _is_encrypted(answer: dict) -> bool:
-    """Whether the ETag in an answer is no hash of the content."""
-    return str(answer.get("ServerSideEncryption", "")).startswith("aws:kms") or "SSECustomerAlgorithm" in answer
 
 
 @contextmanager
