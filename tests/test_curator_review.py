@@ -365,12 +365,13 @@ def test_another_target_by_clicking_in_the_picture(page, site, demonstration):
 
 
 def test_a_box_has_its_place_before_the_picture_has_come(page, site, demonstration):
-    waiting = []
-    page.route("**/blobs/**", lambda route: waiting.append(route))
+    waiting, is_held = [], True
+    page.route("**/blobs/**", lambda route: waiting.append(route) if is_held else route.continue_())
     page.goto(f"{site.url}demonstrations/{demonstration}?turn=t3&view=targets", wait_until="commit")
     expect(page.locator("#choices .choice")).to_have_count(2)
     place = page.locator("#screen-picture").bounding_box()
-    assert waiting and place["width"] > 400
+    assert place["width"] > 400 and not page.evaluate("document.querySelector('#screen-picture img').complete")
+    is_held = False  # one that comes only now must not wait for ever
     for route in waiting:
         route.continue_()
     page.wait_for_load_state()

@@ -8,7 +8,7 @@ import numpy as np
 
 from .pictures import work_shape
 
-SMALL = 5  # times smaller than working size: small enough that a video's blur is no difference
+_SMALL = 5  # times smaller than working size: small enough that a video's blur is no difference
 _LEAST = 5  # pairs of frame and screenshot that must have been compared
 _BLUR = 3  # pixels at working size over which a video's traces are evened out
 _FILLED = 0.4  # of the fullest row or column: less is not what covers, but chance
@@ -19,7 +19,7 @@ _COVERED = 14  # grey levels by which most frames differ where something covers 
 def small_shape(viewport: tuple[int, int]) -> tuple[int, int]:
     """Rows and columns of a page of this viewport, small."""
     rows, columns = work_shape(viewport)
-    return max(8, rows // SMALL), max(8, columns // SMALL)
+    return max(8, rows // _SMALL), max(8, columns // _SMALL)
 
 
 def small(page: np.ndarray, viewport: tuple[int, int]) -> np.ndarray:

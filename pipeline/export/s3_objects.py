@@ -24,7 +24,7 @@ from schemas import DemotapeError, InputError
 
 from .s3_parts import MARK, PART, PARTS_AT_ONCE, Parts, has_etag, is_encrypted, md5, pieces
 
-CONNECTIONS = 16
+CONNECTIONS = 20  # files and parts that are sent at once, and who renews the claim
 ATTEMPTS = 6  # of a request, with pauses that grow
 FIRST_PAUSE = 0.1  # seconds
 _ADDRESS = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(?P<prefix>.*))?", re.S)
@@ -172,7 +172,7 @@ class Bucket:
     def put(self, name: str, content: bytes, sha256: str) -> None:
         """Make or replace a small object in one request."""
         self.until_whole(name, content, self.client.put_object,
-                          {"Key": self.key(name), "Metadata": {MARK: "1", "sha256": sha256}})
+                         {"Key": self.key(name), "Metadata": {MARK: "1", "sha256": sha256}})
 
     def put_if(self, name: str, content: bytes, etag: str | None) -> bool:
         """Make a small object unless there is one, or replace the one of that ETag; false when it is another.
