@@ -11,7 +11,7 @@ from typing import Literal
 
 from schemas import DemotapeError, InputError
 
-from . import refresh
+from . import refresh, workers
 
 CONNECT_TIMEOUT = 10  # seconds in which a scheduler must answer
 
@@ -66,6 +66,7 @@ def run(jobs: Sequence[Job], executor: Executor) -> Iterator[Outcome]:
 
 def work(job: Job) -> Outcome:
     """Process one recording in whatever process this is; a failure is an outcome, not an exception."""
+    workers.keep_freed_memory()
     try:
         demonstration, changed = refresh(job.path, chat=job.chat, speakers=job.speakers, video=job.video)
     except DemotapeError as error:
@@ -118,14 +119,7 @@ class _Lazy(Future):
 
 def _pool(jobs: int) -> ProcessPoolExecutor:
     # A fresh interpreter for each: forking a process with threads, as decoders and OpenCV have, may hang.
-    return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_alone)
-
-
-def _alone() -> None:
-    """Leave the cores to the other processes."""
-    import cv2
-
-    cv2.setNumThreads(1)
+    return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=workers.begin)
 
 
 def _cluster(address: str):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from schemas import DemotapeError
 
+from .. import workers
 from .destination import Destination, HashingFile
 from .source import File, Line, Options, Source, Tally
 
@@ -71,6 +72,7 @@ class Files:
 def run(sources: Iterable[Source], format: Format, destination: Destination, options: Options, *, jobs: int = 1,
         progress: Callable[[str], None] = lambda name: None) -> None:
     """Write all demonstrations in their order; the bytes do not depend on the number of `jobs`."""
+    workers.keep_freed_memory()
     with format.writer(destination, options) as writer:
         for source, samples, tally in _made(_claimed(sources, destination), format, options, jobs):
             for sample in samples:
@@ -102,7 +104,8 @@ def _made_elsewhere(sources: Iterable[Source], format: Format, options: Options,
     """The same by several processes. What they make goes through files, so that no demonstration is in memory whole."""
     waiting: deque[tuple[Source, Path, Future]] = deque()
     # A fresh interpreter for each: forking a process with threads may hang.
-    with _folder() as folder, ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_alone) as pool:
+    with (_folder() as folder,
+          ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=workers.begin) as pool):
         try:
             for number, source in enumerate(sources):
                 spool = folder / str(number)
@@ -145,10 +148,3 @@ def _read(spool: Path) -> Iterator:
 def _folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="demotape-export-") as folder:
         yield Path(folder)
-
-
-def _alone() -> None:
-    """Leave the cores to the other processes."""
-    import cv2
-
-    cv2.setNumThreads(1)

@@ -1,0 +1,32 @@
+"""What a process that works on recordings sets for itself."""
+
+import ctypes
+import platform
+from functools import cache
+
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h
+_KEPT = 64 << 20  # bytes freed at the top of the heap that may stay there
+_HEAP_BLOCK = 32 << 20  # bytes of the largest block that comes from the heap; glibc takes no larger one
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Have the C library keep some memory that was freed for what is asked for next.
+
+    A picture is a few megabytes. glibc asks the system for each block of that size and gives it back at once, always
+    so in a Dask worker (its nanny sets MALLOC_TRIM_THRESHOLD_) and else until it has learned better; the system clears
+    every page anew: a third of the time that a recording takes. Does nothing where there is no glibc. See mallopt(3).
+    """
+    if platform.libc_ver()[0] != "glibc":
+        return
+    mallopt = ctypes.CDLL(None).mallopt
+    mallopt(_M_MMAP_THRESHOLD, _HEAP_BLOCK)
+    mallopt(_M_TRIM_THRESHOLD, _KEPT)
+
+
+def begin() -> None:
+    """What a process of a pool begins with: the cores are left to the others, each of which has work of its own."""
+    import cv2
+
+    cv2.setNumThreads(1)
+    keep_freed_memory()
