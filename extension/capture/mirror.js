@@ -359,6 +359,7 @@ demotape.mirror = (function () {
   // Warming: put texts together while nothing else is to be done.
 
   const SLICE = 12; // ms at a time
+  const IDLE_WAIT = 50; // ms; a page that paints nothing more may be called idle only after the next time that it paints
   // Between two times, so that a page that changes all the time is not followed all the time: ms at least and at most, and
   // how much longer than the work itself took.
   const REST_LEAST = 15, REST_MOST = 60, REST_SHARE = 8;
@@ -366,7 +367,7 @@ demotape.mirror = (function () {
   function warmSoon() {
     if (shared.warming) return;
     shared.warming = true;
-    setTimeout(() => requestIdleCallback(warm, { timeout: 1000 }), shared.warmed ? rest : 0);
+    setTimeout(() => requestIdleCallback(warm, { timeout: IDLE_WAIT }), shared.warmed ? rest : 0);
   }
 
   function warm(deadline) {

@@ -79,13 +79,15 @@ demotape.table = (function () {
   }
 
   function walkChildren(parent, context, place) {
-    const { children } = parent;
-    if (children.length > LONG_LIST && inOrder(children)) {
+    const child = parent.firstElementChild;
+    if (!child) return;
+    if (parent.childElementCount > LONG_LIST && inOrder(parent.children)) {
+      const { children } = parent;
       const [first, last] = windowOf(children, place);
       context.passedOver = true;
       for (let index = first; index <= last; index++) walk(children[index], context, place);
     } else {
-      for (let child = parent.firstElementChild; child; child = child.nextElementSibling) walk(child, context, place);
+      for (let at = child; at; at = at.nextElementSibling) walk(at, context, place);
     }
   }
 
