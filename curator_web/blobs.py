@@ -50,10 +50,17 @@ def thumbnail(recording_id: str, sha256: str) -> Response:
 
 @blueprint.get("/snapshot/<recording_id>/<sha256>")
 def snapshot(recording_id: str, sha256: str) -> Response:
-    """A DOM snapshot, for a sandboxed frame; `uid` names the element to outline."""
+    """A DOM snapshot, for a sandboxed frame.
+
+    `uid` names the element to outline; from `screenshot`, by the boxes in `elements`, comes what scripts painted in a
+    viewport that is `width` wide.
+    """
     recording = _recording(recording_id)
-    _blob(recording, sha256)
-    content = render(recording, {"dom": sha256}, outline=request.args.get("uid", ""))
+    state: dict = {"dom": sha256, "viewport": {"width": request.args.get("width", 0, int)}}
+    state |= {name: request.args[name] for name in ("screenshot", "elements") if name in request.args}
+    for name in state.keys() - {"viewport"}:
+        _blob(recording, state[name])
+    content = render(recording, state, outline=request.args.get("uid", ""))
     response = immutable(content.encode("utf-8", "replace"), "text/html; charset=utf-8")
     response.headers["Content-Security-Policy"] = SNAPSHOT_POLICY
     return response

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from math import isfinite
 from urllib.parse import urldefrag, urljoin
 
 import cv2
@@ -106,6 +107,7 @@ class _Page:
 
     def __init__(self, resources: Resources, paint: Painter, mark: str):
         self.resources, self.paint, self.mark = resources, paint, mark
+        self.sizes: list[str] = []  # rules that give canvases their size
 
     def document(self, text: str, depth: int = 0) -> str:
         if not _is_regular(text):
@@ -114,7 +116,10 @@ class _Page:
         root = _START_TAG.search(text)
         base = html.unescape(dict(_ATTRIBUTE.findall(root[2])).get("data-demotape-base", "")) if root else ""
         text = _STYLE.sub(lambda found: found[1] + _css(found[2], base, self.resources) + found[3], text)
-        return _START_TAG.sub(lambda found: self._start_tag(found, base, depth), text) + self.mark
+        outer, self.sizes = self.sizes, []
+        text = _START_TAG.sub(lambda found: self._start_tag(found, base, depth), text) + self.mark
+        sizes, self.sizes = self.sizes, outer
+        return f"{text}<style>{''.join(sizes)}</style>" if sizes else text
 
     def _start_tag(self, found: re.Match, base: str, depth: int) -> str:
         tag = found[1].lower()
@@ -133,13 +138,35 @@ class _Page:
                 attributes["srcdoc"] = self.document(inner, depth + 1)
         if "style" in attributes:
             attributes["style"] = _css(attributes["style"], base, self.resources)
+        if tag == "canvas":
+            self.sizes.append(_size_of_canvas(attributes))
         if tag in _SOURCES:
             _embed(tag, attributes, base, self.resources)
-        if tag in _PAINTED and (picture := self.paint(attributes.get(UID_ATTRIBUTE, ""))):
-            attributes["style"] = (f"{attributes.get('style', '')};background:url({picture}) 0 0/100% 100% no-repeat "
-                                   "border-box border-box")
+        if tag in _PAINTED and (background := self.paint(attributes.get(UID_ATTRIBUTE, ""))):
+            attributes["style"] = f"{attributes.get('style', '')};background:{background}"
         written = "".join(f' {name}="{html.escape(value)}"' for name, value in attributes.items())
         return f"<{found[1]}{written}>"
+
+
+def _seen(start: float, length: float, limit: int) -> range:
+    """Pixels of a box that are in the picture."""
+    return range(min(max(round(start), 0), limit), max(min(round(start + length), limit), 0))
+
+
+def _percent(part: float, whole: float) -> float:
+    return round(100 * part / whole, 4) if abs(whole) >= 1 else 0
+
+
+def _size_of_canvas(attributes: dict[str, str]) -> str:
+    """A rule, weaker than any of the page's, that gives a canvas its size: without scripts it is a mere inline element
+    (HTML, section 15.4.2)."""
+    uid, (width, height) = attributes.get(UID_ATTRIBUTE, ""), (
+        int(attributes[name]) if re.fullmatch(r"\d{1,5}", attributes.get(name, "")) else usual
+        for name, usual in (("width", 300), ("height", 150)))
+    if not _UID.fullmatch(uid):
+        return ""
+    return (f':where([{UID_ATTRIBUTE}="{uid}"]){{display:inline-block;width:{width}px;'
+            f"aspect-ratio:{width}/{height}}}")
 
 
 def _is_regular(text: str) -> bool:
@@ -199,29 +226,37 @@ def _absolute(base: str, address: str) -> str:
 
 
 def _painter(recording: Recording, state: dict) -> Painter:
-    """Gives what the screenshot shows in the box of an element, as a data: URI."""
+    """Gives a CSS background for an element: what the screenshot shows in its box."""
     @lru_cache(maxsize=1)
     def picture() -> np.ndarray | None:
-        if not state.get("screenshot"):
+        if not (state.get("screenshot") and state["viewport"]["width"] > 0):
             return None
         return cv2.imdecode(np.frombuffer(recording.blob(state["screenshot"]), np.uint8), cv2.IMREAD_COLOR)
 
     @lru_cache(maxsize=1)
     def boxes() -> dict[str, dict]:
-        rows = json.loads(recording.blob(state["elements"])) if state.get("elements") else []
-        return {row["uid"]: row["bbox"] for row in rows if row["tag"] in _PAINTED}
+        try:
+            rows = json.loads(recording.blob(state["elements"])) if state.get("elements") else []
+            return {row["uid"]: row["bbox"] for row in rows if row["tag"] in _PAINTED
+                    and all(isfinite(row["bbox"][name]) for name in ("x", "y", "width", "height"))}
+        except (ValueError, TypeError, KeyError):
+            return {}  # no element table; `demotape check` reports it
 
     def paint(uid: str) -> str | None:
         box, image = boxes().get(uid), picture()
-        if box is None or image is None:
+        if not box or image is None:
             return None
-        scale = image.shape[1] / max(state["viewport"]["width"], 1)
-        canvas = np.zeros((max(1, round(box["height"] * scale)), max(1, round(box["width"] * scale)), 4), np.uint8)
-        left, top = round(box["x"] * scale), round(box["y"] * scale)
-        x, y = max(left, 0), max(top, 0)
-        seen = image[y:top + canvas.shape[0], x:left + canvas.shape[1]]
-        canvas[y - top:y - top + seen.shape[0], x - left:x - left + seen.shape[1], :3] = seen
-        canvas[y - top:y - top + seen.shape[0], x - left:x - left + seen.shape[1], 3] = 255
-        return "data:image/png;base64," + base64.b64encode(cv2.imencode(".png", canvas)[1]).decode()
+        scale = image.shape[1] / state["viewport"]["width"]
+        across = _seen(box["x"] * scale, box["width"] * scale, image.shape[1])
+        down = _seen(box["y"] * scale, box["height"] * scale, image.shape[0])
+        if not (across and down):
+            return None
+        seen = image[down.start:down.stop, across.start:across.stop]
+        place = " ".join(f"{_percent(first - box[name] * scale, box[size] * scale - len(part))}%"
+                         for part, first, name, size in ((across, across.start, "x", "width"),
+                                                         (down, down.start, "y", "height")))
+        size = f"{_percent(len(across), box['width'] * scale)}% {_percent(len(down), box['height'] * scale)}%"
+        content = base64.b64encode(cv2.imencode(".png", seen)[1]).decode()
+        return f"url(data:image/png;base64,{content}) {place}/{size} no-repeat border-box border-box"
 
     return paint
