@@ -68,6 +68,7 @@ def cookies(browser, site) -> dict[str, list]:
         context = browser.new_context()
         page = context.new_page()
         page.goto(f"{site.url}/")
+        expect(page.locator("#name")).to_be_focused()  # by the browser, with the first picture of the page
         page.keyboard.type(name)
         page.keyboard.press("Tab")
         page.keyboard.type(PASSWORD)
