@@ -7,9 +7,34 @@ frames of other islands with that index, the uid of the frame element and its co
 import html
 import re
 from collections.abc import Mapping
+from itertools import chain
+
+from schemas import UID_ATTRIBUTE, InputError
 
 Path = tuple[int, ...]
 _MARK = re.compile("([\x01\x02])(\\d+)\\1")
+_RUN = r"\d{1,9}\+\d{1,9}"
+_PLAIN = re.compile(f"\x03({_RUN}(?:,{_RUN})*)\x03([^\x03]*)\x03")
+_TAG = re.compile(r"(<[a-zA-Z][^\s/>]*)")
+
+
+def numbered(text: str, island: str) -> str:
+    """A chunk's text with the uids of its plain texts put in.
+
+    A plain text stands between U+0003, behind the numbers of its elements in document order: "first+count,…". Raises
+    InputError when there are not as many numbers as elements.
+    """
+    def put_in(found: re.Match) -> str:
+        parts = _TAG.split(found[2])
+        runs = [(int(first), int(count)) for first, _, count in (run.partition("+") for run in found[1].split(","))]
+        if sum(count for _, count in runs) != len(parts) // 2:
+            raise InputError("there are not as many uids as elements")
+        numbers = chain.from_iterable(range(first, first + count) for first, count in runs)
+        parts[1::2] = [f'{tag} {UID_ATTRIBUTE}="{island}-{number}"'
+                       for tag, number in zip(parts[1::2], numbers, strict=True)]
+        return "".join(parts)
+
+    return _PLAIN.sub(put_in, text) if "\x03" in text else text
 
 
 def assemble(chunks: Mapping[int, str], number: int) -> str:

@@ -12,6 +12,7 @@ from .clock import Clock
 from .frames import Frame
 from .keeper import Keeper
 from .package import Package
+from .merge import numbered
 from .tab_state import TabState
 from .video import PacketVideo
 
@@ -81,7 +82,10 @@ class _Tab(TabState):
             return "rows are missing"
         sizes = self._sizes.setdefault(snapshot["island"], {})
         for number, text in sorted(snapshot["chunks"]):
-            size, depth = len(text), 0
+            try:
+                size, depth = len(numbered(text, snapshot["island"])), 0
+            except InputError:
+                return "its uids do not fit"
             for mark, inner in _MARK.findall(text):
                 if int(inner) not in sizes:
                     return "pieces of it are missing"

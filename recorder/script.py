@@ -4,7 +4,8 @@ from functools import cache
 from pathlib import Path
 
 _FOLDER = Path(__file__).resolve().parent.parent / "extension" / "capture"
-FILES = ("island.js", "secrets.js", "elements.js", "mirror.js", "table.js", "closed.js", "snapshot.js", "events.js")
+FILES = ("island.js", "secrets.js", "elements.js", "plain.js", "mirror.js", "table.js", "closed.js", "snapshot.js",
+         "events.js")
 WORLD = "demotape"
 BINDING = "demotapeSend"
 _START = f"""demotape.events.start(globalThis.{BINDING}, (field, value) =>

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from .frames import Frame, FrameRing, black_out
-from .merge import secret_boxes
+from .merge import numbered, secret_boxes
 
 _HOLD = 3.0  # seconds that frames of a new document wait to be told what in them is secret
 
@@ -57,9 +57,10 @@ class TabState:
 
     def _whole(self, snapshot: dict) -> dict:
         """A snapshot with all its chunks and rows: what its island sent before comes by number only."""
-        chunks = self._chunks.setdefault(snapshot["island"], {})
-        chunks.update(snapshot["chunks"])
-        known = self._rows.setdefault(snapshot["island"], {})
+        island = snapshot["island"]
+        chunks = self._chunks.setdefault(island, {})
+        chunks.update((number, numbered(text, island)) for number, text in snapshot["chunks"])
+        known = self._rows.setdefault(island, {})
         known.update(row for row in snapshot["rows"] if isinstance(row, list))
         rows = [known[row if isinstance(row, int) else row[0]] for row in snapshot["rows"]]
         return snapshot | {"chunks": chunks, "rows": rows}

@@ -91,7 +91,7 @@ def _is_number(value: Any) -> bool:
 class SnapshotSchema(Strict):
     """What an island shows. Rows and chunks that were sent before come by number only."""
 
-    island = string("name of the island")
+    island = string("name of the island", validate=validate.Length(max=40))
     root = integer("number of the chunk that is its document", validate=validate.Range(min=0))
     chunks = ChunksField(required=True, metadata={"description": "pieces of its text: number, text"})
     rows = RowsField(required=True, metadata={"description": "rows of its element table"})

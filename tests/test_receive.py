@@ -130,6 +130,8 @@ LEFT_OUT = [
     ("a chunk that is missing", with_snapshot(chunks=[[0, "\x0199\x01"]]), "pieces of it are missing"),
     ("a root that is missing", with_snapshot(root=5), "its root is missing"),
     ("chunks in a circle", with_snapshot(root=1, chunks=[[0, "\x011\x01"], [1, "\x010\x01"]]), "pieces of it"),
+    ("uids that are too few", with_snapshot(chunks=[[0, "\x031+1\x03<b><i></i></b>\x03"]]), "uids do not fit"),
+    ("uids that are too many", with_snapshot(chunks=[[0, "\x031+999999999\x03<b></b>\x03"]]), "uids do not fit"),
     ("chunks that blow up", with_snapshot(root=59, chunks=BOMB), "it is too large"),
 ]
 

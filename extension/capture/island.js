@@ -94,14 +94,14 @@ demotape.island = (function () {
   return { root, path, documentOf, indexInParent, contentBox, transform, framePath };
 })();
 
-/** State shared by the scripts of one island: the uid map, the current gesture, what was scrolled, what is secret. */
+/** State shared by the scripts of one island: the elements' numbers, the current gesture, what was scrolled, what is secret. */
 demotape.shared = (function () {
   const top = demotape.island.root();
   if (top !== window && top.demotape.shared) return top.demotape.shared;
   return {
     rootFrame: window,
     prefix: crypto.getRandomValues(new Uint32Array(1))[0].toString(36),
-    uids: new WeakMap(),
+    numbers: new WeakMap(),
     next: 1,
     messages: 0,
     acted: -Infinity, // when the person last did something
@@ -115,16 +115,16 @@ demotape.shared = (function () {
   };
 })();
 
-/** The id of an element, for the life of its document. Kept beside the page, never in it. */
-demotape.uid = function (element) {
+/** The number of an element in its island, for the life of its document. Kept beside the page, never in it. */
+demotape.number = function (element) {
   const { shared } = demotape;
-  let uid = shared.uids.get(element);
-  if (uid === undefined) {
-    uid = shared.prefix + "-" + shared.next++;
-    shared.uids.set(element, uid);
-  }
-  return uid;
+  let number = shared.numbers.get(element);
+  if (number === undefined) shared.numbers.set(element, (number = shared.next++));
+  return number;
 };
+
+/** The id of an element: its number, with its island's prefix. */
+demotape.uid = (element) => `${demotape.shared.prefix}-${demotape.number(element)}`;
 
 /** An element's shadow root, open or closed (closed ones are made known by the recorder). */
 demotape.shadowRootOf = function (element) {

@@ -2,7 +2,7 @@
 // the last one and not what the page is big.
 //
 // Every element's text is remembered until something in it changes; a MutationObserver forgets what changed, and its
-// ancestors. Large texts are cut into chunks: a chunk stands in its parent's text as a mark, and is sent once. What no
+// ancestors. Where the browser's own text says all, it is taken (plain.js). Large texts are cut into chunks: a chunk stands in its parent's text as a mark, and is sent once. What no
 // observer tells (values of controls, scroll offsets, rules added by script) is compared when a snapshot is taken.
 // Reads only: the page is the same, byte for byte, before and after.
 "use strict";
@@ -32,15 +32,16 @@ demotape.mirror = (function () {
   shared.version ??= 0; // counts what was heard to change
   shared.masks ??= true; // until a whole copy has shown that nothing is marked as secret
 
-  const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\u00a0": "&nbsp;", [MARK]: "\ufffd", [FRAME_MARK]: "\ufffd" };
-  const escapeText = (text) => (/[&<>\u00a0\u0001\u0002]/.test(text) ? text.replace(/[&<>\u00a0\u0001\u0002]/g, (c) => escapes[c]) : text);
-  const escapeAttribute = (text) => (/[&"\u00a0\u0001\u0002]/.test(text) ? text.replace(/[&"\u00a0\u0001\u0002]/g, (c) => escapes[c]) : text);
+  const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\u00a0": "&nbsp;" };
+  const escaped = (character) => escapes[character] ?? "\ufffd"; // one of our marks
+  const escapeText = (text) => (/[&<>\u00a0\u0001-\u0003]/.test(text) ? text.replace(/[&<>\u00a0\u0001-\u0003]/g, escaped) : text);
+  const escapeAttribute = (text) => (/[&<>"\u00a0\u0001-\u0003]/.test(text) ? text.replace(/[&<>"\u00a0\u0001-\u0003]/g, escaped) : text);
   const attribute = (name, value) => ` ${name}="${escapeAttribute(value)}"`;
 
-  /** What is remembered of an element. */
+  /** What is remembered of an element. `html`: its text; null once forgotten, undefined while it has none of its own. */
   function recordOf(element) {
     let record = shared.records.get(element);
-    if (!record) shared.records.set(element, (record = { html: null, state: "", scroll: "", shadow: null, inner: null, facts: null, row: null, runs: null }));
+    if (!record) shared.records.set(element, (record = { html: undefined, state: "", scroll: "", shadow: null, inner: null, facts: null, row: null, runs: null }));
     return record;
   }
 
@@ -60,13 +61,17 @@ demotape.mirror = (function () {
     let at = node.nodeType === Node.ELEMENT_NODE ? node : node.host ?? holderOf(node);
     for (let first = true; at; at = holderOf(at), first = false) {
       const record = shared.records.get(at);
-      if (record) record.facts = null;
-      if (!record || record.html === null) {
-        if (!first) return;
-        continue;
-      }
-      record.html = null;
+      if (!record) continue;
+      record.facts = null;
+      if (record.html === null && !first) return;
+      if (record.html !== undefined) record.html = null;
     }
+  }
+
+  /** An element's text is part of a plain one: it has none of its own. */
+  function partOfPlain(element) {
+    const record = shared.records.get(element);
+    if (record) record.html = undefined;
   }
 
   function onMutations(mutations) {
@@ -169,8 +174,10 @@ demotape.mirror = (function () {
   /** Text of an element: remembered, or put together from its children's. null when time ran out. */
   function elementText(element, until, masked) {
     const record = recordOf(element);
-    if (record.html !== null) return record.html;
+    if (typeof record.html === "string") return record.html;
     if (until && performance.now() > until) return null;
+    const plain = masked ? null : demotape.plain.text(element);
+    if (plain !== null) return (record.html = plain);
     const tag = element.prefix ? `${element.prefix}:${element.localName}` : element.localName;
     if (CONTROLS.has(tag)) {
       shared.controls.add(element);
@@ -237,10 +244,10 @@ demotape.mirror = (function () {
     return tag === "head" ? text + adoptedStyles(element.ownerDocument) : text;
   }
 
-  const escapeMarks = (text) => text.replace(/[\u0001\u0002]/g, "\ufffd");
+  const escapeMarks = (text) => text.replace(/[\u0001-\u0003]/g, "\ufffd");
 
   /**
-   * Text of all children. Runs of siblings become chunks. A run ends behind a child whose uid says so, not at a
+   * Text of all children. Runs of siblings become chunks. A run ends behind a child whose number says so, not at a
    * number of characters, so that a child added before does not move all the boundaries behind it. A run whose parts
    * are the same as the last time keeps its chunk.
    */
@@ -277,7 +284,7 @@ demotape.mirror = (function () {
     return run && run.parts.length === parts.length && run.parts.every((part, index) => part === parts[index]) ? run : null;
   }
 
-  const endsRun = (child) => demotape.uid(child).charCodeAt(demotape.uid(child).length - 1) % 8 === 0;
+  const endsRun = (child) => demotape.number(child) % 8 === 0;
 
   /** Put a text away as a chunk; returns the mark that stands for it. */
   function mark(text, kind) {
@@ -333,7 +340,7 @@ demotape.mirror = (function () {
   function take() {
     const { document } = shared.rootFrame;
     const root = document.documentElement;
-    if (root && recordOf(root).html !== null && shared.rootChunk?.html === recordOf(root).html) return shared.rootChunk.number;
+    if (root && typeof recordOf(root).html === "string" && shared.rootChunk?.html === recordOf(root).html) return shared.rootChunk.number;
     shared.maskSeen ??= false;
     const html = documentText(document, 0);
     shared.masks = shared.maskSeen;
@@ -363,6 +370,7 @@ demotape.mirror = (function () {
   // Between two times, so that a page that changes all the time is not followed all the time: ms at least and at most, and
   // how much longer than the work itself took.
   const REST_LEAST = 15, REST_MOST = 60, REST_SHARE = 8;
+  const LOADING = 1000; // ms in which a page that is being read is left alone: each piece of it would be a change
   let rest = REST_LEAST;
   function warmSoon() {
     if (shared.warming) return;
@@ -375,6 +383,7 @@ demotape.mirror = (function () {
     const { document } = shared.rootFrame;
     if (!document.documentElement) return;
     const start = performance.now();
+    if (document.readyState === "loading" && start < LOADING) return void setTimeout(warmSoon, LOADING - start);
     update();
     const text = documentText(document, start + Math.min(SLICE, deadline.timeRemaining() || SLICE));
     shared.warmed = text !== null;
@@ -392,5 +401,5 @@ demotape.mirror = (function () {
     for (const known of [shared.controls, shared.frames, shared.scopes]) known.clear();
   }
 
-  return { take, unsent, warmSoon, recordOf, forget, update, renew };
+  return { take, unsent, warmSoon, recordOf, partOfPlain, forget, update, renew };
 })();

@@ -1,0 +1,75 @@
+// Plain text: an element and all below it, as the browser itself writes them, where that text says all that is to be
+// kept. It is many times faster than a copy element by element. The uids stand before it, as runs of numbers in document
+// order; the receiver puts them in (`numbered` in recorder/merge.py).
+"use strict";
+
+demotape.plain = (function () {
+  // What a text does not say, or says otherwise than the mirror: state of controls, documents and roots of their own, what
+  // is never kept, and a line break that is swallowed.
+  const UNLIKE = new Set([
+    "html", "head", "input", "select", "option", "textarea", "iframe", "frame", "template", "script", "noscript", "style",
+    "xmp", "noembed", "noframes", "plaintext", "pre", "listing",
+  ]);
+  const MOST = 200; // elements, so that little is told anew when something in it changes
+  const MARK = "\u0003"; // before the runs, between them and the text, and behind it
+  const OURS = /[\u0001-\u0003]|data-demotape-/; // our marks and attributes, which may stand in a page as well
+
+  /** Whether this browser escapes `<` in attributes: else a tag cannot be told from a value. */
+  const escapes = (() => {
+    const sample = document.createElement("i");
+    sample.title = "<";
+    return !sample.outerHTML.includes('"<"');
+  })();
+
+  /** The marked text of an element; null where it would not say all. */
+  function text(element) {
+    if (!escapes || UNLIKE.has(element.localName) || element.ownerDocument.contentType !== "text/html") return null;
+    const below = element.getElementsByTagName("*");
+    const { length } = below;
+    if (length >= MOST || holdsScrolled(element)) return null;
+    const runs = runsOf(element, below, length);
+    if (!runs) return null;
+    const html = element.outerHTML;
+    return OURS.test(html) || tagsIn(html) !== length + 1 ? null : MARK + runs + MARK + html + MARK;
+  }
+
+  /** Start tags in a text; -1 where it holds comments, or tags that begin with no letter. */
+  function tagsIn(html) {
+    let count = 0;
+    for (let at = html.indexOf("<"); at >= 0; at = html.indexOf("<", at + 1)) {
+      const code = html.charCodeAt(at + 1) | 32; // of a small letter
+      if (code >= 97 && code <= 122) count++;
+      else if (code !== 47) return -1; // no end tag either
+    }
+    return count;
+  }
+
+  function holdsScrolled(element) {
+    for (const scrolled of demotape.shared.scrolled) if (element.contains(scrolled)) return true;
+    return false;
+  }
+
+  /** Numbers of an element and all below it, as "first+count,…"; null where one is not told whole by its text. */
+  function runsOf(element, below, length) {
+    let runs = "", first = 0, count = 0;
+    for (let index = -1; index < length; index++) {
+      const at = index < 0 ? element : below[index];
+      const tag = at.localName;
+      if (UNLIKE.has(tag) || (tag === "img" && mayChoose(at)) || demotape.shadowRootOf(at)) return null;
+      demotape.mirror.partOfPlain(at);
+      const number = demotape.number(at);
+      if (number === first + count) count++;
+      else {
+        if (count) runs += `${first}+${count},`;
+        first = number;
+        count = 1;
+      }
+    }
+    return `${runs}${first}+${count}`;
+  }
+
+  /** Whether it is not the picture's `src` alone that says what is shown. */
+  const mayChoose = (picture) => picture.hasAttribute("srcset") || picture.parentNode?.localName === "picture";
+
+  return { text };
+})();

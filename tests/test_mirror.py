@@ -1,0 +1,88 @@
+"""The mirror's text of a page in a real Chromium: the same whether the browser wrote parts of it or the script did."""
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from recorder.merge import assemble, numbered
+from recorder.script import FILES
+from recorder.script import _FOLDER as CAPTURE
+
+PAGE = """<!DOCTYPE html><html lang=en><head><meta charset=utf-8><title>All &amp; sundry</title>
+<style>p > b { color: red }</style><script>var unused = "<p>";</script></head><body>
+<ul><li>One<li>Two <b title='a "quoted" <value> &amp; more'>bold&nbsp;text</b> &lt;not a tag&gt;<li><i></i><br><hr></ul>
+<table><tr><td>1<td>2<tr><td>3<td><input value=x><select><option>a<option selected>b</select></table>
+<div><p>before<!-- a comment --><em>after</em></p><pre>
+first line was empty</pre><p odd<name=1>odd</p><p data-demotape-x=1 class=y>another's mark</p></div>
+<svg viewBox="0 0 9 9"><use xlink:href="#a"/><foreignObject><p>in svg</p></foreignObject><path d="M0 0"/></svg>
+<section data-demotape-mask><p>secret</p></section><picture><source srcset="data:,"><img alt="p"></picture>
+<template><p>inert</p></template><noscript><p>no</p></noscript><div id=host>light</div>
+<iframe srcdoc="<ul><li>inner <b>frame</b></ul><p>x"></iframe><article><h2>Head</h2>
+""" + "<p>Many <a href='?a=1&b=2'>links</a> and <span>words</span>.</p>\n" * 150 + "</article></body></html>"
+
+CHANGE = """(seed) => {
+  let state = seed * 7919 + 1;
+  const random = (below) => (state = (state * 48271) % 2147483647) % below;
+  const all = [...document.body.querySelectorAll('*')];
+  const some = () => all[random(all.length)];
+  const closed = 'input,select,option,iframe,script,noscript,template,br,hr,img,source,[data-demotape-mask] *,svg *';
+  const holder = () => { const at = some(); return at.matches(closed) ? document.body : at; };
+  switch (random(7)) {
+    case 0: holder().append('text & <' + seed + '>\\u00a0'); break;
+    case 1: some().setAttribute('data-n', '"<' + seed + '>&\\u0003'); break;
+    case 2: if (all.length > 50) some().remove(); break;
+    case 3: {
+      const at = some(), to = holder();
+      if (!at.contains(to) && !at.matches('option')) to.append(at);
+      break;
+    }
+    case 4:
+      holder().insertAdjacentHTML('beforeend', `<div><p>new <b>${seed}</b><!-- c --></p><ul><li>1<li>2</ul></div>`);
+      break;
+    case 5: {
+      const at = document.createElement('div');
+      at.innerHTML = '<p>slotted</p>';
+      holder().append(at);
+      at.attachShadow({ mode: 'open' }).innerHTML = `<b>shadow ${seed}</b><slot></slot>`;
+      break;
+    }
+    case 6: some().closest('p,li,td')?.replaceChildren(document.createComment('c'), 'only text', 'and more'); break;
+  }
+}"""
+TAKE = """() => {
+  demotape.mirror.update();
+  const root = demotape.mirror.take();
+  return [root, demotape.mirror.unsent(root), demotape.shared.prefix];
+}"""
+
+
+class Mirrored:
+    """A page with the capture script, as its receiver sees it."""
+
+    def __init__(self, page: Page, plain: bool):
+        self.page, self.chunks, self.plain_chunks = page, {}, 0
+        page.set_content(PAGE)
+        page.add_script_tag(content="\n".join((CAPTURE / name).read_text(encoding="utf-8") for name in FILES))
+        page.evaluate("demotape.events.rested = () => {}")
+        if not plain:
+            page.evaluate("demotape.plain.text = () => null")
+        page.evaluate("document.querySelector('script:last-of-type').remove()")
+
+    def text(self) -> str:
+        root, chunks, prefix = self.page.evaluate(TAKE)
+        self.plain_chunks += sum("\x03" in text for _, text in chunks)
+        self.chunks |= {number: numbered(text, prefix) for number, text in chunks}
+        return assemble(self.chunks, root).replace(prefix, "island")
+
+
+@pytest.mark.parametrize("round_", range(3))
+def test_what_the_browser_writes_is_what_the_script_writes(browser: Browser, round_):
+    context = browser.new_context()
+    ours, theirs = (Mirrored(context.new_page(), plain) for plain in (False, True))
+    assert theirs.text() == ours.text()
+    assert theirs.plain_chunks and not ours.plain_chunks
+    assert "secret" not in theirs.text()
+    for seed in range(60):
+        for mirrored in (ours, theirs):
+            mirrored.page.evaluate(CHANGE, round_ * 100 + seed)
+        assert theirs.text() == ours.text(), f"after change {seed}"
+    context.close()
