@@ -158,13 +158,15 @@ def _percent(part: float, whole: float) -> float:
 
 
 def _size_of_canvas(attributes: dict[str, str]) -> str:
-    """A rule, weaker than any of the page's, that gives a canvas its size: without scripts it is a mere inline element
-    (HTML, section 15.4.2)."""
-    uid, (width, height) = attributes.get(UID_ATTRIBUTE, ""), (
-        int(attributes[name]) if re.fullmatch(r"\d{1,5}", attributes.get(name, "")) else usual
-        for name, usual in (("width", 300), ("height", 150)))
+    """A rule, weaker than any of the page's, that gives a canvas its size.
+
+    Where no script may run it is but what stands in it for those who have none (HTML standard, section 4.12.5).
+    """
+    uid = attributes.get(UID_ATTRIBUTE, "")
     if not _UID.fullmatch(uid):
         return ""
+    width, height = (int(attributes[name]) if re.fullmatch(r"\d{1,5}", attributes.get(name, "")) else usual
+                     for name, usual in (("width", 300), ("height", 150)))
     return (f':where([{UID_ATTRIBUTE}="{uid}"]){{display:inline-block;width:{width}px;'
             f"aspect-ratio:{width}/{height}}}")
 

@@ -2,9 +2,10 @@
 // the last one and not what the page is big.
 //
 // Every element's text is remembered until something in it changes; a MutationObserver forgets what changed, and its
-// ancestors. Where the browser's own text says all, it is taken (plain.js). Large texts are cut into chunks: a chunk stands in its parent's text as a mark, and is sent once. What no
-// observer tells (values of controls, scroll offsets, rules added by script) is compared when a snapshot is taken.
-// Reads only: the page is the same, byte for byte, before and after.
+// ancestors. Where the browser's own text says all, it is taken (plain.js). Large texts are cut into chunks: a chunk
+// stands in its parent's text as a mark, and is sent once. What no observer tells (values of controls, scroll offsets,
+// rules added by script) is compared when a snapshot is taken. Reads only: the page is the same, byte for byte, before
+// and after.
 "use strict";
 
 demotape.mirror = (function () {
