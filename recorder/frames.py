@@ -1,5 +1,6 @@
 """Painted frames of a tab, and which of them shows what a person saw at a given time."""
 
+from bisect import insort
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -31,9 +32,10 @@ class FrameRing:
         self._frames: deque[Frame] = deque()
 
     def add(self, frame: Frame) -> None:
-        """Take in a frame; frames older than needed are let go, but one always stays."""
-        self._frames.append(frame)
-        while len(self._frames) > 1 and self._frames[1].time < frame.time - self._keep:
+        """Take in a frame, which may come after newer ones: the browser compresses several at once. Frames older than
+        needed are let go, but one always stays."""
+        insort(self._frames, frame, key=lambda one: one.time)
+        while len(self._frames) > 1 and self._frames[1].time < self._frames[-1].time - self._keep:
             self._frames.popleft()
 
     def newest_until(self, time: float) -> Frame | None:

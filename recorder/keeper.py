@@ -7,7 +7,6 @@ navigations and resources with their wall-clock times.
 import re
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -16,6 +15,7 @@ from schemas import ChatLineSchema, DemotapeError, InputError
 from schemas.files import check, dump_line
 from schemas.recording import FORMAT, VERSION
 
+from .awaiting import Awaiting
 from .clock import LATE, Clock
 from .frames import Frame, bitmap
 from .gaps import Gaps
@@ -31,18 +31,6 @@ from .video import Video, VideoWriter
 from .writer import RecordingWriter
 
 _STILL = 0.25  # seconds without a new frame after which a page does not paint
-FRAME_DELAY = 0.5  # seconds that a frame painted before an event may arrive after it
-
-
-@dataclass
-class _Awaiting:
-    """An event whose screenshot may still be bettered by a frame on its way."""
-
-    seq: int
-    tab: TabState
-    time: float
-    frame: Frame | None
-    written: Frame | None
 
 
 class Keeper:
@@ -65,7 +53,7 @@ class Keeper:
         self._still = still
         self._seq = 0
         self._seqs: dict[str, int] = {}
-        self._awaiting: list[_Awaiting] = []
+        self._awaiting = Awaiting(self._note_frame)
         self._current: TabState | None = None
         self._pen = Pen(self._on_failure)
         self._resources: set[tuple[str, int]] = set()
@@ -217,14 +205,7 @@ class Keeper:
         frame = self._gaps.seen(frame)
         if (tab is self._current or self._current is None) and not self._gaps.hold(frame.time):
             self._video.add(frame)
-        for waiting in list(self._awaiting):
-            if waiting.tab is not tab:
-                continue
-            if frame.time <= waiting.time:
-                if waiting.frame is None or frame.time > waiting.frame.time:
-                    waiting.frame = frame
-            else:
-                self._close(waiting)
+        self._awaiting.see(tab, frame)
 
     def on_resource(self, url: str, content_type: str, epoch: float, content: bytes) -> None:
         """A style sheet, image or font; kept once per address and content."""
@@ -323,8 +304,8 @@ class Keeper:
         state = _state(of, url) if of else None
         self._pen.submit(lambda: self._write_now(event, state, islands, written))
         if of:
-            self._awaiting.append(_Awaiting(seq, of, event["time"], frame, written))
-        self._expire()
+            self._awaiting.add(seq, of, event["time"], frame, written)
+        self._awaiting.expire(self.elapsed)
         return seq
 
     def _write_now(self, event: dict, state: dict | None, islands: dict | None, frame: Frame | None) -> None:
@@ -345,25 +326,15 @@ class Keeper:
             state |= {name: self._secrets.in_event(state[name]) for name in ("url", "title")}
         self._writer.event(event | {"state": state})
 
-    def _expire(self) -> None:
-        now = self.elapsed
-        for waiting in list(self._awaiting):
-            if waiting.time < now - FRAME_DELAY:
-                self._close(waiting)
-
-    def _close(self, waiting: _Awaiting) -> None:
-        """No better frame can come: note the better one, if there was one, in a line of its own."""
-        self._awaiting.remove(waiting)
-        frame = waiting.frame
-        if frame is None or frame is waiting.written:
-            return
+    def _note_frame(self, event: int, tab: TabState, frame: Frame) -> None:
+        """Write a better screenshot of an event in a line of its own."""
         self._seq += 1
 
         def write() -> None:
             picture = self._writer.blob(bitmap(frame), like="screenshot")
-            self._writer.event({"time": frame.time, "type": "screenshot", "tab": waiting.tab.number, "gesture": None,
+            self._writer.event({"time": frame.time, "type": "screenshot", "tab": tab.number, "gesture": None,
                                 "target": None, "state": None,
-                                "data": {"event": waiting.seq, "screenshot": picture, "screenshot_time": frame.time}})
+                                "data": {"event": event, "screenshot": picture, "screenshot_time": frame.time}})
 
         self._pen.submit(write)
 
@@ -378,12 +349,11 @@ class Keeper:
     @property
     def settled(self) -> bool:
         """Whether no event waits for a better screenshot."""
-        return not self._awaiting
+        return self._awaiting.expire(self.elapsed)
 
     def settle(self) -> None:
         """No more frames will come: every event keeps the best screenshot that came."""
-        for waiting in list(self._awaiting):
-            self._close(waiting)
+        self._awaiting.settle()
 
     def finish(self, ended_at: float, *, cut_off: bool = False) -> None:
         """Write what waits and close the files; `ended_at`: wall clock in seconds.

@@ -11,10 +11,11 @@ from playwright.async_api import Error as PlaywrightError
 
 from schemas import InputError
 
+from .awaiting import FRAME_DELAY
 from .clock import SleepWatch
 from .har import Exchange
 from .har_file import HOLD
-from .keeper import FRAME_DELAY, Keeper
+from .keeper import Keeper
 from .tab import Extras, Tab
 
 _SETTLE = 5.0  # seconds that a page's last requests may take after the recording's end
