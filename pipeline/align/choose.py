@@ -7,6 +7,7 @@ where two frames differ, something changed, and a screenshot that is like the la
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 import cv2
 import numpy as np
@@ -19,6 +20,7 @@ from .video import Video
 
 LATER = (0.2, 0.55, 1.0)  # seconds after the action at which a late screenshot may have been taken
 _UNSURE = 0.03  # seconds by which the clock may be wrong; it is rather early than late
+_LAG = 0.12  # seconds within which most pages show what a person did
 _LEAST = 4  # changed pixels that a tile needs to have a say
 _LIKE = 0.5  # of a change, by which a picture may differ from the side that it is on
 _NOISE = 4.0  # grey levels that compression adds to that
@@ -30,17 +32,29 @@ _OPENED = 32  # pictures that are kept as they were compared: neighbouring actio
 _COARSE = 4  # times smaller: pictures for a first look
 
 
+class Late(IntEnum):
+    """Whether a screenshot was taken too late; perhaps: it was, or a pointer was there that is gone."""
+
+    NO = 0
+    PERHAPS = 1
+    SURELY = 2
+
+
 @dataclass
 class View:
     """The page as frames show it around one action.
 
     `number`: of the frame shown at the time of the action. `fresh`: the clock says that this frame came up so shortly
     before that the one before may be the right one. `newer`: the screenshot is said to be painted after that frame.
+    `hasty`: the person had done something else so shortly before that this frame may not show what came of it.
+    `soon`: the frame after it comes so shortly after the action that it cannot show the action's own effect.
     """
 
     number: int
     fresh: bool = False
     newer: bool = False
+    hasty: bool = False
+    soon: bool = False
     near: dict[int, np.ndarray] = field(default_factory=dict)
     later: list[np.ndarray] = field(default_factory=list)
 
@@ -49,23 +63,29 @@ class View:
 class Verdict:
     """What the video says of an action: the chosen frame, how alike the screenshot and it are (SSIM; None without a
     screenshot), whether the screenshot was taken too late, and the blob of a captured one that fits better, if there
-    is, with its SSIM."""
+    is, with its SSIM. `page`: the frame that takes its place when none fits; usually the chosen one. `sure`: not only
+    something as small as a pointer speaks for its being late."""
 
     number: int
     similarity: float | None
     late: bool
     better: str | None
     better_similarity: float = 0.0
+    page: int = -1
+    sure: bool = True
 
 
-def view_of(video: Video, time: float, painted: float | None) -> tuple[View, np.ndarray, np.ndarray]:
-    """For an action at a video time, and its screenshot said to be painted at another: an empty view, the times of the
-    frames near the action, and of those later."""
+def view_of(video: Video, time: float, painted: float | None, deed: float | None
+            ) -> tuple[View, np.ndarray, np.ndarray]:
+    """For an action at a video time, its screenshot said to be painted at another, and the last thing done before it:
+    an empty view, the times of the frames near the action, and of those later."""
     number = video.number_at(time)
     shown = video.times[max(number, 0)]
     newer = painted is not None and shown - _UNSURE < painted <= time + _UNSURE
-    view = View(number, bool(time - shown < _UNSURE / 2), bool(newer))
-    near = video.times[max(0, number - view.fresh):number + 1 + view.newer]
+    hasty = deed is not None and shown - _LAG < deed
+    soon = number + 1 < len(video.times) and video.times[number + 1] < time + _UNSURE
+    view = View(number, bool(time - shown < _UNSURE / 2), bool(newer), bool(hasty), bool(soon))
+    near = video.times[max(0, number - view.fresh):number + 1 + (view.newer or view.hasty)]
     return view, near, video.around(np.array([time + step for step in LATER]))
 
 
@@ -111,17 +131,23 @@ def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], wi
         return Verdict(view.number, None, False, _like(pages[view.number], others))
     taken = open_part(picture.grey)
     number = _step_back(view, pages, taken)
-    rightful = [pages[number], *([pages[number + 1]] if view.newer and number + 1 in pages else [])]
+    next_page = pages.get(number + 1)
+    rightful = [pages[number], *([next_page] if view.newer and next_page is not None else [])]
     similarity = ssim(picture.grey[seen], view.near[number][seen])
     later, greys = [open_part(page) for page in view.later], [other.grey for other in others]
     better = _best_other(taken, rightful, others)
     if better and _is_left_out(taken, better.grey, rightful[0], later):
         better = None
-    late = better is not None or _is_late(taken, rightful, later, greys)
-    if not better or _is_late(better.grey, rightful, later, greys):
-        return Verdict(number, similarity, late, None)
+    late = Late.SURELY if better else _is_late(taken, rightful, later, greys)
+    if late and view.hasty and not view.newer and next_page is not None:  # it may show what neither frame shows alone
+        between = [pages[number], next_page]
+        if not _best_other(taken, between, others):
+            late = min(late, _is_late(taken, between, later, greys))
+    if not late or not better or _is_late(better.grey, rightful, later, greys):
+        page = number + 1 if view.hasty and view.soon and next_page is not None else number
+        return Verdict(number, similarity, bool(late), None, page=page, sure=late != Late.PERHAPS)
     whole = next(other.grey for other in neighbours if other.name == better.name)
-    return Verdict(number, similarity, late, better.name, ssim(whole[seen], view.near[number][seen]))
+    return Verdict(number, similarity, True, better.name, ssim(whole[seen], view.near[number][seen]))
 
 
 @dataclass(frozen=True)
@@ -218,7 +244,7 @@ def _beats(new: np.ndarray, old: np.ndarray, page: np.ndarray) -> bool:
 
 
 def _is_late(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[np.ndarray],
-             others: Sequence[np.ndarray]) -> bool:
+             others: Sequence[np.ndarray]) -> Late:
     """Whether the screenshot shows what frames show only later. What changed must be the page, not a pointer over it:
     too large for one, or seen as it was in some other screenshot, or in more than one frame."""
     before, changes = rightful[0], []
@@ -241,13 +267,13 @@ def _is_late(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[
         if sides.apart[late].sum() < max(_SMALL, 2 * sides.apart[sides.other & ~there].sum()):
             continue
         if left.any() or not pointer.may_be(late):  # there is but one pointer
-            return True
+            return Late.SURELY
         for grey in others:
             explained = _sides(taken, grey, before)
             if explained and sides.apart[late & explained.other].sum() > _MOSTLY * sides.apart[late].sum():
-                return True
+                return Late.SURELY
         small += 1
-    return small > 1
+    return Late.PERHAPS if small > 1 else Late.NO
 
 
 def _like(page: np.ndarray, others: Sequence[Other]) -> str | None:
@@ -255,7 +281,7 @@ def _like(page: np.ndarray, others: Sequence[Other]) -> str | None:
     found = []
     for other in others:
         difference = _sums(cv2.absdiff(other.grey, page)) / TILE ** 2
-        if difference.max() < 3 * float(np.median(difference)) + 8:
+        if difference.max() < 3 * min(float(np.median(difference)), _NOISE) + 8:
             found.append((float(difference.mean()), other.name))
     return min(found)[1] if found else None
 

@@ -4,6 +4,7 @@ Two walks through the video, each decoding only what it needs: a first one over 
 marks, which gives the clock; a second one over the frames around every action.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -20,7 +21,7 @@ from .marks import find_marks, timeline
 from .pictures import Picture, full_size, work_shape
 from .rectangle import Rectangle, find, polish
 from .scene import Scene
-from .setting import set_clock
+from .setting import DEEDS, set_clock
 from .video import Shot, Video
 
 LOW = 0.5  # a confidence below is low
@@ -184,7 +185,8 @@ class _Look:
 
 
 def _look_at_all(scene: Scene, clock: Clock, turns: Sequence[dict], encode: Encode) -> dict[str, Found]:
-    looks = [look for turn in turns for look in _looks(scene, clock, turn)]
+    deeds = sorted(event["time"] for event in scene.recording.events if event["type"] in DEEDS)
+    looks = [look for turn in turns for look in _looks(scene, clock, turn, deeds)]
     scene = _judge_all(scene, looks)
     _distrust(looks)
     scores = [look.verdict.similarity for look in looks
@@ -247,25 +249,31 @@ def _covered_in(scene: Scene, looks: Sequence[_Look]) -> dict[tuple[int, int], n
 
 
 def _distrust(looks: Sequence[_Look]) -> None:
-    """Where screenshots are often late, what they say of their own time counts for nothing."""
+    """Where screenshots are often late, what they say of their own time counts for nothing; where they are not, what
+    may as well have been a pointer does not make one late."""
     plain = [look.verdict for look in looks if look.verdict and not look.view.newer]
-    if sum(verdict.late for verdict in plain) > _OFTEN * len(plain):
-        for look in looks:
+    often = sum(verdict.late and verdict.sure for verdict in plain) > _OFTEN * len(plain)
+    for look in looks:
+        if often:
             look.verdict = look.strict
+        elif look.verdict and not look.verdict.sure:
+            look.verdict = replace(look.verdict, late=False)
 
 
-def _looks(scene: Scene, clock: Clock, turn: dict) -> list[_Look]:
+def _looks(scene: Scene, clock: Clock, turn: dict, deeds: Sequence[float]) -> list[_Look]:
     state, video, found = turn["state"], scene.video, []
     picture = scene.pictures.get(state["screenshot"])
     viewport = (state["viewport"]["width"], state["viewport"]["height"])
     if not all(viewport):  # a tab that had not been laid out yet
         viewport = (picture or scene.pictures[scene.names[0]]).viewport
+    number = bisect_left(deeds, turn["timestamp"])
+    deed = deeds[number - 1] if number else None
     for piece in clock.candidates(turn["timestamp"]):
         time = clock.video_time(turn["timestamp"], piece)
         if not 0 <= time <= video.duration + 0.5:
             continue
         painted = None if state["screenshot_time"] is None else clock.video_time(state["screenshot_time"], piece)
-        view, near, later = view_of(video, time, painted)
+        view, near, later = view_of(video, time, painted, None if deed is None else clock.video_time(deed, piece))
         if view.number >= 0:
             found.append(_Look(turn, piece, picture, viewport, work_shape(viewport), view, set(near.tolist()),
                                set(later.tolist()), float(max(near.max(), later.max(initial=0)))))
@@ -307,7 +315,8 @@ def _cut_pages(scene: Scene, looks: Sequence[_Look], encode: Encode) -> dict[str
     for look in looks:
         verdict = look.verdict
         if verdict and not verdict.better and (verdict.late or look.picture is None or look.picture.blank):
-            due.setdefault(float(scene.video.times[verdict.number]), []).append(look)
+            shown = verdict.number if verdict.page < 0 else verdict.page
+            due.setdefault(float(scene.video.times[shown]), []).append(look)
     for shot in scene.video.shots(np.array(sorted(due))):
         for look in due[min(due, key=lambda time: abs(time - shot.time))]:
             pages[f"{look.turn['id']} {look.piece.begin}"] = encode(_page(scene, look, shot))

@@ -18,6 +18,9 @@ _TOLERANCE = 2.5  # frame pixels between where a feature is and where it should 
 _SCALES = (0.2, 3.2)  # of CSS pixels; beyond, no text could be read
 _ENOUGH = (3, 90)  # pairs and features that agree on one rectangle, to stop looking
 _LEAST = 14  # features of one pair
+_RIVALS, _RIVAL = 4, 0.1  # groups of votes that are looked at, and their weight beside the first's
+_ALIKE = 12.0  # grey levels by which frames and pages may differ where the rectangle is right beyond doubt
+_GLANCE = 160  # pixels: width at which a frame is compared with all pages
 _FAR = 60.0  # grey levels: what differs by more is something else
 _FULL = np.array([min(255, max(0, round((value - 16) * 255 / 219))) for value in range(256)], np.uint8)
 
@@ -103,18 +106,36 @@ def find(shots: Sequence[Shot], pages: Sequence[np.ndarray]) -> Rectangle | None
     page_features = [detector.detectAndCompute(page, None) for page in pages]
     chance = np.random.default_rng(1)
     votes: list[_Vote] = []
+    doubted = False
     pairs = sorted(((f, p) for f in range(len(shots)) for p in range(len(pages))),
                    key=lambda pair: ((pair[0] + pair[1]) % max(len(shots), 1), pair))
     for number, (f, p) in enumerate(pairs):
         if vote := _vote(page_features[p], frame_features[f], chance, (f, p)):
             votes.append(vote)
-            if number > 8 and _is_clear(votes):
-                break
-    for cluster in _clusters(votes)[:3]:
-        found = _exact(cluster, shots, pages)
-        if found:
-            return found
-    return None
+            if number > 8 and not doubted and _is_clear(votes):
+                found = _exact(_clusters(votes)[0], shots, pages)
+                if found and _unlikeness(found, shots, pages) < _ALIKE:
+                    return found
+                doubted = True
+    groups = _clusters(votes)
+    rivals = [group for group in groups if _weight(group) >= _RIVAL * _weight(groups[0])][:_RIVALS]
+    exact = [rectangle for group in rivals if (rectangle := _exact(group, shots, pages))]
+    return min(exact, key=lambda rectangle: _unlikeness(rectangle, shots, pages), default=None)
+
+
+def _unlikeness(rectangle: Rectangle, shots: Sequence[Shot], pages: Sequence[np.ndarray]) -> float:
+    """By how many grey levels the frames differ, each from the page that it is most like, at the median.
+
+    A page that is shown enlarged at times has its own features at two sizes: then votes alone do not tell.
+    """
+    viewport = pages[0].shape[::-1]
+    shape = max(8, round(_GLANCE * viewport[1] / viewport[0])), _GLANCE
+    part = rectangle.seen(viewport, shots[0].luma.shape[::-1], shape)
+    if part[0].stop - part[0].start < 8 or part[1].stop - part[1].start < 8:
+        return _FAR
+    small = [np.ascontiguousarray(cv2.resize(page, shape[::-1], interpolation=cv2.INTER_AREA)[part]) for page in pages]
+    cuts = [rectangle.cut(shot, viewport, shape, part) for shot in shots]
+    return float(np.median([min(cv2.absdiff(cut, page).mean() for page in small) for cut in cuts]))
 
 
 @dataclass(frozen=True)
@@ -175,12 +196,16 @@ def _clusters(votes: list[_Vote]) -> list[list[_Vote]]:
             groups.append([vote])
         else:
             home.append(vote)
-    return sorted(groups, key=lambda group: -sum(vote.weight for vote in group))
+    return sorted(groups, key=lambda group: -_weight(group))
+
+
+def _weight(group: list[_Vote]) -> int:
+    return sum(vote.weight for vote in group)
 
 
 def _is_clear(votes: list[_Vote]) -> bool:
     groups = _clusters(votes)
-    weights = [sum(vote.weight for vote in group) for group in groups]
+    weights = [_weight(group) for group in groups]
     first = groups[0]
     return (len({vote.pair[0] for vote in first}) >= _ENOUGH[0] and weights[0] >= _ENOUGH[1]
             and (len(weights) == 1 or weights[0] > 3 * weights[1]))

@@ -14,10 +14,12 @@ from .video import Video
 _FIRST_MARKS = 36  # marks looked at for the clock, cheapest first, before all are
 _ENOUGH_VOTES = 8
 _AROUND, _FURTHER = 0.8, 3.0  # seconds around a mark that are looked at besides the rough placing's slack
-_DEEDS = {"pointerdown", "pointerup", "click", "keydown", "beforeinput", "wheel", "drop"}  # that pages react to
+DEEDS = {"pointerdown", "pointerup", "click", "keydown", "beforeinput", "wheel", "drop"}  # that pages react to
 _DEEDS_ENOUGH, _CHANGES_ENOUGH = 200, 5
 _LOOKED_AT = 0.8  # seconds around a deed in which changes are looked for
 _CLEAR = 0.15  # share of changes by which one offset must explain more than the other
+_LATEST = 0.8  # seconds by which a screenshot may be late; what looks the same after longer is a timer on the page
+_ABOUT = 1.25  # times the votes of another offset that are about as many
 
 
 def set_clock(scene: Scene, stretches: Sequence[Stretch], marks: Sequence[Mark]) -> Clock:
@@ -46,7 +48,7 @@ def _fit(scene: Scene, stretches: Sequence[Stretch], due: Sequence[tuple[int, Ma
 
 def _settle(scene: Scene, clock: Clock) -> dict[int, float]:
     """Offsets by the number of the piece, where two fit almost equally well: what the person did says which."""
-    acted = [event["time"] for event in scene.recording.events if event["type"] in _DEEDS]
+    acted = [event["time"] for event in scene.recording.events if event["type"] in DEEDS]
     viewport = scene.pictures[scene.names[0]].viewport
     found = {}
     for number, piece in enumerate(clock.pieces):
@@ -55,11 +57,16 @@ def _settle(scene: Scene, clock: Clock) -> dict[int, float]:
         moments = [clock.video_time(time, piece) for time in acted]
         around = [(time - _LOOKED_AT, time + _LOOKED_AT) for time in moments if piece.begin <= time <= piece.end]
         changes = effects.onsets(scene.video, scene.rectangle, viewport, scene.hidden(viewport), around[:_DEEDS_ENOUGH])
+        if len(changes) < _CHANGES_ENOUGH:
+            continue
         lower, higher = sorted((piece.offset, piece.other))
-        early, late = (effects.caused(changes, [time + offset - piece.offset for time in moments])
-                       for offset in (lower, higher))
-        if len(changes) >= _CHANGES_ENOUGH:  # screenshots are late, never early: the lower, unless much is against it
-            found[number] = higher if late - early > _CLEAR else lower
+        share = {offset: effects.caused(changes, [time + offset - piece.offset for time in moments])
+                 for offset in (lower, higher)}
+        # With about as many votes, the lower: screenshots are late, never early.
+        equal = higher - lower <= _LATEST and piece.others * _ABOUT >= piece.votes
+        likely = lower if equal else piece.offset
+        other = higher if likely == lower else lower
+        found[number] = other if share[other] - share[likely] > _CLEAR else likely
     return found
 
 
