@@ -83,3 +83,22 @@ def test_what_covers_the_page_is_known_to_its_edges():
 
 def test_too_few_pairs_tell_nothing():
     assert covered([np.zeros((72, 128), np.uint8)] * 4, VIEWPORT, SMALL) is None
+
+
+def test_a_pointer_that_goes_away_is_no_sure_sign():
+    """The frame with it and the later ones differ as if the screenshot, which shows none, were late."""
+    verdict = judge(View(7, near={7: filmed(page(), (260, 100))}, later=[filmed(page())] * 3), taken(page()), [],
+                    Window(SEEN, np.zeros(SHAPE, bool)))
+    assert not (verdict.late and verdict.sure)
+    changed = judge(View(7, near={7: filmed(page(text="before"))}, later=[filmed(page(text="after that"))] * 3),
+                    taken(page(text="after that")), [], Window(SEEN, np.zeros(SHAPE, bool)))
+    assert changed.late and changed.sure
+
+
+@pytest.mark.parametrize(("hasty", "late"), [(False, True), (True, False)])
+def test_what_came_of_something_done_right_before_makes_no_screenshot_late(hasty, late):
+    """The frame is from before it, the next one shows it, as the screenshot does."""
+    before, after = filmed(page(text="start")), filmed(page(text="a form to fill in"))
+    view = View(7, hasty=hasty, near={7: before, 8: after}, later=[after] * 3)
+    verdict = judge(view, taken(page(text="a form to fill in")), [], Window(SEEN, np.zeros(SHAPE, bool)))
+    assert verdict.late == late
