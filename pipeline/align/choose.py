@@ -21,6 +21,7 @@ from .video import Video
 LATER = (0.2, 0.55, 1.0)  # seconds after the action at which a late screenshot may have been taken
 _UNSURE = 0.03  # seconds by which the clock may be wrong; it is rather early than late
 _LAG = 0.12  # seconds within which most pages show what a person did
+_SOON = 0.05  # seconds before which they hardly do
 _LEAST = 4  # changed pixels that a tile needs to have a say
 _LIKE = 0.5  # of a change, by which a picture may differ from the side that it is on
 _NOISE = 4.0  # grey levels that compression adds to that
@@ -28,6 +29,7 @@ _SMALL = 600.0  # grey levels, summed over pixels: less is a caret, not another 
 _LEFT_OUT = 20_000.0  # grey levels, summed over pixels: more is not left out by a video's coding
 _MOSTLY = 0.7  # of a change, that another screenshot must explain
 _AGAINST = 0.1  # of all that changed, which may speak against a better picture
+_MUCH = 0.1  # of the page, that has changed: then all of it is taken from a frame
 _OPENED = 32  # pictures that are kept as they were compared: neighbouring actions have the same neighbours
 _COARSE = 4  # times smaller: pictures for a first look
 
@@ -64,7 +66,8 @@ class Verdict:
     """What the video says of an action: the chosen frame, how alike the screenshot and it are (SSIM; None without a
     screenshot), whether the screenshot was taken too late, and the blob of a captured one that fits better, if there
     is, with its SSIM. `page`: the frame that takes its place when none fits; usually the chosen one. `sure`: not only
-    something as small as a pointer speaks for its being late."""
+    something as small as a pointer speaks for its being late. `part`: tiles of what is seen of the page that are to be
+    taken from that frame; None: all of it."""
 
     number: int
     similarity: float | None
@@ -73,6 +76,7 @@ class Verdict:
     better_similarity: float = 0.0
     page: int = -1
     sure: bool = True
+    part: np.ndarray | None = None
 
 
 def view_of(video: Video, time: float, painted: float | None, deed: float | None
@@ -83,7 +87,7 @@ def view_of(video: Video, time: float, painted: float | None, deed: float | None
     shown = video.times[max(number, 0)]
     newer = painted is not None and shown - _UNSURE < painted <= time + _UNSURE
     hasty = deed is not None and shown - _LAG < deed
-    soon = number + 1 < len(video.times) and video.times[number + 1] < time + _UNSURE
+    soon = number + 1 < len(video.times) and video.times[number + 1] < time + _SOON
     view = View(number, bool(time - shown < _UNSURE / 2), bool(newer), bool(hasty), bool(soon))
     near = video.times[max(0, number - view.fresh):number + 1 + (view.newer or view.hasty)]
     return view, near, video.around(np.array([time + step for step in LATER]))
@@ -132,20 +136,20 @@ def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], wi
     taken = open_part(picture.grey)
     number = _step_back(view, pages, taken)
     next_page = pages.get(number + 1)
-    rightful = [pages[number], *([next_page] if view.newer and next_page is not None else [])]
+    between = [pages[number], *([next_page] if next_page is not None else [])]
+    shown = number + (view.hasty and view.soon and not view.newer and next_page is not None)
+    rightful = between if view.newer else [pages[shown]]
     similarity = ssim(picture.grey[seen], view.near[number][seen])
     later, greys = [open_part(page) for page in view.later], [other.grey for other in others]
     better = _best_other(taken, rightful, others)
     if better and _is_left_out(taken, better.grey, rightful[0], later):
         better = None
-    late = Late.SURELY if better else _is_late(taken, rightful, later, greys)
-    if late and view.hasty and not view.newer and next_page is not None:  # it may show what neither frame shows alone
-        between = [pages[number], next_page]
-        if not _best_other(taken, between, others):
-            late = min(late, _is_late(taken, between, later, greys))
-    if not late or not better or _is_late(better.grey, rightful, later, greys):
-        page = number + 1 if view.hasty and view.soon and next_page is not None else number
-        return Verdict(number, similarity, bool(late), None, page=page, sure=late != Late.PERHAPS)
+    late, tiles = _is_late(taken, rightful, later, greys)
+    late = Late.SURELY if better else late
+    if late and view.hasty and not view.newer and not _best_other(taken, between, others):
+        late = min(late, _is_late(taken, between, later, greys)[0])  # it may show what neither frame shows alone
+    if not late or not better or _is_late(better.grey, rightful, later, greys)[0]:
+        return Verdict(number, similarity, bool(late), None, page=shown, sure=late != Late.PERHAPS, part=_part(tiles))
     whole = next(other.grey for other in neighbours if other.name == better.name)
     return Verdict(number, similarity, True, better.name, ssim(whole[seen], view.near[number][seen]))
 
@@ -244,9 +248,10 @@ def _beats(new: np.ndarray, old: np.ndarray, page: np.ndarray) -> bool:
 
 
 def _is_late(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[np.ndarray],
-             others: Sequence[np.ndarray]) -> Late:
+             others: Sequence[np.ndarray]) -> tuple[Late, np.ndarray]:
     """Whether the screenshot shows what frames show only later. What changed must be the page, not a pointer over it:
-    too large for one, or seen as it was in some other screenshot, or in more than one frame."""
+    too large for one, or seen as it was in some other screenshot, or in more than one frame. And the tiles in which it
+    does (rows x columns, true or false)."""
     before, changes = rightful[0], []
     for page in later:
         sides = _sides(page, before, taken)
@@ -259,6 +264,7 @@ def _is_late(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[
         changes.append((page, sides, late))
     pointers = [pointer.moved(late, sides.other, before, page, taken) for page, sides, late in changes]
     left = functools.reduce(np.logical_or, (here for here, _ in pointers), np.False_)
+    tiles = functools.reduce(np.logical_or, (late & ~left for _, _, late in changes), np.zeros((1, 1), bool))
     small = 0
     for (_, sides, late), (_, there) in zip(changes, pointers, strict=True):
         late = late & ~left
@@ -267,13 +273,20 @@ def _is_late(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[
         if sides.apart[late].sum() < max(_SMALL, 2 * sides.apart[sides.other & ~there].sum()):
             continue
         if left.any() or not pointer.may_be(late):  # there is but one pointer
-            return Late.SURELY
+            return Late.SURELY, tiles
         for grey in others:
             explained = _sides(taken, grey, before)
             if explained and sides.apart[late & explained.other].sum() > _MOSTLY * sides.apart[late].sum():
-                return Late.SURELY
+                return Late.SURELY, tiles
         small += 1
-    return Late.PERHAPS if small > 1 else Late.NO
+    return Late.PERHAPS if small > 1 else Late.NO, tiles
+
+
+def _part(tiles: np.ndarray) -> np.ndarray | None:
+    """Tiles to be taken from a frame, with those around them; None when that is much of the page, or nothing."""
+    if not tiles.any() or tiles.mean() > _MUCH:
+        return None
+    return cv2.dilate(tiles.astype(np.uint8), np.ones((3, 3), np.uint8)).astype(bool)
 
 
 def _like(page: np.ndarray, others: Sequence[Other]) -> str | None:

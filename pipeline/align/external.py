@@ -19,6 +19,7 @@ from .coarse import Stretch, place
 from .cover import covered, small, small_shape, tightened
 from .marks import find_marks, timeline
 from .pictures import Picture, full_size, work_shape
+from .pointer import TILE
 from .rectangle import Rectangle, find, polish
 from .scene import Scene
 from .setting import DEEDS, set_clock
@@ -324,15 +325,19 @@ def _cut_pages(scene: Scene, looks: Sequence[_Look], encode: Encode) -> dict[str
 
 
 def _page(scene: Scene, look: _Look, shot: Shot) -> np.ndarray:
-    """The page as the frame shows it; where the frame's edge cuts it off or something covers it, as the screenshot that
-    was taken shows it: BGR at the viewport's size."""
+    """The page as the frame shows it; where the frame's edge cuts it off, something covers it, or nothing has changed,
+    as the screenshot that was taken shows it: BGR at the viewport's size."""
     page = scene.rectangle.page(shot.colour(), look.viewport)
     if look.picture is None or look.picture.blank:
         return page
     taken = cv2.imdecode(np.frombuffer(scene.recording.blob(look.picture.name), np.uint8), cv2.IMREAD_COLOR)
     taken = cv2.resize(taken, look.viewport, interpolation=cv2.INTER_AREA)
     open_part = np.zeros(look.shape, np.uint8)
-    open_part[scene.rectangle.seen(look.viewport, scene.video.size, look.shape)] = 1
+    rows, columns = scene.rectangle.seen(look.viewport, scene.video.size, look.shape)
+    open_part[rows, columns] = 1
+    if look.verdict.part is not None:
+        tiles = np.kron(look.verdict.part.astype(np.uint8), np.ones((TILE, TILE), np.uint8))
+        open_part[rows, columns] &= tiles[:rows.stop - rows.start, :columns.stop - columns.start]
     open_part[scene.hidden(look.viewport)] = 0
     mask = cv2.resize(open_part, look.viewport, interpolation=cv2.INTER_NEAREST)
     return np.where(mask[..., None] > 0, page, taken)

@@ -19,6 +19,7 @@ _SCALES = (0.2, 3.2)  # of CSS pixels; beyond, no text could be read
 _ENOUGH = (3, 90)  # pairs and features that agree on one rectangle, to stop looking
 _LEAST = 14  # features of one pair
 _RIVALS, _RIVAL = 4, 0.1  # groups of votes that are looked at, and their weight beside the first's
+_CLEARLY = 0.7  # of its difference from what frames show, that a rectangle with fewer votes may have to be taken
 _ALIKE = 12.0  # grey levels by which frames and pages may differ where the rectangle is right beyond doubt
 _GLANCE = 160  # pixels: width at which a frame is compared with all pages
 _FAR = 60.0  # grey levels: what differs by more is something else
@@ -119,8 +120,12 @@ def find(shots: Sequence[Shot], pages: Sequence[np.ndarray]) -> Rectangle | None
                 doubted = True
     groups = _clusters(votes)
     rivals = [group for group in groups if _weight(group) >= _RIVAL * _weight(groups[0])][:_RIVALS]
-    exact = [rectangle for group in rivals if (rectangle := _exact(group, shots, pages))]
-    return min(exact, key=lambda rectangle: _unlikeness(rectangle, shots, pages), default=None)
+    exact = [(_unlikeness(rectangle, shots, pages), number, rectangle) for number, group in enumerate(rivals)
+             if (rectangle := _exact(group, shots, pages))]
+    if not exact:
+        return None
+    best = min(exact)
+    return best[2] if best[0] < _CLEARLY * exact[0][0] else exact[0][2]
 
 
 def _unlikeness(rectangle: Rectangle, shots: Sequence[Shot], pages: Sequence[np.ndarray]) -> float:
