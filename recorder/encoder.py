@@ -1,9 +1,10 @@
 """Encodes a recording's video in a process of its own, so that the recorder never waits for it.
 
 `python -m recorder.encoder PATH` reads frames from its standard input, each a header (seconds of the recording, bytes)
-and a PNG, and ends with the input: also when the recorder was killed, so that the file is whole then, too.
+and a picture, and ends with the input: also when the recorder was killed, so that the file is whole then, too.
 """
 
+import io
 import struct
 import sys
 from collections.abc import Iterator
@@ -25,8 +26,8 @@ def frames(source: BinaryIO) -> Iterator[tuple[float, av.VideoFrame]]:
         time, length = HEADER.unpack(header)
         if len(content := source.read(length)) < length:
             return
-        decoder = av.CodecContext.create("png", "r")
-        yield time, [*decoder.decode(av.Packet(content)), *decoder.decode(None)][0]
+        with av.open(io.BytesIO(content)) as picture:
+            yield time, next(picture.decode(video=0))
 
 
 def encode(path: str, source: BinaryIO) -> None:
@@ -65,6 +66,7 @@ class _Fit:
         nodes = [self._graph.add_buffer(width=like.width, height=like.height, format=like.format,
                                         time_base=_MILLISECOND),
                  *(self._graph.add(name, arguments) for name, arguments in steps),
+                 self._graph.add("scale", "out_range=tv"),  # a JPEG's brightness has another range
                  self._graph.add("format", "yuv420p"), self._graph.add("buffersink")]
         for one, next_ in zip(nodes, nodes[1:], strict=False):
             one.link_to(next_)

@@ -14,7 +14,7 @@ _FAST = [cv2.IMWRITE_PNG_COMPRESSION, 1]
 
 @dataclass(frozen=True)
 class Frame:
-    """One painted frame: PNG bytes, and when it was painted, in seconds of the recording.
+    """One painted frame: a picture as a file, and when it was painted, in seconds of the recording.
 
     `stale`: the page may have changed since.
     """

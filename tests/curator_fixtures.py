@@ -163,6 +163,7 @@ def typed_recording(folder: Path, *, recording_id: str = "", video: bool = False
         for number in range(1, 5):
             film.add(Frame(screenshot(number), number - 0.05))
         film.close()
+        assert film.error is None
     process(path)
     return path
 

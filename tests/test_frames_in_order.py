@@ -21,9 +21,9 @@ from recorder.video import VideoWriter
 _EVENT = 0.4
 
 
-def picture(level: int, size: tuple[int, int] = (320, 200)) -> bytes:
+def picture(level: int, size: tuple[int, int] = (320, 200), kind: str = ".png") -> bytes:
     page = np.full((size[1], size[0], 3), level, np.uint8)
-    return cv2.imencode(".png", page)[1].tobytes()
+    return cv2.imencode(kind, page)[1].tobytes()
 
 
 def levels(video: Path) -> list[tuple[float, int, tuple[int, int]]]:
@@ -70,6 +70,17 @@ def test_the_video_keeps_its_size(tmp_path):
     assert [(time, size) for time, _, size in found] == [(number / 10, (320, 200)) for number in range(4)]
     # the last one is scaled to the height, and stands at the left
     assert all(abs(level - (60 + 40 * number)) < 6 for number, (_, level, _) in enumerate(found[:3]))
+
+
+@pytest.mark.parametrize("kind", [".png", ".jpg", ".bmp"])
+def test_a_frame_may_be_any_kind_of_picture(tmp_path, kind):
+    video = VideoWriter(tmp_path / "video.webm")
+    for number in (1, 2):
+        video.add(Frame(picture(80 * number, kind=kind), float(number)))
+    video.close()
+    assert video.error is None
+    assert [time for time, _, _ in levels(tmp_path / "video.webm")] == [1.0, 2.0]
+    assert all(abs(level - 80 * time) < 6 for time, level, _ in levels(tmp_path / "video.webm"))
 
 
 def test_a_picture_that_is_none_ends_the_video_and_says_so(tmp_path):
