@@ -21,6 +21,7 @@ _LEAST = 14  # features of one pair
 _RIVALS, _RIVAL = 4, 0.1  # groups of votes that are looked at, and their weight beside the first's
 _CLEARLY = 0.7  # of its difference from what frames show, that a rectangle with fewer votes may have to be taken
 _ALIKE = 12.0  # grey levels by which frames and pages may differ where the rectangle is right beyond doubt
+_MORE = 30  # pairs that are looked at in doubt
 _GLANCE = 160  # pixels: width at which a frame is compared with all pages
 _FAR = 60.0  # grey levels: what differs by more is something else
 _FULL = np.array([min(255, max(0, round((value - 16) * 255 / 219))) for value in range(256)], np.uint8)
@@ -107,17 +108,19 @@ def find(shots: Sequence[Shot], pages: Sequence[np.ndarray]) -> Rectangle | None
     page_features = [detector.detectAndCompute(page, None) for page in pages]
     chance = np.random.default_rng(1)
     votes: list[_Vote] = []
-    doubted = False
+    last = None  # pair to stop at, once votes are clear but do not explain the frames
     pairs = sorted(((f, p) for f in range(len(shots)) for p in range(len(pages))),
                    key=lambda pair: ((pair[0] + pair[1]) % max(len(shots), 1), pair))
     for number, (f, p) in enumerate(pairs):
         if vote := _vote(page_features[p], frame_features[f], chance, (f, p)):
             votes.append(vote)
-            if number > 8 and not doubted and _is_clear(votes):
+            if number > 8 and last is None and _is_clear(votes):
                 found = _exact(_clusters(votes)[0], shots, pages)
                 if found and _unlikeness(found, shots, pages) < _ALIKE:
                     return found
-                doubted = True
+                last = number + _MORE
+        if number == last:
+            break
     groups = _clusters(votes)
     rivals = [group for group in groups if _weight(group) >= _RIVAL * _weight(groups[0])][:_RIVALS]
     exact = [(_unlikeness(rectangle, shots, pages), number, rectangle) for number, group in enumerate(rivals)
