@@ -37,14 +37,14 @@ class Awaiting:
         self._waiting.append(_Waiting(event, tab, time, frame, noted))
 
     def see(self, tab: TabState, frame: Frame) -> None:
-        """A frame has come."""
+        """A frame has come to the tab's ring."""
         for waiting in self._waiting:
             if waiting.tab is not tab:
                 continue
             if frame.time > waiting.time:
                 waiting.passed = True
-            elif waiting.frame is None or frame.time > waiting.frame.time:
-                waiting.frame = frame
+            else:
+                waiting.frame = tab.ring.newest_until(waiting.time)
             if waiting.passed:
                 self._tell(waiting)
 

@@ -1,7 +1,6 @@
 """Painted frames of a tab, and which of them shows what a person saw at a given time."""
 
-from bisect import insort
-from collections import deque
+from bisect import bisect_right, insort
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -14,7 +13,7 @@ _FAST = [cv2.IMWRITE_PNG_COMPRESSION, 1]
 
 @dataclass(frozen=True)
 class Frame:
-    """One painted frame: a picture as a file, and when it was painted, in seconds of the recording.
+    """One painted frame: a picture as a file, and when what it shows was painted, in seconds of the recording.
 
     `stale`: the page may have changed since.
     """
@@ -29,18 +28,27 @@ class FrameRing:
 
     def __init__(self, keep: float = 5.0):
         self._keep = keep
-        self._frames: deque[Frame] = deque()
+        self._frames: list[Frame] = []
 
     def add(self, frame: Frame) -> None:
         """Take in a frame, which may come after newer ones: the browser compresses several at once. Frames older than
         needed are let go, but one always stays."""
         insort(self._frames, frame, key=lambda one: one.time)
         while len(self._frames) > 1 and self._frames[1].time < self._frames[-1].time - self._keep:
-            self._frames.popleft()
+            del self._frames[1 if self._goes_on(1) else 0]  # of two that show the same, the first stays
 
     def newest_until(self, time: float) -> Frame | None:
-        """The newest frame not later than `time`: what stood on the screen then. None when there is none."""
-        return next((frame for frame in reversed(self._frames) if frame.time <= time), None)
+        """The newest frame not later than `time`: what stood on the screen then. None when there is none. Of frames
+        that show the same, as when a page that rests is painted again, the first: since then it stood there."""
+        number = bisect_right(self._frames, time, key=lambda one: one.time) - 1
+        while number > 0 and self._goes_on(number):
+            number -= 1
+        return self._frames[number] if number >= 0 else None
+
+    def _goes_on(self, number: int) -> bool:
+        """Whether a frame shows what the one before it showed, and still stands for."""
+        before, frame = self._frames[number - 1], self._frames[number]
+        return before.image == frame.image and not before.stale and not frame.stale
 
 
 def black_out(frame: Frame, boxes: Iterable[dict], viewport_width: float) -> Frame:

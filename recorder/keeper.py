@@ -297,12 +297,12 @@ class Keeper:
         if line := self._lines.take({"seq": self._seq, **event}):
             self._tell({"type": "line", **line})
         frame = of.ring.newest_until(event["time"]) if of else None
-        frame = frame and self._gaps.seen(frame)
         # While the page paints, a better frame may be on its way: then the screenshot follows in a line of its own.
-        written = frame if frame and frame.time <= event["time"] - self._still else None
+        written = frame if frame and self._gaps.seen(frame).time <= event["time"] - self._still else None
+        seen = written and self._gaps.seen(written)
         islands = dict(of.islands) if of and with_dom else None
         state = _state(of, url) if of else None
-        self._pen.submit(lambda: self._write_now(event, state, islands, written))
+        self._pen.submit(lambda: self._write_now(event, state, islands, seen))
         if of:
             self._awaiting.add(seq, of, event["time"], frame, written)
         self._awaiting.expire(self.elapsed)
@@ -329,6 +329,7 @@ class Keeper:
     def _note_frame(self, event: int, tab: TabState, frame: Frame) -> None:
         """Write a better screenshot of an event in a line of its own."""
         self._seq += 1
+        frame = self._gaps.seen(frame)
 
         def write() -> None:
             picture = self._writer.blob(bitmap(frame), like="screenshot")

@@ -112,7 +112,7 @@ class StateSchema(Strict):
     elements = digest("blob: the element table, a JSON list", allow_none=True)
     screenshot = digest("blob: the screenshot, an image: BMP from the recorder; JPEG, PNG and WebP are read as well",
                         allow_none=True)
-    screenshot_time = number("when the screenshot was painted", allow_none=True)
+    screenshot_time = number("when what the screenshot shows was first painted", allow_none=True)
     stale = flag("true when the page may have changed since the screenshot was painted: the browser gave no stream of "
                  "the tab, only pictures now and then, or no frame since the page was shown, or since the last action "
                  "though it has changed", load_default=False, required=False)

@@ -76,7 +76,7 @@ class EventDataSchema(Strict):
     seconds = number("sleep: how long the machine was asleep", required=False)
     blob = digest("mhtml: blob of the page as one MHTML file", required=False)
     screenshot = digest("screenshot: blob of the better screenshot", required=False)
-    screenshot_time = number("screenshot: when it was painted", required=False)
+    screenshot_time = number("screenshot: when what it shows was first painted", required=False)
 
 
 class EventSchema(Strict):

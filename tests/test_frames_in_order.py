@@ -59,6 +59,25 @@ def test_the_screenshot_is_what_was_painted_last_before_the_event(tmp_path, orde
     assert times == sorted(times) and times[-1] == 0.6  # what comes too late for the video is not in it
 
 
+def test_a_page_that_is_painted_again_as_it_was_counts_from_when_it_was_first_seen(tmp_path):
+    """The browser is asked for what is on the screen once the page rests; that did not change then."""
+    now = 0.0
+    keeper = Keeper(tmp_path / "one", clock=lambda: Clock(wall=lambda: 1000 + now, steady=lambda: now))
+    keeper.begin("Chromium")
+    tab = TabState(1, "about:blank", keeper.on_frame)
+    keeper.add_tab(tab, None)
+    now = 2.0
+    for time, level in ((0.1, 10), (0.2, 20), (0.5, 20), (0.8, 10)):
+        tab.paint(Frame(picture(level), time))
+    for time in (0.6, 0.9):
+        keeper.on_browser_event(tab, "navigate", 1000 + time, {"url": "about:blank", "transition": "reload"})
+    keeper.settle()
+    keeper.finish(1002)
+    states = [event["state"] for event in Recording(tmp_path / "one").events if event["type"] == "navigate"]
+    assert [state["screenshot_time"] for state in states] == [0.2, 0.8]
+
+
+
 def test_the_video_keeps_its_size(tmp_path):
     """The first frame says how large; a window that grew is scaled into it, one odd pixel is cut off."""
     video = VideoWriter(tmp_path / "video.webm")
