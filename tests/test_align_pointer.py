@@ -40,7 +40,7 @@ def taken(pixels: np.ndarray) -> Picture:
 
 def is_late(screenshot: np.ndarray, before: np.ndarray, *later: np.ndarray) -> bool:
     window = Window(SEEN, np.zeros(SHAPE, bool))
-    return judge(View(7, near={7: before}, later=list(later)), taken(screenshot), [], window).late
+    return judge(View(7, near={7: before}, later=list(later)), taken(screenshot), [], window)[0].late
 
 
 @pytest.mark.parametrize("to", [(300, 250), (500, 200), (30, 150), (270, 110)])
@@ -87,11 +87,11 @@ def test_too_few_pairs_tell_nothing():
 
 def test_a_pointer_that_goes_away_is_no_sure_sign():
     """The frame with it and the later ones differ as if the screenshot, which shows none, were late."""
-    verdict = judge(View(7, near={7: filmed(page(), (260, 100))}, later=[filmed(page())] * 3), taken(page()), [],
-                    Window(SEEN, np.zeros(SHAPE, bool)))
+    verdict, _ = judge(View(7, near={7: filmed(page(), (260, 100))}, later=[filmed(page())] * 3), taken(page()), [],
+                       Window(SEEN, np.zeros(SHAPE, bool)))
     assert not (verdict.late and verdict.sure)
-    changed = judge(View(7, near={7: filmed(page(text="before"))}, later=[filmed(page(text="after that"))] * 3),
-                    taken(page(text="after that")), [], Window(SEEN, np.zeros(SHAPE, bool)))
+    changed, _ = judge(View(7, near={7: filmed(page(text="before"))}, later=[filmed(page(text="after that"))] * 3),
+                       taken(page(text="after that")), [], Window(SEEN, np.zeros(SHAPE, bool)))
     assert changed.late and changed.sure
 
 
@@ -100,5 +100,25 @@ def test_what_came_of_something_done_right_before_makes_no_screenshot_late(hasty
     """The frame is from before it, the next one shows it, as the screenshot does."""
     before, after = filmed(page(text="start")), filmed(page(text="a form to fill in"))
     view = View(7, hasty=hasty, near={7: before, 8: after}, later=[after] * 3)
-    verdict = judge(view, taken(page(text="a form to fill in")), [], Window(SEEN, np.zeros(SHAPE, bool)))
+    verdict, _ = judge(view, taken(page(text="a form to fill in")), [], Window(SEEN, np.zeros(SHAPE, bool)))
     assert verdict.late == late
+
+
+def test_what_came_later_still_makes_it_late():
+    """Right before the action the whole page changed; the screenshot shows what the action did to the new page."""
+    blank, form, filled = np.full(SHAPE, 90, np.uint8), page(text="a form"), page(text="a form with words")
+    view = View(7, newer=True, hasty=True, soon=True, near={7: filmed(blank), 8: filmed(form)},
+                later=[filmed(filled)] * 3)
+    for verdict in judge(view, taken(filled), [], Window(SEEN, np.zeros(SHAPE, bool))):
+        assert verdict.late
+    for verdict in judge(view, taken(form), [], Window(SEEN, np.zeros(SHAPE, bool))):
+        assert not verdict.late
+
+
+def test_a_thin_line_that_the_video_has_blurred_is_the_same_line():
+    """A frame around a field that has the focus: one row of pixels in the screenshot, three pale ones in the video."""
+    before, after = page(), page()
+    cv2.rectangle(after, (100, 60), (260, 76), 20, 1)
+    blurred = cv2.blur(after, (3, 3))
+    assert is_late(after, filmed(cv2.blur(before, (3, 3))), *[filmed(blurred)] * 3)
+    assert not is_late(before, filmed(cv2.blur(before, (3, 3))), *[filmed(blurred)] * 3)

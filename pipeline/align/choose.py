@@ -6,7 +6,7 @@ where two frames differ, something changed, and a screenshot that is like the la
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 import cv2
@@ -18,7 +18,7 @@ from .pointer import CHANGED, TILE
 from .ssim import ssim
 from .video import Video
 
-LATER = (0.2, 0.55, 1.0)  # seconds after the action at which a late screenshot may have been taken
+LATER = (0.2, 0.5, 0.65, 1.0)  # seconds after the action at which a late screenshot may have been taken
 _UNSURE = 0.03  # seconds by which the clock may be wrong; it is rather early than late
 _LAG = 0.12  # seconds within which most pages show what a person did
 _SOON = 0.05  # seconds before which they hardly do
@@ -31,6 +31,7 @@ _MOSTLY = 0.7  # of a change, that another screenshot must explain
 _AGAINST = 0.1  # of all that changed, which may speak against a better picture
 _MUCH = 0.1  # of the page, that has changed: then all of it is taken from a frame
 _OPENED = 32  # pictures that are kept as they were compared: neighbouring actions have the same neighbours
+_BLUR = (3, 3)  # pixels
 _COARSE = 4  # times smaller: pictures for a first look
 
 
@@ -93,6 +94,15 @@ def view_of(video: Video, time: float, painted: float | None, deed: float | None
     return view, near, video.around(np.array([time + step for step in LATER]))
 
 
+@dataclass(frozen=True)
+class Seen:
+    """A page as far as frames show it, black where something covers it; and blurred: a line that is sharp in a
+    screenshot is spread over its neighbours in a frame. Rows x columns, grey."""
+
+    sharp: np.ndarray
+    soft: np.ndarray
+
+
 class Window:
     """What frames show of pages of one viewport. `seen`: rows and columns, at working size, that lie inside the frame;
     `hidden`: pixels that something covers (rows x columns, true or false)."""
@@ -102,56 +112,81 @@ class Window:
         self._visible = np.where(hidden[seen], 0, 255).astype(np.uint8)
         self.opened = functools.lru_cache(_OPENED)(self._opened)
 
-    def open(self, page: np.ndarray) -> np.ndarray:
+    def open(self, page: np.ndarray) -> Seen:
         """A page at working size without what is not seen of it."""
-        return cv2.bitwise_and(np.ascontiguousarray(page[self.seen]), self._visible)
+        sharp = cv2.bitwise_and(np.ascontiguousarray(page[self.seen]), self._visible)
+        return Seen(sharp, cv2.blur(sharp, _BLUR))
 
     def _opened(self, picture: Picture) -> "Other":
-        grey = self.open(picture.grey)
-        return Other(picture.name, grey, _small(grey))
+        seen = self.open(picture.grey)
+        return Other(picture.name, seen, _small(seen))
 
 
 @dataclass(frozen=True)
 class Other:
-    """Another captured screenshot, as far as frames show it: its blob, and its pixels, also small."""
+    """Another captured screenshot: its blob, and what is seen of it, also small."""
 
     name: str
-    grey: np.ndarray
+    seen: Seen
     small: np.ndarray
 
 
-def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], window: Window) -> Verdict:
-    """Choose the last frame that shows the page before the action, and hold the screenshot against it.
+def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], window: Window
+          ) -> tuple[Verdict, Verdict]:
+    """Choose the last frame that shows the page before the action, and hold the screenshot against it: if what it says
+    of its own time is to be trusted, and if not.
 
     `neighbours`: other captured screenshots, the likeliest first.
     """
-    open_part, seen = window.open, window.seen
-    pages = {number: open_part(page) for number, page in view.near.items()}
-    if min(pages[view.number].shape) < TILE:
-        return Verdict(view.number, None, False, None)
+    pages = {number: window.open(page) for number, page in view.near.items()}
+    if min(pages[view.number].sharp.shape) < TILE:
+        return (Verdict(view.number, None, False, None),) * 2
     others = [window.opened(other) for other in neighbours if other.shape == window.shape and not other.blank
               and (picture is None or other.name != picture.name)]
     if picture is None or picture.blank or picture.shape != window.shape:
-        return Verdict(view.number, None, False, _like(pages[view.number], others))
-    taken = open_part(picture.grey)
+        return (Verdict(view.number, None, False, _like(pages[view.number], others)),) * 2
+    taken = window.open(picture.grey)
     number = _step_back(view, pages, taken)
+    shown = _Shown(number, pages, [window.open(page) for page in view.later], others)
+    trusting = strict = _decide(view, taken, shown)
+    if view.newer:
+        strict = _decide(replace(view, newer=False), taken, shown)
+    greys = {picture.name: picture.grey} | {
+        other.name: other.grey for other in neighbours if other.name in (trusting.better, strict.better)}
+    alike = {name: ssim(grey[window.seen], view.near[number][window.seen]) for name, grey in greys.items()}
+    trusting, strict = (replace(verdict, similarity=alike[picture.name],
+                                better_similarity=alike.get(verdict.better, 0.0)) for verdict in (trusting, strict))
+    return trusting, strict
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What is to be seen around an action: the chosen frame's number, frames by number, those later, and other
+    screenshots."""
+
+    number: int
+    pages: Mapping[int, Seen]
+    later: Sequence[Seen]
+    others: Sequence[Other]
+
+
+def _decide(view: View, taken: Seen, shown: _Shown) -> Verdict:
+    """Whether a screenshot was taken too late, and what is to take its place."""
+    number, pages, later, others = shown.number, shown.pages, shown.later, shown.others
     next_page = pages.get(number + 1)
     between = [pages[number], *([next_page] if next_page is not None else [])]
-    shown = number + (view.hasty and view.soon and not view.newer and next_page is not None)
-    rightful = between if view.newer else [pages[shown]]
-    similarity = ssim(picture.grey[seen], view.near[number][seen])
-    later, greys = [open_part(page) for page in view.later], [other.grey for other in others]
+    page = number + (view.hasty and view.soon and not view.newer and next_page is not None)
+    rightful, captured = between if view.newer else [pages[page]], [other.seen for other in others]
     better = _best_other(taken, rightful, others)
-    if better and _is_left_out(taken, better.grey, rightful[0], later):
+    if better and _is_left_out(taken, better.seen, rightful[0], later):
         better = None
-    late, tiles = _is_late(taken, rightful, later, greys)
+    late, tiles = _is_late(taken, rightful, later, captured)
     late = Late.SURELY if better else late
     if late and view.hasty and not view.newer and not _best_other(taken, between, others):
-        late = min(late, _is_late(taken, between, later, greys)[0])  # it may show what neither frame shows alone
-    if not late or not better or _is_late(better.grey, rightful, later, greys)[0]:
-        return Verdict(number, similarity, bool(late), None, page=shown, sure=late != Late.PERHAPS, part=_part(tiles))
-    whole = next(other.grey for other in neighbours if other.name == better.name)
-    return Verdict(number, similarity, True, better.name, ssim(whole[seen], view.near[number][seen]))
+        late = min(late, _is_late(taken, between, later, captured)[0])  # it may show what neither frame shows alone
+    if late and better and not _is_late(better.seen, rightful, later, captured)[0]:
+        return Verdict(number, None, True, better.name)
+    return Verdict(number, None, bool(late), None, page=page, sure=late != Late.PERHAPS, part=_part(tiles))
 
 
 @dataclass(frozen=True)
@@ -174,8 +209,9 @@ class _Sides:
         return (self.to_other < self.to_one) & (self.to_other < _LIKE * self.apart + _NOISE * self.counts)
 
 
-def _sides(one: np.ndarray, other: np.ndarray, third: np.ndarray) -> _Sides | None:
-    """On which side the third picture is, where the two differ; None where they do not."""
+def _sides(one_page: Seen, other_page: Seen, third_page: Seen) -> _Sides | None:
+    """On which side the third page is, where the two differ; None where they do not."""
+    one, other, third = one_page.soft, other_page.soft, third_page.soft
     apart = cv2.absdiff(one, other)
     mask = cv2.compare(apart, CHANGED, cv2.CMP_GT)
     left, top, width, height = cv2.boundingRect(mask)
@@ -209,7 +245,7 @@ def _sums(pixels: np.ndarray) -> np.ndarray:
     return cv2.resize(padded, (columns, rows), interpolation=cv2.INTER_AREA) * TILE ** 2
 
 
-def _step_back(view: View, pages: Mapping[int, np.ndarray], taken: np.ndarray) -> int:
+def _step_back(view: View, pages: Mapping[int, Seen], taken: Seen) -> int:
     """The clock may be a frame off: when the frame already shows what followed, take the one before."""
     number = view.number
     if not view.fresh or number - 1 not in pages:
@@ -218,7 +254,7 @@ def _step_back(view: View, pages: Mapping[int, np.ndarray], taken: np.ndarray) -
     return number - 1 if sides and sides.apart[sides.other].sum() > 2 * sides.apart[sides.one].sum() else number
 
 
-def _best_other(taken: np.ndarray, rightful: Sequence[np.ndarray], others: Sequence[Other]) -> Other | None:
+def _best_other(taken: Seen, rightful: Sequence[Seen], others: Sequence[Other]) -> Other | None:
     """The captured screenshot that the frame speaks for wherever the two differ; None when there is none."""
     best, chosen = taken, None
     small = _small(rightful[0])
@@ -226,19 +262,19 @@ def _best_other(taken: np.ndarray, rightful: Sequence[np.ndarray], others: Seque
     for other in others:
         if float(cv2.absdiff(other.small, small).mean()) > 1.5 * least + 1:
             continue
-        if all(_beats(other.grey, best, page) for page in rightful) and (
-                chosen is None or all(_beats(other.grey, taken, page) for page in rightful)):
-            best, chosen = other.grey, other
+        if all(_beats(other.seen, best, page) for page in rightful) and (
+                chosen is None or all(_beats(other.seen, taken, page) for page in rightful)):
+            best, chosen = other.seen, other
     return chosen
 
 
-def _is_left_out(taken: np.ndarray, better: np.ndarray, before: np.ndarray, later: Sequence[np.ndarray]) -> bool:
+def _is_left_out(taken: Seen, better: Seen, before: Seen, later: Sequence[Seen]) -> bool:
     """Whether a small difference is one that the video's coding has left out: no later frame shows it either."""
     sides = _sides(taken, better, before)
     return bool(sides and sides.apart.sum() < _LEFT_OUT and not any(_beats(taken, better, page) for page in later))
 
 
-def _beats(new: np.ndarray, old: np.ndarray, page: np.ndarray) -> bool:
+def _beats(new: Seen, old: Seen, page: Seen) -> bool:
     """Whether a frame speaks for the new picture wherever it differs from the old one."""
     sides = _sides(new, old, page)
     if sides is None:
@@ -247,8 +283,8 @@ def _beats(new: np.ndarray, old: np.ndarray, page: np.ndarray) -> bool:
     return bool(good > max(_SMALL, 0.5 * sides.apart.sum()) and bad < _AGAINST * good)
 
 
-def _is_late(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[np.ndarray],
-             others: Sequence[np.ndarray]) -> tuple[Late, np.ndarray]:
+def _is_late(taken: Seen, rightful: Sequence[Seen], later: Sequence[Seen], others: Sequence[Seen]
+             ) -> tuple[Late, np.ndarray]:
     """Whether the screenshot shows what frames show only later. What changed must be the page, not a pointer over it:
     too large for one, or seen as it was in some other screenshot, or in more than one frame. And the tiles in which it
     does (rows x columns, true or false)."""
@@ -259,10 +295,12 @@ def _is_late(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[
             continue
         late = sides.one
         for other in rightful[1:]:  # what the screenshot may rightly show already
-            allowed = _sides(other, before, taken)
-            late = late & ~allowed.one if allowed else late
-        changes.append((page, sides, late))
-    pointers = [pointer.moved(late, sides.other, before, page, taken) for page, sides, late in changes]
+            beside = _sides(page, other, taken)
+            late = late & beside.one if beside else np.zeros_like(late)
+        if late.any():
+            changes.append((page, sides, late))
+    pointers = [pointer.moved(late, sides.other, before.sharp, page.sharp, taken.sharp)
+                for page, sides, late in changes]
     left = functools.reduce(np.logical_or, (here for here, _ in pointers), np.False_)
     tiles = functools.reduce(np.logical_or, (late & ~left for _, _, late in changes), np.zeros((1, 1), bool))
     small = 0
@@ -274,8 +312,8 @@ def _is_late(taken: np.ndarray, rightful: Sequence[np.ndarray], later: Sequence[
             continue
         if left.any() or not pointer.may_be(late):  # there is but one pointer
             return Late.SURELY, tiles
-        for grey in others:
-            explained = _sides(taken, grey, before)
+        for other in others:
+            explained = _sides(taken, other, before)
             if explained and sides.apart[late & explained.other].sum() > _MOSTLY * sides.apart[late].sum():
                 return Late.SURELY, tiles
         small += 1
@@ -289,16 +327,16 @@ def _part(tiles: np.ndarray) -> np.ndarray | None:
     return cv2.dilate(tiles.astype(np.uint8), np.ones((3, 3), np.uint8)).astype(bool)
 
 
-def _like(page: np.ndarray, others: Sequence[Other]) -> str | None:
+def _like(page: Seen, others: Sequence[Other]) -> str | None:
     """The captured screenshot that a frame shows; None when none does."""
     found = []
     for other in others:
-        difference = _sums(cv2.absdiff(other.grey, page)) / TILE ** 2
+        difference = _sums(cv2.absdiff(other.seen.sharp, page.sharp)) / TILE ** 2
         if difference.max() < 3 * min(float(np.median(difference)), _NOISE) + 8:
             found.append((float(difference.mean()), other.name))
     return min(found)[1] if found else None
 
 
-def _small(picture: np.ndarray) -> np.ndarray:
-    return cv2.resize(picture, (max(1, picture.shape[1] // _COARSE), max(1, picture.shape[0] // _COARSE)),
-                      interpolation=cv2.INTER_AREA)
+def _small(page: Seen) -> np.ndarray:
+    rows, columns = page.sharp.shape
+    return cv2.resize(page.sharp, (max(1, columns // _COARSE), max(1, rows // _COARSE)), interpolation=cv2.INTER_AREA)

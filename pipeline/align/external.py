@@ -303,9 +303,7 @@ def _finish(scene: Scene, look: _Look, window: Window, order: list[str], ends: n
     around = sorted(range(max(0, here - _NEIGHBOURS), min(len(order), here + _NEIGHBOURS)),
                     key=lambda index: abs(index + 0.5 - here))
     neighbours = [scene.pictures[name] for name in dict.fromkeys(order[index] for index in around)]
-    look.verdict = look.strict = judge(look.view, look.picture, neighbours, window)
-    if look.view.newer:
-        look.strict = judge(replace(look.view, newer=False), look.picture, neighbours, window)
+    look.verdict, look.strict = judge(look.view, look.picture, neighbours, window)
     look.view = View(look.view.number, newer=look.view.newer)
 
 
