@@ -25,3 +25,11 @@ def test_shadow_content_is_in_the_snapshot(chrome, site, mode):
 ], ids=lambda test: test.__name__.removeprefix("test_"))
 def test_the_same_as_of_the_recorder(chrome, site, test):
     test(chrome, site)
+
+
+def test_colours_are_true_however_early_the_hand_is_and_however_soon_all_ends(chrome, site):
+    site.pages["/"] = "<body style='margin:0;height:100vh;background:rgb(0, 200, 0)'><button>Go</button>"
+    session = chrome.record(lambda page: page.mouse.click(300, 200), url=site.origin + "/")
+    (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
+    blue, green, red = of_recorder.picture(session, turn)[400, 300]
+    assert abs(int(green) - 200) < 8 and blue < 8 and red < 8

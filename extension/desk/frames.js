@@ -9,6 +9,8 @@ const APART = 0.15; // seconds between those
 const MOMENT = 0.1; // seconds; a frame that stood longer is held
 const ON_ITS_WAY = 0.4; // seconds that a frame painted before an event may arrive after it
 const LAST_WAIT = 0.15; // the same, at the end of the recording
+const COLOURS = 1.5; // seconds that a frame waits to be known how to be read
+const TRUE = 0.6; // seconds that a true picture is compared with the frames that come
 const HOLD = 3; // seconds that a new document has to tell what in it is secret
 const TELLINGS = 200; // frames by which the clock of a stream is set
 const THUMBNAIL = 176; // pixels
@@ -18,6 +20,8 @@ const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseco
 const tabs = new Map();
 const video = new Video((segment, bytes) => postMessage({ segment, bytes }, { transfer: [bytes] }));
 let shownTab = 0, paused = false;
+let coloursKnown = false, comparing = Promise.resolve();
+let truth = null; // { tab, blob, until }: what a tab showed, for frames of that moment to be compared with
 
 /** The frames of one tab. */
 class Tab {
@@ -62,6 +66,9 @@ class Tab {
     });
   }
 
+  /** Whether a frame so many seconds old is to be read as well as is known by now. */
+  readable = (age) => coloursKnown || !this.readers.size || age > COLOURS;
+
   newestUntil(time) {
     return this.ring.findLast((entry) => this.timeOf(entry) <= time) ?? null;
   }
@@ -70,7 +77,8 @@ class Tab {
   serve() {
     const newest = this.ring.length ? this.timeOf(this.ring.at(-1)) : -Infinity, at = now();
     const isKnown = this.known || at - this.unknownSince > HOLD;
-    const ready = this.waiting.filter(({ time }) => isKnown && (newest > time || at - time > ON_ITS_WAY));
+    const ready = this.waiting.filter(({ time }) =>
+      isKnown && this.readable(at - time) && (newest > time || at - time > ON_ITS_WAY));
     if (!ready.length) return;
     this.waiting = this.waiting.filter((wanted) => !ready.includes(wanted));
     for (const wanted of ready) answer(this, wanted);
@@ -106,13 +114,23 @@ function toVideo(tab, all = false) {
   const isKnown = tab.known || now() - tab.unknownSince > HOLD;
   for (const [index, entry] of tab.ring.entries()) {
     const time = tab.timeOf(entry);
-    if (!isKnown || (!all && now() - time < FRESH / 2)) break;
+    const age = now() - time;
+    if (!isKnown || (!all && (age < FRESH / 2 || !tab.readable(age)))) break;
     const next = tab.ring[index + 1];
     if (entry.filmed || !video.wants(time, next ? tab.timeOf(next) : Infinity)) continue;
     entry.filmed = true;
     const frame = shown(tab.clean(entry), Math.round(time * 1e6));
     video.add(frame);
   }
+}
+
+/** Learn how frames are to be read. The frame that shows what the true picture shows may still be on its way. */
+async function compare(tab) {
+  const newest = tab.ring.findLast((entry) => entry.time === undefined); // of the stream
+  if (!newest || coloursKnown || truth?.tab !== tab.number || now() > truth.until) return;
+  if (!(await learnColours(newest.copy, truth.blob)) || coloursKnown) return;
+  coloursKnown = true;
+  postMessage({ coloursKnown });
 }
 
 async function follow(tab, readable) {
@@ -127,6 +145,7 @@ async function follow(tab, readable) {
     const copy = await copyOf(frame);
     frame.close();
     tab.add({ copy, ticks });
+    if (!coloursKnown) comparing = compare(tab);
     if (frames === 1) postMessage({ begun: tab.number });
   }
   tab.readers.delete(reader);
@@ -141,9 +160,9 @@ const ORDERS = {
     tabOf(tab).add({ copy: await decoded(blob), time });
   },
   /** A true picture of what a tab shows now. */
-  async compare({ tab, blob }) {
-    const newest = tabOf(tab).ring.findLast((entry) => entry.time === undefined); // of the stream
-    if (newest && (await learnColours(newest.copy, blob))) postMessage({ coloursKnown: true });
+  compare({ tab, blob }) {
+    truth = { tab, blob, until: now() + TRUE };
+    comparing = compare(tabOf(tab));
   },
   /** Another document takes the place of what a tab showed. */
   document({ tab, tells }) {
@@ -188,6 +207,8 @@ const ORDERS = {
   async finish() {
     const until = now() + LAST_WAIT;
     while (now() < until && [...tabs.values()].some((tab) => tab.waiting.length)) await pause(20);
+    await comparing;
+    coloursKnown = true; // better than now they will not be
     for (const tab of tabs.values()) await Promise.all(tab.waiting.splice(0).map((wanted) => answer(tab, wanted)));
     toVideo(tabOf(shownTab), true);
     await video.finish();

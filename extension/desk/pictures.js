@@ -15,6 +15,8 @@ export class Pictures {
   #finished = null;
   #coloursKnown = false;
   #stillAt = -Infinity;
+  /** @type {Promise<void>} */
+  #comparing = Promise.resolve();
   /** @type {PromiseWithResolvers<void>} */
   #begun = Promise.withResolvers();
   #flowing = new Set(); // tabs of whose stream a frame has come
@@ -52,9 +54,14 @@ export class Pictures {
   }
 
   /** Look once with Chrome's own eyes at what is shown, to learn how to read the colours of frames. */
-  async learnColours() {
+  learnColours() {
+    const due = performance.now() - this.#stillAt >= STILL_EVERY;
+    if (!this.#coloursKnown && this.#streams.get(this.shown) && due) this.#comparing = this.#compare();
+    return this.#comparing;
+  }
+
+  async #compare() {
     const { shown } = this, window = this.#windows.get(shown);
-    if (this.#coloursKnown || !this.#streams.get(shown) || performance.now() - this.#stillAt < STILL_EVERY) return;
     this.#stillAt = performance.now();
     const blob = await this.#still(window);
     if (blob && shown === this.shown) this.#order("compare", { tab: shown, blob });
@@ -133,6 +140,7 @@ export class Pictures {
 
   async finish() {
     clearInterval(this.#stills);
+    if (!this.recording.paused) await this.learnColours();
     await new Promise((done) => {
       this.#finished = done;
       this.#order("finish");
