@@ -6,8 +6,9 @@ subtracted byte by byte, modulo 256 (bitmaps of one size). The other never needs
 """
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
+from math import inf
 
 import numpy as np
 import zstandard
@@ -27,11 +28,15 @@ def compress(content: bytes) -> bytes:
 
 
 class Base:
-    """A blob that stands alone, by which similar ones are kept: what is worked out of it once serves them all."""
+    """A blob that stands alone, by which similar ones are kept: what is worked out of it once serves them all.
 
-    def __init__(self, sha256: str, content: bytes):
+    `size`: bytes of its file.
+    """
+
+    def __init__(self, sha256: str, content: bytes, size: int):
         self.sha256 = sha256
         self.content = content
+        self.size = size
 
     def compress(self, content: bytes) -> bytes:
         """A blob's file that needs this one to be read."""
@@ -40,18 +45,27 @@ class Base:
             return _HEADER.pack(_DIFFERENCE, 32, name) + compress(_bitmap_of(np.subtract, content, self.content))
         return _HEADER.pack(_DICTIONARY, 32, name) + self._compressor.compress(content)
 
-    def distance(self, content: bytes) -> int:
-        """How unlike two bitmaps of one size are, by a sample of their bytes; 0 for anything else."""
-        if not content.startswith(_BITMAP) or len(content) != len(self.content):
-            return 0
-        one, other = (np.frombuffer(each, np.uint8)[::_SAMPLE] for each in (content, self.content))
-        return int(np.count_nonzero(one != other))
-
     @cached_property
     def _compressor(self) -> zstandard.ZstdCompressor:
         window = max(10, (3 * len(self.content)).bit_length())  # this text, and another that may be twice as long
         parameters = zstandard.ZstdCompressionParameters.from_level(_LEVEL, window_log=min(window, 27))
         return zstandard.ZstdCompressor(compression_params=parameters, dict_data=_dictionary(self.content))
+
+
+def worth_trying(bases: Iterable[Base], content: bytes) -> list[Base]:
+    """By which of some blobs another may be kept best: of bitmaps the one most like it; of texts any, last first."""
+    last_first = list(bases)[::-1]
+    if not content.startswith(_BITMAP):
+        return last_first
+    return sorted(last_first, key=lambda base: _distance(base.content, content))[:1]
+
+
+def _distance(one: bytes, other: bytes) -> float:
+    """How unlike two bitmaps are, by a sample of their bytes; infinite for those of another size."""
+    if len(one) != len(other):
+        return inf
+    samples = (np.frombuffer(each, np.uint8)[::_SAMPLE] for each in (one, other))
+    return int(np.count_nonzero(np.not_equal(*samples)))
 
 
 def decompress(data: bytes, read_base: Callable[[str], bytes]) -> bytes:

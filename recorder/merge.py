@@ -6,7 +6,7 @@ frames of other islands with that index, the uid of the frame element and its co
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain
 
 from schemas import UID_ATTRIBUTE, InputError
@@ -35,6 +35,27 @@ def numbered(text: str, island: str) -> str:
         return "".join(parts)
 
     return _PLAIN.sub(put_in, text) if "\x03" in text else text
+
+
+class Chunks(dict[int, str]):
+    """An island's chunks by number, with their uids: put in when a chunk is first asked for, not when it comes.
+
+    Raises KeyError for one that did not come, and what `numbered` raises.
+    """
+
+    def __init__(self, island: str):
+        super().__init__()
+        self._island = island
+        self._told: dict[int, str] = {}
+
+    def tell(self, chunks: Iterable[tuple[int, str]]) -> None:
+        """Take in chunks as they come."""
+        self._told.update(chunks)
+
+    def __missing__(self, number: int) -> str:
+        text = self[number] = numbered(self._told[number], self._island)
+        del self._told[number]
+        return text
 
 
 def assemble(chunks: Mapping[int, str], number: int) -> str:

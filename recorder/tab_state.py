@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from .frames import Frame, FrameRing, black_out
-from .merge import numbered, secret_boxes
+from .merge import Chunks, secret_boxes
 
 _HOLD = 3.0  # seconds that frames of a new document wait to be told what in them is secret
 
@@ -20,7 +20,7 @@ class TabState:
         self.zoom = 1.0
         self._unzoomed_ratio = 0.0  # device pixels to a CSS pixel at zoom 1, once known
         self._on_frame = on_frame
-        self._chunks: dict[str, dict[int, str]] = {}
+        self._chunks: dict[str, Chunks] = {}
         self._rows: dict[str, dict[int, dict]] = {}
         self._held: list[Frame] = []
         self._known = True  # whether this document has told where its secrets are
@@ -58,8 +58,8 @@ class TabState:
     def _whole(self, snapshot: dict) -> dict:
         """A snapshot with all its chunks and rows: what its island sent before comes by number only."""
         island = snapshot["island"]
-        chunks = self._chunks.setdefault(island, {})
-        chunks.update((number, numbered(text, island)) for number, text in snapshot["chunks"])
+        chunks = self._chunks.setdefault(island, Chunks(island))
+        chunks.tell(snapshot["chunks"])
         known = self._rows.setdefault(island, {})
         known.update(row for row in snapshot["rows"] if isinstance(row, list))
         rows = [known[row if isinstance(row, int) else row[0]] for row in snapshot["rows"]]

@@ -37,7 +37,7 @@ class VideoWriter:
     def __init__(self, path: Path):
         self._queue: queue.Queue[Frame | None] = queue.Queue(_BACKLOG)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", encoder.__name__, str(path.absolute())], stdin=subprocess.PIPE,
+            [sys.executable, "-P", encoder.__file__, str(path.absolute())], stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,  # Ctrl-C does not end it
             env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
         step_back(self._process.pid)

@@ -14,7 +14,7 @@ from schemas.files import dump_json, dump_line, write_atomically
 from . import blobs
 
 _KEYS = 4  # blobs of a kind, standing alone, by which others may be kept
-_NEAR = 0.002  # of its size that a blob kept by another has when they are nearly the same
+_NEAR = 0.03  # of what another takes alone, that a blob kept by it takes when they are nearly the same
 _WORTH = 0.5  # of its size alone that a blob kept by another may have; else it stands alone and serves itself
 
 
@@ -63,15 +63,15 @@ class RecordingWriter:
             return blobs.compress(content)
         keys = self._keys.setdefault(like, deque(maxlen=_KEYS))
         best = None
-        for base in sorted(reversed(keys), key=lambda base: base.distance(content)):
+        for base in blobs.worth_trying(keys, content):
             this = base.compress(content)
-            if len(this) < len(content) * _NEAR:
+            if len(this) < base.size * _NEAR:
                 return this  # no other could be worth its time
             best = min(best or this, this, key=len)
         alone = blobs.compress(content)
         if best and len(best) < len(alone) * _WORTH:
             return best
-        keys.append(blobs.Base(sha256, content))
+        keys.append(blobs.Base(sha256, content, len(alone)))
         return alone
 
     def event(self, event: dict) -> int:
