@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
+from playwright.async_api import TimeoutError as PlaywrightTimeout
+
+_OPENING = 5000  # ms that a tab may take to open
 
 # Notes the XPath of what each press, key or wheel hit, before any of the page's own listeners.
 WITNESS = """(() => {
@@ -184,12 +187,16 @@ class Hand:
         link = await self.page.evaluate(_LINK)
         if not link:
             return
-        async with self.page.context.expect_page() as opening:
-            await self.page.keyboard.down("Control")
-            await self.page.mouse.click(link["x"], link["y"])
-            await self.page.keyboard.up("Control")
+        try:
+            async with self.page.context.expect_page(timeout=_OPENING) as opening:
+                await self.page.keyboard.down("Control")
+                await self.page.mouse.click(link["x"], link["y"])
+                await self.page.keyboard.up("Control")
+            other = await opening.value
+        except PlaywrightTimeout:  # the link has moved away from under the pointer
+            self.deeds.append(Deed("click", await self._hit(), None, self.tab))
+            return
         self.deeds += [Deed("click", await self._hit(), None, self.tab), Deed("tabcreate", None)]
-        other = await opening.value
         await other.wait_for_load_state()
         await other.bring_to_front()
         visitor = Hand(other, self.random, self.tab + 1)

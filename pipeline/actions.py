@@ -88,13 +88,21 @@ def _settle_text(drafts: list[_Draft], gesture: Gesture) -> Gesture:
             (draft for draft in reversed(drafts)
              if draft.intent == "textInput" and draft.uid == event["target"]["uid"]), None)
         if typed:
-            typed.arguments = {"text": event["data"]["value"]}
+            if _alike(typed.arguments["text"], event["data"]["value"]):
+                typed.arguments = {"text": event["data"]["value"]}
             typed.take([event])
         else:
             kept.append(event)
     if gesture.first["type"] == "change":
         return Gesture(kept[0], kept[1:]) if kept else Gesture({**gesture.first, "type": "settled"}, [])
     return Gesture(gesture.first, kept)
+
+
+def _alike(typed: str, final: str) -> bool:
+    """Whether a field's final value is what was typed, perhaps put into form by the page (case, spaces, punctuation);
+    else the page has put something of its own in its place."""
+    one, other = ([character for character in text.casefold() if character.isalnum()] for text in (typed, final))
+    return one == other
 
 
 # One rule a kind of first event. Each returns the turns of the gesture, in order.

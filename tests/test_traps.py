@@ -83,6 +83,17 @@ async def _(page):
     await click(page, "#p")
 
 
+@trap(9, "types what the page puts into form, and what it puts something else in the place of, then clicks elsewhere",
+      "<input id=i onkeyup='i.value = i.value.toUpperCase()'><input id=j onkeyup='j.value = `other`'><p id=p>Text</p>",
+      ["click input#i", "textInput input#i text='AB'", "click input#j", "textInput input#j text='c'", "click p#p"])
+async def _(page):
+    await click(page, "#i")
+    await page.keyboard.type("ab")
+    await click(page, "#j")
+    await page.keyboard.type("c")
+    await click(page, "#p")
+
+
 @trap(10, "types slowly, goes on with Tab", "<input id=i autofocus><input id=j>",
       ["textInput input#i text='ab'", "textInput input#j text='cd'"])
 async def _(page):
