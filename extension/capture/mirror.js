@@ -145,7 +145,7 @@ demotape.mirror = (function () {
     }
   }
 
-  const sheetsOf = (scope) => Array.from(scope.adoptedStyleSheets ?? [], rulesIn).join();
+  const sheetsOf = ({ adoptedStyleSheets: sheets }) => (sheets?.length ? Array.from(sheets, rulesIn).join() : "");
 
   function rulesIn(sheet) {
     try {

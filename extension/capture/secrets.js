@@ -28,7 +28,7 @@ demotape.secrets = (function () {
 
   /** A control's value, masked when secret; an empty field stays empty. */
   function valueOf(element) {
-    const value = element.isContentEditable && element.value === undefined ? element.innerText : element.value ?? "";
+    const value = element.value ?? (element.isContentEditable ? element.innerText : "");
     return value && isSecret(element) ? REDACTED : String(value);
   }
 

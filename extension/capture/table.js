@@ -221,7 +221,7 @@ demotape.table = (function () {
   }
 
   let last = null;
-  const SAMPLE = 12; // elements whose boxes are compared
+  const SAMPLE = 8; // elements whose boxes are compared
 
   /** What was heard, and what is seen at a glance. The mirror is up to date. */
   function signsOf(frame) {
