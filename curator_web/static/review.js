@@ -257,6 +257,11 @@
 
   document.addEventListener("submit", ({ target }) => target.closest("dialog")?.close());
 
+  // A target that was chosen is not chosen again: keys pressed before the answer comes belong to the list of turns.
+  document.addEventListener("submit", ({ target }) => {
+    if (target.matches("#retarget-form, #tree-form")) selectedRow()?.focus({ preventScroll: true });
+  });
+
   const keysOn = $("#keys-on");
   keysOn.checked = !localStorage.getItem(KEYS_OFF);
   keysOn.addEventListener("change", () => {

@@ -2,13 +2,14 @@
 
 import threading
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from curator_web.editing import add_edit
 from curator_web.library import import_recording
 
 from ..curator_fixtures import both_databases, make_recording, typed_recording
-from .conftest import open_review, saved, selected, shown_order
+from .conftest import EDITS, open_review, saved, selected, shown_order
 
 
 @both_databases
@@ -263,6 +264,25 @@ def test_another_target_by_keyboard(page, site, demonstration):
         page.keyboard.press("Enter")
     assert site.turns(demonstration)[3]["element"]["uid"] == "7"
     expect(page.locator(".element")).to_contain_text("All offers")
+
+
+@pytest.mark.parametrize("view, chosen", [("t", ["Tab", "ArrowDown"]), ("Shift+T", ["ArrowUp"])])
+def test_keys_after_another_target_are_not_lost_before_the_answer(page, site, demonstration, view, chosen):
+    held = []
+    page.route(EDITS, lambda route: route.continue_() if held else held.append(route))
+    open_review(page, site, demonstration, "t4")
+    for key in dict.fromkeys(("t", view)):
+        page.keyboard.press(key)
+        expect(page.locator("#target-search, #tree :focus")).to_be_focused()
+    for key in chosen:
+        page.keyboard.press(key)
+    with page.expect_request(EDITS):
+        page.keyboard.press("Enter")
+    for key in ("Home", "d"):
+        page.keyboard.press(key)
+    held[0].continue_()
+    expect(page.locator('#turns > li[data-turn="t1"]')).to_have_class("dropped")
+    assert selected(page) == "t1"
 
 
 # ---- more than one turn, more than one picture ----------------------------------------------------------------------
