@@ -1,30 +1,64 @@
 """How a blob lies in its file: compressed, alone or by a similar blob.
 
-A file is one zstandard frame. Where it needs another blob, a skippable frame (RFC 8878, section 3.1.2) stands before it
-that holds the other's SHA-256: the frame's magic number says whether the other is the dictionary (texts), or was
-subtracted byte by byte, modulo 256 (bitmaps of one size). The other never needs a third, so reading takes two files.
+A file is one zstandard frame, after skippable frames (RFC 8878, section 3.1.2) that say what is needed to read it;
+their magic numbers tell which is which. An empty one: what is compressed are a bitmap's planes (`bitmaps`). One with
+another blob's SHA-256: that blob, in the same form, is the dictionary, or was subtracted byte by byte, modulo 256
+(bitmaps of one size). The other never needs a third, so reading takes two files.
 """
 
 import struct
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cached_property
-from math import inf
 
 import numpy as np
 import zstandard
 
-_LEVEL, _BITMAP_LEVEL = 6, 3
-_DICTIONARY, _DIFFERENCE = 0x184D2A50, 0x184D2A51
-_HEADER = struct.Struct("<II32s")
+from .bitmaps import from_planes, to_planes
+
+_LEVEL, _DIFFERENCE_LEVEL = 5, 3
+_SKIPPABLE = 0x184D2A50  # and the fifteen after it
+_DICTIONARY, _DIFFERENCE, _PLANES = range(_SKIPPABLE, _SKIPPABLE + 3)
+_HEADER = struct.Struct("<II")  # a skippable frame's magic number and size
+_NAME_BYTES = 32
 _BITMAP = b"BM"
+_SAME = 0.003  # of a bitmap's bytes: where no more differ, little is gained by looking for what was moved
 _SAMPLE = 251  # every so many bytes; a prime, so that the sample is no column
 MAX_BYTES = 1 << 29
 
 
-def compress(content: bytes) -> bytes:
+@dataclass(frozen=True)
+class Form:
+    """What is compressed of a blob: a bitmap's planes, or the content itself."""
+
+    data: bytes
+    is_planes: bool
+
+    @cached_property
+    def sample(self) -> np.ndarray:
+        """Some of the bytes, by which two of one length are compared."""
+        return np.frombuffer(self.data, np.uint8)[::_SAMPLE].copy()
+
+    @classmethod
+    def of(cls, content: bytes) -> "Form":
+        """The form of a blob's content that compresses best."""
+        planes = to_planes(content) if content.startswith(_BITMAP) else None
+        return cls(content, False) if planes is None else cls(planes, True)
+
+    @property
+    def content(self) -> bytes:
+        """The blob's content. Raises ValueError when it has none: these are no bitmap's planes."""
+        return from_planes(self.data) if self.is_planes else self.data
+
+    @property
+    def mark(self) -> bytes:
+        """What stands first in a file of this form."""
+        return _HEADER.pack(_PLANES, 0) if self.is_planes else b""
+
+
+def compress(form: Form) -> bytes:
     """A blob's file, standing alone."""
-    level = _BITMAP_LEVEL if content.startswith(_BITMAP) else _LEVEL
-    return zstandard.ZstdCompressor(level=level).compress(content)
+    return form.mark + zstandard.ZstdCompressor(level=_LEVEL).compress(form.data)
 
 
 class Base:
@@ -33,58 +67,81 @@ class Base:
     `size`: bytes of its file.
     """
 
-    def __init__(self, sha256: str, content: bytes, size: int):
+    def __init__(self, sha256: str, form: Form, size: int):
         self.sha256 = sha256
-        self.content = content
+        self.form = form
         self.size = size
 
-    def compress(self, content: bytes) -> bytes:
+    def compress(self, form: Form) -> bytes:
         """A blob's file that needs this one to be read."""
-        name = bytes.fromhex(self.sha256)
-        if content.startswith(_BITMAP) and len(content) == len(self.content):
-            return _HEADER.pack(_DIFFERENCE, 32, name) + compress(_bitmap_of(np.subtract, content, self.content))
-        return _HEADER.pack(_DICTIONARY, 32, name) + self._compressor.compress(content)
+        if form.is_planes and self.distance(form) < _SAME:
+            difference = _combine(np.subtract, form.data, self.form.data)
+            packed = zstandard.ZstdCompressor(level=_DIFFERENCE_LEVEL).compress(difference)
+            return form.mark + self._needed(_DIFFERENCE) + packed
+        return form.mark + self._needed(_DICTIONARY) + self._compressor.compress(form.data)
+
+    def distance(self, form: Form) -> float:
+        """How unlike two bitmaps are, by a sample: the share of bytes that differ; 1 for those of another size."""
+        if len(self.form.data) != len(form.data):
+            return 1.0
+        return float(np.mean(self.form.sample != form.sample))
+
+    def _needed(self, kind: int) -> bytes:
+        return _HEADER.pack(kind, _NAME_BYTES) + bytes.fromhex(self.sha256)
 
     @cached_property
     def _compressor(self) -> zstandard.ZstdCompressor:
-        window = max(10, (3 * len(self.content)).bit_length())  # this text, and another that may be twice as long
+        window = max(10, (3 * len(self.form.data)).bit_length())  # this one, and another that may be twice as long
         parameters = zstandard.ZstdCompressionParameters.from_level(_LEVEL, window_log=min(window, 27))
-        return zstandard.ZstdCompressor(compression_params=parameters, dict_data=_dictionary(self.content))
+        return zstandard.ZstdCompressor(compression_params=parameters, dict_data=_dictionary(self.form.data))
 
 
-def worth_trying(bases: Iterable[Base], content: bytes) -> list[Base]:
+def worth_trying(bases: Iterable[Base], form: Form) -> list[Base]:
     """By which of some blobs another may be kept best: of bitmaps the one most like it; of texts any, last first."""
-    last_first = list(bases)[::-1]
-    if not content.startswith(_BITMAP):
-        return last_first
-    return sorted(last_first, key=lambda base: _distance(base.content, content))[:1]
+    last_first = [base for base in bases if base.form.is_planes == form.is_planes][::-1]
+    return sorted(last_first, key=lambda base: base.distance(form))[:1] if form.is_planes else last_first
 
 
-def _distance(one: bytes, other: bytes) -> float:
-    """How unlike two bitmaps are, by a sample of their bytes; infinite for those of another size."""
-    if len(one) != len(other):
-        return inf
-    samples = (np.frombuffer(each, np.uint8)[::_SAMPLE] for each in (one, other))
-    return int(np.count_nonzero(np.not_equal(*samples)))
+def decompress(data: bytes, read_base: Callable[[str], Form]) -> Form:
+    """What a file holds; `read_base` gives that of the blob that it needs.
 
-
-def decompress(data: bytes, read_base: Callable[[str], bytes]) -> bytes:
-    """A blob's content; `read_base` gives the content of the blob that it needs. Raises zstandard.ZstdError."""
-    kind, base = None, b""
-    if len(data) >= _HEADER.size and int.from_bytes(data[:4], "little") in (_DICTIONARY, _DIFFERENCE):
-        kind, _, name = _HEADER.unpack_from(data)
-        base, data = read_base(name.hex()), data[_HEADER.size:]
+    Raises zstandard.ZstdError when the file is damaged.
+    """
+    is_planes, kind, base = False, None, b""
+    while (frame := _skippable(data)) is not None:
+        magic, payload, data = frame
+        if magic == _PLANES and not is_planes and kind is None:
+            is_planes = True
+        elif magic in (_DICTIONARY, _DIFFERENCE) and kind is None and len(payload) == _NAME_BYTES:
+            kind, base = magic, _in_form(read_base(payload.hex()), is_planes)
+        else:
+            raise zstandard.ZstdError("there is a frame that nothing is known of")
     dictionary = _dictionary(base) if kind == _DICTIONARY else None
     decompressor = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=1 << 27)
-    content = decompressor.decompress(data, max_output_size=MAX_BYTES)
-    if kind != _DIFFERENCE:
-        return content
-    if len(content) != len(base) or len(base) < len(_BITMAP):
-        raise zstandard.ZstdError("the blob that it was subtracted from has another size")
-    return _bitmap_of(np.add, content, base)
+    found = decompressor.decompress(data, max_output_size=MAX_BYTES)
+    if kind == _DIFFERENCE:
+        if len(found) != len(base) or len(base) < len(_BITMAP):
+            raise zstandard.ZstdError("the blob that it was subtracted from has another size")
+        found = _combine(np.add, found, base)
+    return Form(found, is_planes)
 
 
-def _bitmap_of(combine: np.ufunc, content: bytes, base: bytes) -> bytes:
+def _in_form(base: Form, is_planes: bool) -> bytes:
+    if base.is_planes != is_planes:
+        raise zstandard.ZstdError("the blob that it needs has another form")
+    return base.data
+
+
+def _skippable(data: bytes) -> tuple[int, bytes, bytes] | None:
+    """The magic number and content of the skippable frame that stands first, and what follows; None where none does."""
+    if len(data) < _HEADER.size:
+        return None
+    magic, size = _HEADER.unpack_from(data)
+    end = _HEADER.size + size
+    return (magic, data[_HEADER.size:end], data[end:]) if magic & ~0xF == _SKIPPABLE else None
+
+
+def _combine(combine: np.ufunc, content: bytes, base: bytes) -> bytes:
     """What two bitmaps of one size give byte by byte, still beginning as a bitmap does."""
     combined = combine(np.frombuffer(content, np.uint8), np.frombuffer(base, np.uint8))
     combined[:len(_BITMAP)] = np.frombuffer(_BITMAP, np.uint8)

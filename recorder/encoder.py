@@ -24,11 +24,14 @@ _PNG = b"\x89PNG"
 
 def frames(source: BinaryIO) -> Iterator[tuple[float, av.VideoFrame]]:
     """Time and picture of each frame, until the source ends, be it amidst a frame. Raises av.FFmpegError."""
+    before = None
     while len(header := source.read(HEADER.size)) == HEADER.size:
         time, length = HEADER.unpack(header)
         if len(content := source.read(length)) < length:
             return
-        yield time, _picture(content)
+        if content != before:
+            before, picture = content, _picture(content)
+        yield time, picture
 
 
 def _picture(content: bytes) -> av.VideoFrame:

@@ -65,7 +65,7 @@ def black_out(frame: Frame, boxes: Iterable[dict], viewport_width: float) -> Fra
     return replace(frame, image=cv2.imencode(".png", image, _FAST)[1].tobytes())
 
 
-def bitmap(frame: Frame) -> bytes:
-    """The frame as an uncompressed bitmap (BMP): the same pixels are the same bytes, whoever encodes them."""
-    image = cv2.imdecode(np.frombuffer(frame.image, np.uint8), cv2.IMREAD_COLOR)
-    return frame.image if image is None else cv2.imencode(".bmp", image)[1].tobytes()
+def bitmap(image: bytes) -> bytes:
+    """A frame's picture as an uncompressed bitmap (BMP): the same pixels are the same bytes, whoever encodes them."""
+    pixels = cv2.imdecode(np.frombuffer(image, np.uint8), cv2.IMREAD_COLOR)
+    return image if pixels is None else cv2.imencode(".bmp", pixels)[1].tobytes()

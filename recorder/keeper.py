@@ -8,6 +8,7 @@ import re
 import secrets
 from collections.abc import Callable
 from datetime import datetime
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from .tab_state import TabState
 from .video import Video, VideoWriter
 from .writer import RecordingWriter
 
+_PICTURES = 4  # frames of which it is remembered how they were kept
 _STILL = 0.25  # seconds without a new frame after which a page does not paint
 
 
@@ -56,6 +58,7 @@ class Keeper:
         self._awaiting = Awaiting(self._note_frame)
         self._current: TabState | None = None
         self._pen = Pen(self._on_failure)
+        self._screenshot = lru_cache(_PICTURES)(self._keep_screenshot)  # one frame may serve several events
         self._resources: set[tuple[str, int]] = set()
         self._running = False
         self._gaps = Gaps()
@@ -316,7 +319,7 @@ class Keeper:
                 state["dom"] = self._writer.blob(document.encode("utf-8", "surrogatepass"), like="dom")
                 state["elements"] = self._writer.blob(dump_line(self._secrets.in_event(rows)), like="elements")
             if frame:
-                state |= {"screenshot": self._writer.blob(bitmap(frame), like="screenshot"),
+                state |= {"screenshot": self._screenshot(frame.image),
                           "screenshot_time": frame.time}
             if frame and frame.stale:
                 state["stale"] = True
@@ -326,13 +329,16 @@ class Keeper:
             state |= {name: self._secrets.in_event(state[name]) for name in ("url", "title")}
         self._writer.event(event | {"state": state})
 
+    def _keep_screenshot(self, image: bytes) -> str:
+        return self._writer.blob(bitmap(image), like="screenshot")
+
     def _note_frame(self, event: int, tab: TabState, frame: Frame) -> None:
         """Write a better screenshot of an event in a line of its own."""
         self._seq += 1
         frame = self._gaps.seen(frame)
 
         def write() -> None:
-            picture = self._writer.blob(bitmap(frame), like="screenshot")
+            picture = self._screenshot(frame.image)
             self._writer.event({"time": frame.time, "type": "screenshot", "tab": tab.number, "gesture": None,
                                 "target": None, "state": None,
                                 "data": {"event": event, "screenshot": picture, "screenshot_time": frame.time}})

@@ -112,28 +112,29 @@ class Recording:
 
         Raises InputError when the blob is missing or its content does not have that SHA-256.
         """
-        return self._blob(sha256, self._base)
+        return self._blob(sha256, self._base)[1]
 
     @cached_property
-    def _base(self) -> Callable[[str], bytes]:
+    def _base(self) -> Callable[[str], blobs.Form]:
         return lru_cache(_BASES)(self._standing_alone)
 
-    def _standing_alone(self, sha256: str) -> bytes:
-        def refuse(_: str) -> bytes:
+    def _standing_alone(self, sha256: str) -> blobs.Form:
+        def refuse(_: str) -> blobs.Form:
             raise InputError(f"{self.layout.blob(sha256)}: blob is damaged, it needs a third one")
-        return self._blob(sha256, refuse)
+        return self._blob(sha256, refuse)[0]
 
-    def _blob(self, sha256: str, read_base: Callable[[str], bytes]) -> bytes:
+    def _blob(self, sha256: str, read_base: Callable[[str], blobs.Form]) -> tuple[blobs.Form, bytes]:
         path = self.layout.blob(sha256)
         try:
-            content = blobs.decompress(path.read_bytes(), read_base)
+            form = blobs.decompress(path.read_bytes(), read_base)
+            content = form.content
         except FileNotFoundError:
             raise InputError(f"{path}: blob is missing") from None
-        except (zstandard.ZstdError, OSError) as error:
+        except (zstandard.ZstdError, ValueError, OSError) as error:
             raise InputError(f"{path}: blob cannot be read ({error})") from None
         if hashlib.sha256(content).hexdigest() != sha256:
             raise InputError(f"{path}: blob is damaged, its SHA-256 is not its name")
-        return content
+        return form, content
 
     def _mark_recovered(self) -> None:
         self.manifest["status"] = "recovered"

@@ -59,19 +59,20 @@ class RecordingWriter:
         return sha256
 
     def _compressed(self, content: bytes, sha256: str, like: str | None) -> bytes:
+        form = blobs.Form.of(content)
         if like is None:
-            return blobs.compress(content)
+            return blobs.compress(form)
         keys = self._keys.setdefault(like, deque(maxlen=_KEYS))
         best = None
-        for base in blobs.worth_trying(keys, content):
-            this = base.compress(content)
+        for base in blobs.worth_trying(keys, form):
+            this = base.compress(form)
             if len(this) < base.size * _NEAR:
                 return this  # no other could be worth its time
             best = min(best or this, this, key=len)
-        alone = blobs.compress(content)
+        alone = blobs.compress(form)
         if best and len(best) < len(alone) * _WORTH:
             return best
-        keys.append(blobs.Base(sha256, content, len(alone)))
+        keys.append(blobs.Base(sha256, form, len(alone)))
         return alone
 
     def event(self, event: dict) -> int:
