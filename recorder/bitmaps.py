@@ -1,8 +1,8 @@
 """Bitmaps as planes: the form in which a screenshot compresses best.
 
 A bitmap of 24 bits (BMP, bottom up, without a palette) holds three bytes a pixel: blue, green, red. Its planes are its
-header, then blue less green of all pixels, then green, then red less green, modulo 256. Most of a page is grey, so two
-planes are almost all zero, and a glyph that comes again is one run of bytes.
+header, then green of all pixels, then of each pixel blue less green and red less green, modulo 256. Most of a page is
+grey, so the second plane is almost all zero, and a glyph that comes again is one run of bytes.
 """
 
 import struct
@@ -19,10 +19,9 @@ def to_planes(content: bytes) -> bytes | None:
     if shape is None or len(content) != _size(*shape):
         return None
     height, width = shape
-    planes = np.empty((3, height, width), np.uint8)
-    cv2.split(_pixels(content, height, width), list(planes))
-    planes[::2] -= planes[1]
-    found = b"".join((content[:_HEADER.size], planes.data))
+    blue, green, red = cv2.split(_pixels(content, height, width))
+    colours = cv2.merge([blue - green, red - green])
+    found = b"".join((content[:_HEADER.size], green.data, colours.data))
     padded = _stride(width) != 3 * width  # what fills the lines up is mostly zero, but need not be
     return found if not padded or from_planes(found) == content else None
 
@@ -33,7 +32,10 @@ def from_planes(planes: bytes) -> bytes:
     if shape is None or len(planes) != _HEADER.size + 3 * shape[0] * shape[1]:
         raise ValueError("these are not the planes of a bitmap")
     height, width = shape
-    blue, green, red = np.frombuffer(planes, np.uint8, offset=_HEADER.size).reshape(3, height, width)
+    pixels = height * width
+    green = np.frombuffer(planes, np.uint8, pixels, _HEADER.size).reshape(height, width)
+    colours = np.frombuffer(planes, np.uint8, offset=_HEADER.size + pixels).reshape(height, width, 2)
+    blue, red = cv2.split(colours)
     content = np.zeros(_size(height, width), np.uint8)
     content[:_HEADER.size] = np.frombuffer(planes, np.uint8, _HEADER.size)
     cv2.merge([blue + green, green, red + green], _pixels(content.data, height, width))

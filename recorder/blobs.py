@@ -16,7 +16,7 @@ import zstandard
 
 from .bitmaps import from_planes, to_planes
 
-_LEVEL, _DIFFERENCE_LEVEL = 5, 3
+_LEVEL, _DIFFERENCE_LEVEL = 6, 3
 _SKIPPABLE = 0x184D2A50  # and the fifteen after it
 _DICTIONARY, _DIFFERENCE, _PLANES = range(_SKIPPABLE, _SKIPPABLE + 3)
 _HEADER = struct.Struct("<II")  # a skippable frame's magic number and size
