@@ -7,6 +7,7 @@ back, the screencast is begun anew once the page rests, which makes the browser 
 
 import asyncio
 import base64
+import time
 from collections.abc import Callable, Coroutine
 
 from playwright.async_api import CDPSession
@@ -27,21 +28,26 @@ class Screencast:
         self._id = 0
         self._left = _UNACKNOWLEDGED  # frames that the browser may send
         self._acknowledged = 0.0
-        self._doubt = False
+        self._held_back = False  # a frame may have been
+        self._loaded: float | None = None  # wall clock at which the page had loaded, until a later frame has come
         self._last_frame = 0.0
         self._checking = False
         session.on("Page.screencastFrame", self._on_frame)
 
     async def start(self) -> None:
         """Begin; the browser sends at once what is on the screen."""
-        self._left, self._acknowledged, self._doubt = _UNACKNOWLEDGED, 0.0, False
+        self._left, self._acknowledged, self._held_back, self._loaded = _UNACKNOWLEDGED, 0.0, False, None
         await self._session.send("Page.startScreencast", {"format": "png"})
 
-    def doubt(self) -> None:
-        """Something may be shown of which no frame came, as after a navigation: look again when the page rests."""
-        self._doubt = True
+    def loaded(self) -> None:
+        """A page has loaded, which may be shown without a frame of it: look again when it rests, unless one comes."""
+        self._loaded = time.time()
         self._last_frame = asyncio.get_running_loop().time()
         self._check_later()
+
+    @property
+    def _doubt(self) -> bool:
+        return self._held_back or self._loaded is not None
 
     def _on_frame(self, event: dict) -> None:
         self._last_frame = asyncio.get_running_loop().time()
@@ -49,7 +55,9 @@ class Screencast:
             self._id = event["sessionId"]
         self._left -= 1
         if self._left <= 0:
-            self._doubt = True
+            self._held_back = True
+        if self._loaded is not None and event["metadata"]["timestamp"] > self._loaded:
+            self._loaded = None
         self._acknowledge(event["sessionId"])
         self._check_later()
         self._take(base64.b64decode(event["data"]), event["metadata"])

@@ -201,7 +201,7 @@ class Tab(TabState):
 
     def _on_loaded(self, _event: dict) -> None:
         self._loads += 1
-        self._screencast.doubt()
+        self._screencast.loaded()
         if self._extras.mhtml:
             self._spawn(self._archive(self._loads))
 
