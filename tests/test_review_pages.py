@@ -117,6 +117,25 @@ def test_axe_finds_nothing_on_any_page(browser, site, cookies, width, scheme):
     assert {name: told for name, told in found.items() if told} == {}
 
 
+def test_a_button_that_a_script_enables_is_readable_at_once(browser, site, cookies):
+    page = opened(browser, cookies["lea"])
+    page.goto(site.url + PAGES["tree"])
+    button = page.get_by_role("button", name="Make it the target")
+    expect(button).to_be_enabled()
+    at_once, at_last = button.evaluate("""async (button) => {
+      const ground = () => getComputedStyle(button).backgroundColor;
+      const settled = () => Promise.all(button.getAnimations().map((each) => each.finished));
+      button.disabled = true;
+      await settled();
+      button.disabled = false;
+      const atOnce = ground();
+      await settled();
+      return [atOnce, ground()];
+    }""")
+    assert at_once == at_last  # its letters have the colour for that ground from the first moment
+    page.context.close()
+
+
 def press(page: Page, key: str) -> None:
     """Press a key of the page once its script is there."""
     page.wait_for_load_state("load")
