@@ -16,9 +16,9 @@ var demotapeBridge = (function () {
   let unacknowledged = [];
 
   /** Take what the capture script tells. */
-  function send(text) {
-    if (text.startsWith('{"type":"suspects"')) return lookIntoClosedRoots();
-    post({ number: ++numbered, sent: wall(), text });
+  function send(message) {
+    if (message.type === "suspects") return lookIntoClosedRoots();
+    post({ number: ++numbered, sent: wall(), text: JSON.stringify(message) });
   }
 
   /** What a secret field holds: the desk keeps it in memory only, to find it wherever else it turns up. */

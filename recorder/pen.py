@@ -2,6 +2,9 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack
+
+from .priority import quick_turns
 
 
 class Pen:
@@ -11,6 +14,8 @@ class Pen:
         self._on_failure = on_failure
         self._failed = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
+        self._turns = ExitStack()
+        self._turns.enter_context(quick_turns())
 
     def submit(self, job: Callable[[], None]) -> None:
         """Hand over a job."""
@@ -24,6 +29,7 @@ class Pen:
     def close(self) -> None:
         """Do what waits, and end."""
         self._thread.shutdown(wait=True)
+        self._turns.close()
 
     def _do(self, job: Callable[[], None]) -> None:
         if self._failed:

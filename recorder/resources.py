@@ -27,29 +27,51 @@ async def in_use(sessions: Iterable[CDPSession]) -> set[str]:
 
 
 def listeners(session: CDPSession, sink: Sink, spawn: Callable[[Coroutine], None]) -> dict[str, Callable]:
-    """CDP handlers that hand each finished resource of one session to the sink."""
-    waiting: dict[str, tuple[str, str, float]] = {}
-    started: dict[str, float] = {}
+    """CDP handlers that hand each finished resource of one session to the sink.
+
+    What the browser takes from its cache is not asked for again when it was handed on as it came there: the pages of a
+    site share most of what they load.
+    """
+    waiting: dict[str, tuple[tuple[str, str], str, float]] = {}
+    started: dict[str, tuple[float, str]] = {}  # request -> when, by a document of which origin
+    from_memory: set[str] = set()  # requests that the renderer answered itself
 
     def sent(event: dict) -> None:
-        if event.get("type") in _KINDS:
-            started[event["requestId"]] = event["wallTime"]
+        started[event["requestId"]] = event["wallTime"], _origin(event["documentURL"])
+
+    def served_from_cache(event: dict) -> None:
+        from_memory.add(event["requestId"])
 
     def received(event: dict) -> None:
-        response = event["response"]
-        if event["type"] in _KINDS and response["url"].startswith(("http:", "https:")):
-            epoch = started.pop(event["requestId"], 0.0)
-            waiting[event["requestId"]] = (response["url"], response["mimeType"], epoch)
+        response, request = event["response"], event["requestId"]
+        epoch, origin = started.pop(request, (0.0, ""))
+        place = origin, response["url"]
+        if request not in from_memory and not response.get("fromDiskCache"):
+            sink.cached.discard(place)
+        from_memory.discard(request)
+        wanted = event["type"] in _KINDS and response["url"].startswith(("http:", "https:"))
+        if wanted and place not in sink.cached:
+            waiting[request] = (place, response["mimeType"], epoch)
+
+    def failed(event: dict) -> None:
+        for known in (waiting, started):
+            known.pop(event["requestId"], None)
+        from_memory.discard(event["requestId"])
 
     def finished(event: dict) -> None:
         if event["requestId"] in waiting and event["encodedDataLength"] <= _MAX_BYTES:
             spawn(fetch(event["requestId"], *waiting.pop(event["requestId"])))
 
-    async def fetch(request: str, url: str, content_type: str, epoch: float) -> None:
+    async def fetch(request: str, place: tuple[str, str], content_type: str, epoch: float) -> None:
         answer = await session.send("Network.getResponseBody", {"requestId": request})
         body = answer["body"]
         content = base64.b64decode(body) if answer["base64Encoded"] else body.encode()
-        sink.on_resource(url, content_type, epoch, content)
+        sink.cached.add(place)
+        sink.on_resource(place[1], content_type, epoch, content)
 
-    return {"Network.requestWillBeSent": sent, "Network.responseReceived": received,
-            "Network.loadingFinished": finished}
+    return {"Network.requestWillBeSent": sent, "Network.requestServedFromCache": served_from_cache,
+            "Network.responseReceived": received, "Network.loadingFinished": finished, "Network.loadingFailed": failed}
+
+
+def _origin(url: str) -> str:
+    return "/".join(url.split("/", 3)[:3])

@@ -8,8 +8,23 @@ FILES = ("island.js", "secrets.js", "elements.js", "plain.js", "mirror.js", "tab
          "events.js")
 WORLD = "demotape"
 BINDING = "demotapeSend"
-_START = f"""demotape.events.start(globalThis.{BINDING}, (field, value) =>
-  globalThis.{BINDING}(JSON.stringify({{ type: "secret", field, value }})));"""
+_PART = 1 << 16  # characters of chunks in a message; more go ahead in parts, handed on while the next is being made
+_START = f"""{{
+  const tell = (message) => globalThis.{BINDING}(JSON.stringify(message));
+  demotape.events.start((message) => {{
+    if (message.snapshot) {{
+      let part = [], size = 0;
+      for (const chunk of message.snapshot.chunks) {{
+        part.push(chunk);
+        if ((size += chunk[1].length) < {_PART}) continue;
+        tell({{ type: "chunks", island: message.snapshot.island, chunks: part }});
+        part = [], size = 0;
+      }}
+      message.snapshot.chunks = part;
+    }}
+    tell(message);
+  }}, (field, value) => tell({{ type: "secret", field, value }}));
+}}"""
 
 
 @cache

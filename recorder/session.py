@@ -27,7 +27,8 @@ class Recorder(Keeper):
     `context`: any BrowserContext; its pages, present and future, are recorded. `directory`: the new recording's
     folder. Raises InputError for another browser or a folder that holds a recording; DemotapeError at the end when
     the disk failed on the way (what was written stays readable). Options: `har` keeps the network with bodies, `mhtml`
-    each page as one file, `axtree` lets processing make the accessibility tree of each state.
+    each page as one file, `axtree` lets processing make the accessibility tree of each state. While it records, Python's
+    threads take turns more often (`sys.setswitchinterval`), so that its writing does not hold up the program that acts.
     """
 
     def __init__(self, context: BrowserContext, directory: Path | str, task: str = "", **options):
@@ -37,6 +38,7 @@ class Recorder(Keeper):
         self._context = context
         self._by_page: dict[Page, Tab] = {}
         self._arming: set[asyncio.Task] = set()
+        self.cached: set[tuple[str, str]] = set()
 
     async def __aenter__(self) -> "Recorder":
         browser = self._context.browser
@@ -66,6 +68,7 @@ class Recorder(Keeper):
     def resume(self) -> None:
         """Go on after a pause. What the pages show by now is where the recording goes on from."""
         super().resume()
+        self.cached.clear()  # of what came in the pause only a part is kept
         self._later(self._take_up_resources())
 
     async def _take_up_resources(self) -> None:

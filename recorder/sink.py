@@ -11,6 +11,7 @@ class Sink(Protocol):
     """Who takes what a tab reports. `epoch` is wall clock in seconds, as the browser tells it."""
 
     now: float
+    cached: set[tuple[str, str]]  # documents' origin, address: what the browser's cache holds there was handed on
 
     def seconds(self, epoch: float, source: str | None = None, late: float = ...) -> float: ...
     def on_message(self, tab: TabState, message: dict) -> None: ...

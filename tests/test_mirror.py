@@ -12,7 +12,10 @@ PAGE = """<!DOCTYPE html><html lang=en><head><meta charset=utf-8><title>All &amp
 <ul><li>One<li>Two <b title='a "quoted" <value> &amp; more'>bold&nbsp;text</b> &lt;not a tag&gt;<li><i></i><br><hr></ul>
 <table><tr><td>1<td>2<tr><td>3<td><input value=x><select><option>a<option selected>b</select></table>
 <div><p>before<!-- a comment --><em>after</em></p><pre>
-first line was empty</pre><p odd<name=1>odd</p><p data-demotape-x=1 class=y>another's mark</p></div>
+no empty line</pre><pre>
+
+the first line is empty</pre><pre><b>
+bold</b></pre><p odd<name=1>odd</p><p data-demotape-x=1 class=y>another's mark</p></div>
 <svg viewBox="0 0 9 9"><use xlink:href="#a"/><foreignObject><p>in svg</p></foreignObject><path d="M0 0"/></svg>
 <section data-demotape-mask><p>secret</p></section><picture><source srcset="data:,"><img alt="p"></picture>
 <template><p>inert</p></template><noscript><p>no</p></noscript><div id=host>light</div>
@@ -85,4 +88,21 @@ def test_what_the_browser_writes_is_what_the_script_writes(browser: Browser, rou
         for mirrored in (ours, theirs):
             mirrored.page.evaluate(CHANGE, round_ * 100 + seed)
         assert theirs.text() == ours.text(), f"after change {seed}"
+    context.close()
+
+
+def test_a_preformatted_text_keeps_its_first_line_break_and_gets_no_other(browser: Browser):
+    context = browser.new_context()
+    for plain in (False, True):
+        mirrored = Mirrored(context.new_page(), plain)
+        mirrored.page.evaluate("""() => {
+          const split = document.createElement("pre");
+          split.append("", "\\n", "in two texts");
+          document.body.append(split);
+        }""")
+        texts = "(page) => [...page.querySelectorAll('pre')].map((each) => each.textContent)"
+        before = mirrored.page.evaluate(f"() => ({texts})(document)")
+        read = mirrored.page.evaluate(
+            f"(html) => ({texts})(new DOMParser().parseFromString(html, 'text/html'))", mirrored.text())
+        assert read == before == ["no empty line", "\nthe first line is empty", "\nbold", "\nin two texts"]
     context.close()

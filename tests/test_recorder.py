@@ -90,6 +90,17 @@ def test_picture_and_dom_are_from_before_the_effect(studio, site):
         assert (blue > red) == bool(number % 2), number
 
 
+def test_threads_take_quick_turns_only_while_something_is_recorded(studio, site):
+    site.pages["/"] = "<button>One</button>"
+    usual = sys.getswitchinterval()
+
+    async def hand(page):
+        return sys.getswitchinterval()
+
+    assert studio.record(hand, url=site.origin + "/").answer < usual
+    assert sys.getswitchinterval() == usual
+
+
 def test_a_secret_never_reaches_the_disk(studio, site):
     site.pages["/"] = ("<input id=p type=password><button id=show onclick=\"p.type = 'text'\">Show</button>"
                        "<input id=o autocomplete=one-time-code><div data-demotape-mask>Account 998877</div>")

@@ -19,7 +19,7 @@ demotape.events = (function () {
   function send(type, event, element, data, { snapshot = null, gesture = undefined, target = null } = {}) {
     const { shared } = demotape;
     const id = `${shared.prefix}:${++shared.messages}`;
-    demotape.send(JSON.stringify({
+    demotape.send({
       id,
       type,
       time: performance.timeOrigin + event.timeStamp,
@@ -28,7 +28,7 @@ demotape.events = (function () {
       target: target ?? (element ? demotape.elements.describe(element) : null),
       data,
       snapshot: demotape.snapshot.seal(snapshot),
-    }));
+    });
     return id;
   }
 
@@ -244,7 +244,7 @@ demotape.events = (function () {
     told = true;
     secrets = snapshot.secrets.length > 0;
     const due = demotape.closed.due();
-    if (due === 0) demotape.send(JSON.stringify({ type: "suspects" }));
+    if (due === 0) demotape.send({ type: "suspects" });
     if (due !== null) reportTimer = setTimeout(rested, Math.max(due, REPORT_EVERY)); // there may be more
   }
 
@@ -253,7 +253,7 @@ demotape.events = (function () {
     try {
       work();
     } catch (error) {
-      demotape.send(JSON.stringify({ type: "error", message: String(error?.stack ?? error) }));
+      demotape.send({ type: "error", message: String(error?.stack ?? error) });
     }
   }
 

@@ -241,7 +241,8 @@ demotape.mirror = (function () {
     if (before === null) return null;
     const children = childrenText(element, RAW_TEXT.has(tag), until, masked);
     if (children === null) return null;
-    const text = before + (tag === "pre" || tag === "listing" ? "\n" : "") + children;
+    const swallowed = (tag === "pre" || tag === "listing") && demotape.plain.beginsWithBreak(element);
+    const text = before + (swallowed ? "\n" : "") + children;
     return tag === "head" ? text + adoptedStyles(element.ownerDocument) : text;
   }
 

@@ -4,11 +4,11 @@
 "use strict";
 
 demotape.plain = (function () {
-  // What a text does not say, or says otherwise than the mirror: state of controls, documents and roots of their own, what
-  // is never kept, and a line break that is swallowed.
+  // What a text does not say, or says otherwise than the mirror: state of controls, documents and roots of their own, and
+  // what is never kept.
   const UNLIKE = new Set([
     "html", "head", "input", "select", "option", "textarea", "iframe", "frame", "template", "script", "noscript", "style",
-    "xmp", "noembed", "noframes", "plaintext", "pre", "listing",
+    "xmp", "noembed", "noframes", "plaintext",
   ]);
   const MOST = 200; // elements, so that little is told anew when something in it changes
   const MARK = "\u0003"; // before the runs, between them and the text, and behind it
@@ -55,9 +55,11 @@ demotape.plain = (function () {
     for (let index = -1; index < length; index++) {
       const at = index < 0 ? element : below[index];
       const tag = at.localName;
-      if (UNLIKE.has(tag) || (tag === "img" && mayChoose(at)) || demotape.shadowRootOf(at)) return null;
-      demotape.mirror.partOfPlain(at);
+      if (UNLIKE.has(tag) || demotape.shadowRootOf(at)) return null;
+      if ((tag === "img" && mayChoose(at)) || ((tag === "pre" || tag === "listing") && beginsWithBreak(at))) return null;
+      const known = demotape.shared.next;
       const number = demotape.number(at);
+      if (number < known) demotape.mirror.partOfPlain(at);
       if (number === first + count) count++;
       else {
         if (count) runs += `${first}+${count},`;
@@ -71,5 +73,11 @@ demotape.plain = (function () {
   /** Whether it is not the picture's `src` alone that says what is shown. */
   const mayChoose = (picture) => picture.hasAttribute("srcset") || picture.parentNode?.localName === "picture";
 
-  return { text };
+  /** Whether an element begins with a line break, which is swallowed when the text of a `pre` is read. */
+  function beginsWithBreak({ firstChild: at }) {
+    while (at?.nodeType === Node.TEXT_NODE && !at.data) at = at.nextSibling;
+    return at?.nodeType === Node.TEXT_NODE && at.data.startsWith("\n");
+  }
+
+  return { text, beginsWithBreak };
 })();
