@@ -210,14 +210,14 @@ class Keeper:
             self._video.add(frame)
         self._awaiting.see(tab, frame)
 
-    def on_resource(self, url: str, content_type: str, epoch: float, content: bytes) -> None:
-        """A style sheet, image or font; kept once per address and content."""
+    def on_resource(self, url: str, content_type: str, epoch: float, content: bytes) -> bool:
+        """A style sheet, image or font; kept once per address and content. Returns whether it is kept by now."""
         key = (url, hash(content))
         if not self._running or key in self._resources:
-            return
+            return self._running
         if self._gaps.hold(self.seconds(epoch)):
             self._loaded_in_pause[url] = (content_type, content)
-            return
+            return False
         self._resources.add(key)
         at = self.seconds(epoch)
 
@@ -226,6 +226,7 @@ class Keeper:
                                    "blob": self._writer.blob(content)})
 
         self._pen.submit(write)
+        return True
 
     def on_secret(self, field: str, value: str) -> None:
         """What a secret field holds: never kept, only to find it wherever else it turns up."""

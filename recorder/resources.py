@@ -29,8 +29,8 @@ async def in_use(sessions: Iterable[CDPSession]) -> set[str]:
 def listeners(session: CDPSession, sink: Sink, spawn: Callable[[Coroutine], None]) -> dict[str, Callable]:
     """CDP handlers that hand each finished resource of one session to the sink.
 
-    What the browser takes from its cache is not asked for again when it was handed on as it came there: the pages of a
-    site share most of what they load.
+    What the browser takes from its cache is not asked for again when it was kept as it came there: the pages of a site
+    share most of what they load.
     """
     waiting: dict[str, tuple[tuple[str, str], str, float]] = {}
     started: dict[str, tuple[float, str]] = {}  # request -> when, by a document of which origin
@@ -66,8 +66,8 @@ def listeners(session: CDPSession, sink: Sink, spawn: Callable[[Coroutine], None
         answer = await session.send("Network.getResponseBody", {"requestId": request})
         body = answer["body"]
         content = base64.b64decode(body) if answer["base64Encoded"] else body.encode()
-        sink.cached.add(place)
-        sink.on_resource(place[1], content_type, epoch, content)
+        if sink.on_resource(place[1], content_type, epoch, content):
+            sink.cached.add(place)
 
     return {"Network.requestWillBeSent": sent, "Network.requestServedFromCache": served_from_cache,
             "Network.responseReceived": received, "Network.loadingFinished": finished, "Network.loadingFailed": failed}

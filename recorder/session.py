@@ -68,7 +68,6 @@ class Recorder(Keeper):
     def resume(self) -> None:
         """Go on after a pause. What the pages show by now is where the recording goes on from."""
         super().resume()
-        self.cached.clear()  # of what came in the pause only a part is kept
         self._later(self._take_up_resources())
 
     async def _take_up_resources(self) -> None:

@@ -128,6 +128,26 @@ def test_a_page_opened_in_a_pause_can_be_shown_after_it(stage, site):
     assert [resource["url"] for resource in recording.resources()] == [site.origin + "/kept.css"]
 
 
+def test_what_the_browser_has_since_a_pause_is_kept_when_it_is_shown_after_it(stage, site):
+    site.headers["Cache-Control"] = "max-age=1000"
+    site.pages["/styled"] = "<link rel=stylesheet href=/styled.css><button>styled"
+    site.pages["/styled.css"] = ("text/css", b"button { color: green }")
+
+    async def hand(recorder, page):
+        recorder.pause()
+        await page.goto(site.origin + "/styled")
+        await page.goto(site.origin + "/")
+        recorder.resume()
+        await painted(page)
+        assert site.pages.pop("/styled.css")  # from now on only the browser has it
+        await page.goto(site.origin + "/styled")
+        await painted(page)
+        await page.click("button")
+
+    recording = stage(hand)
+    assert [resource["url"] for resource in recording.resources()] == [site.origin + "/styled.css"]
+
+
 def test_what_is_said_becomes_a_chat_turn_in_its_place(stage):
     async def hand(recorder, page):
         recorder.say("instructor", "  Buy the tea ")

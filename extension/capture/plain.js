@@ -59,7 +59,7 @@ demotape.plain = (function () {
       if ((tag === "img" && mayChoose(at)) || ((tag === "pre" || tag === "listing") && beginsWithBreak(at))) return null;
       const known = demotape.shared.next;
       const number = demotape.number(at);
-      if (number < known) demotape.mirror.partOfPlain(at);
+      if (number < known) demotape.mirror.partOfPlain(at); // a new one has no text of its own yet
       if (number === first + count) count++;
       else {
         if (count) runs += `${first}+${count},`;
