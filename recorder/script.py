@@ -11,19 +11,22 @@ BINDING = "demotapeSend"
 _PART = 1 << 16  # characters of chunks in a message; more go ahead in parts, handed on while the next is being made
 _START = f"""{{
   const tell = (message) => globalThis.{BINDING}(JSON.stringify(message));
-  demotape.events.start((message) => {{
-    if (message.snapshot) {{
-      let part = [], size = 0;
-      for (const chunk of message.snapshot.chunks) {{
-        part.push(chunk);
-        if ((size += chunk[1].length) < {_PART}) continue;
-        tell({{ type: "chunks", island: message.snapshot.island, chunks: part }});
-        part = [], size = 0;
-      }}
-      message.snapshot.chunks = part;
+  const tellParts = (island, chunks) => {{
+    let part = [], size = 0;
+    for (const chunk of chunks) {{
+      part.push(chunk);
+      if ((size += chunk[1].length) < {_PART}) continue;
+      tell({{ type: "ahead", island, chunks: part, rows: [] }});
+      part = [], size = 0;
     }}
+    return part;
+  }};
+  demotape.events.start((message) => {{
+    const {{ snapshot }} = message;
+    if (snapshot) snapshot.chunks = tellParts(snapshot.island, snapshot.chunks);
     tell(message);
-  }}, (field, value) => tell({{ type: "secret", field, value }}));
+  }}, (field, value) => tell({{ type: "secret", field, value }}),
+  (island, chunks, rows) => tell({{ type: "ahead", island, chunks: tellParts(island, chunks), rows }}));
 }}"""
 
 

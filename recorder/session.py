@@ -27,8 +27,8 @@ class Recorder(Keeper):
     `context`: any BrowserContext; its pages, present and future, are recorded. `directory`: the new recording's
     folder. Raises InputError for another browser or a folder that holds a recording; DemotapeError at the end when
     the disk failed on the way (what was written stays readable). Options: `har` keeps the network with bodies, `mhtml`
-    each page as one file, `axtree` lets processing make the accessibility tree of each state. While it records, Python's
-    threads take turns more often (`sys.setswitchinterval`), so that its writing does not hold up the program that acts.
+    each page as one file, `axtree` lets processing make the accessibility tree of each state. While it records, the
+    threads of Python take turns more often (`sys.setswitchinterval`), so that its writing does not hold up who acts.
     """
 
     def __init__(self, context: BrowserContext, directory: Path | str, task: str = "", **options):

@@ -137,8 +137,8 @@ class Tab(TabState):
         self._last_heard = time.monotonic()
         if message["type"] == "error":
             self._sink.on_problem(f"tab {self.number}: the capture script failed: {message['message'][:500]}")
-        elif message["type"] == "chunks":
-            self.tell_chunks(message["island"], message["chunks"])
+        elif message["type"] == "ahead":
+            self.tell_ahead(message["island"], message["chunks"], message["rows"])
         elif message["type"] == "suspects":
             self._spawn(closed_roots.find(session, event["executionContextId"]))
         elif message["type"] == "secret":

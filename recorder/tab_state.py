@@ -38,9 +38,10 @@ class TabState:
             self._known = True
             self._release()
 
-    def tell_chunks(self, island: str, chunks: list[tuple[int, str]]) -> None:
-        """Take in texts of an island that its next snapshot is made of, or one after that."""
+    def tell_ahead(self, island: str, chunks: list[tuple[int, str]], rows: list[tuple[int, dict]]) -> None:
+        """Take in texts and rows of an island that its next snapshot is made of, or one after that."""
         self._chunks.setdefault(island, Chunks(island)).tell(chunks)
+        self._rows.setdefault(island, {}).update(rows)
 
     def set_zoom(self, zoom: float) -> None:
         """The browser tells the zoom once; later ones follow from the ratio of device pixels to CSS pixels."""
@@ -62,9 +63,8 @@ class TabState:
     def _whole(self, snapshot: dict) -> dict:
         """A snapshot with all its chunks and rows: what its island sent before comes by number only."""
         island = snapshot["island"]
-        self.tell_chunks(island, snapshot["chunks"])
-        known = self._rows.setdefault(island, {})
-        known.update(row for row in snapshot["rows"] if isinstance(row, list))
+        self.tell_ahead(island, snapshot["chunks"], [row for row in snapshot["rows"] if isinstance(row, list)])
+        known = self._rows[island]
         rows = [known[row if isinstance(row, int) else row[0]] for row in snapshot["rows"]]
         return snapshot | {"chunks": self._chunks[island], "rows": rows}
 

@@ -106,3 +106,32 @@ def test_a_preformatted_text_keeps_its_first_line_break_and_gets_no_other(browse
             f"(html) => ({texts})(new DOMParser().parseFromString(html, 'text/html'))", mirrored.text())
         assert read == before == ["no empty line", "\nthe first line is empty", "\nbold", "\nin two texts"]
     context.close()
+
+
+REACT = """() => {
+  window.heard = [];
+  const tellAhead = (island, chunks, rows) => heard.push({ chunks, rows });
+  demotape.events.start((message) => message.type === 'pointerdown' && heard.push(message.snapshot), null, tellAhead);
+  addEventListener('click', () => document.body.prepend(...Array.from({ length: 300 }, (_, number) => {
+    const line = document.createElement('p');
+    line.textContent = `line ${number} of the answer to the click`;
+    return line;
+  })));
+}"""
+
+
+def test_what_an_action_changed_is_with_the_receiver_before_the_next_action(browser: Browser):
+    context = browser.new_context()
+    page = context.new_page()
+    page.set_content("<body>" + "<p>one of many lines that fill some chunks</p>" * 200)
+    page.add_script_tag(content="\n".join((CAPTURE / name).read_text(encoding="utf-8") for name in FILES))
+    page.evaluate(REACT)
+    page.mouse.click(400, 300)
+    page.wait_for_function("heard.some((each) => !each.island && each.chunks.length)")
+    page.wait_for_function("document.querySelectorAll('p').length === 500")
+    page.mouse.click(400, 300)
+    first, *ahead, second = page.evaluate("heard")
+    assert first["chunks"] and "line 299 of the answer" in "".join(text for each in ahead for _, text in each["chunks"])
+    assert second["chunks"] == [] and second["rows"]
+    assert all(isinstance(row, int) for row in second["rows"]), "a row that was sent is told by its number"
+    context.close()

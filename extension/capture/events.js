@@ -141,7 +141,7 @@ demotape.events = (function () {
     return rest.snapshot;
   }
 
-  const hover = { timer: 0, refresh: 0, target: null };
+  const hover = { timer: 0, refresh: 0, stale: 0, target: null };
   /** The pointer truly moves (the browser tells of no move when the page changes beneath a pointer that rests). */
   function onPointerMove(event) {
     if (event.target === hover.target || event.pointerType !== "mouse" || event.buttons) return;
@@ -160,12 +160,19 @@ demotape.events = (function () {
     send("hover", event, null, { ...data, changed: true }, { snapshot: before, gesture: null, target });
   }
 
-  /** A gesture makes what was seen before it stale. */
+  /** A gesture makes what was seen before it stale. A timer that runs already is left: each costs the person's time. */
   function forgetHover() {
-    clearTimeout(hover.timer);
-    clearTimeout(hover.refresh);
+    if (hover.timer) clearTimeout(hover.timer);
+    hover.timer = 0;
     rest.snapshot = null;
-    hover.refresh = setTimeout(() => guard(look), GESTURE_REST);
+    hover.stale = performance.now();
+    hover.refresh ||= setTimeout(refresh, GESTURE_REST);
+  }
+
+  function refresh() {
+    const wait = hover.stale + GESTURE_REST - performance.now();
+    hover.refresh = wait > 0 ? setTimeout(refresh, wait) : 0;
+    if (wait <= 0) guard(look);
   }
 
   const shown = ({ rows }) => rows.filter((row) => row.visible).map((row) => row.told.uid).join();
@@ -219,10 +226,12 @@ demotape.events = (function () {
   // When the page has come to rest.
 
   const REPORT_EVERY = 400; // ms
-  let reported = -Infinity, reportTimer = 0;
+  const AHEAD_FOR = 5000; // ms after what the person did in which changes are sent ahead of the next event
+  let reported = -Infinity, reportTimer = 0, ahead = -Infinity;
   function rested() {
     clearTimeout(reportTimer);
     if (stopped) return;
+    if (demotape.shared.acted > ahead) guard(sendAhead);
     const wait = reported + REPORT_EVERY - performance.now();
     if (wait > 0) reportTimer = setTimeout(rested, wait);
     else guard(report);
@@ -240,12 +249,22 @@ demotape.events = (function () {
     const several = snapshot.frames.length > 0 || demotape.shared.rootFrame !== window.top;
     if (!told || several || secrets || snapshot.secrets.length) {
       send("snapshot", { timeStamp: reported }, null, {}, { snapshot, gesture: null });
-    }
+    } else if (reported - demotape.shared.acted < AHEAD_FOR) sendAhead();
     told = true;
     secrets = snapshot.secrets.length > 0;
     const due = demotape.closed.due();
     if (due === 0) demotape.send({ type: "suspects" });
     if (due !== null) reportTimer = setTimeout(rested, Math.max(due, REPORT_EVERY)); // there may be more
+  }
+
+  /** Send now what the next event's snapshot would carry, so that the person does not wait for it then. */
+  function sendAhead() {
+    if (!demotape.tellAhead) return;
+    ahead = performance.now();
+    const root = demotape.mirror.take(), { rows } = demotape.table.take();
+    const sealed = demotape.snapshot.seal({ root, rows });
+    const fresh = sealed.rows.filter(Array.isArray);
+    if (sealed.chunks.length || fresh.length) demotape.tellAhead(demotape.shared.prefix, sealed.chunks, fresh);
   }
 
   /** Run our own work; no error of it reaches the page. */
@@ -303,13 +322,15 @@ demotape.events = (function () {
 
   /**
    * Listen, and listen again when document.open() has taken all listeners away. `tellSecret(field, value)`, where given,
-   * is told what secret fields hold, before the event that tells of it.
+   * is told what secret fields hold, before the event that tells of it; `tellAhead(island, chunks, rows)`, where given,
+   * what later snapshots are made of.
    */
-  function start(sender, tellSecret = null) {
+  function start(sender, tellSecret = null, tellAhead = null) {
     if (stopped) demotape.mirror.renew();
     stopped = false;
     demotape.send = sender;
     demotape.tellSecret = tellSecret;
+    demotape.tellAhead = tellAhead;
     listen();
     listenForLoads(document);
     reopened.observe(document, { childList: true });
@@ -330,6 +351,7 @@ demotape.events = (function () {
     demotape.mirror.renew();
     clearTimeout(hover.timer);
     clearTimeout(hover.refresh);
+    hover.refresh = 0;
     clearTimeout(reportTimer);
     Object.assign(rest, { snapshot: null, version: -1, taken: -Infinity });
     told = secrets = false;
