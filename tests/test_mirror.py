@@ -130,8 +130,8 @@ def test_what_an_action_changed_is_with_the_receiver_before_the_next_action(brow
     page.wait_for_function("heard.some((each) => !each.island && each.chunks.length)")
     page.wait_for_function("document.querySelectorAll('p').length === 500")
     page.mouse.click(400, 300)
-    first, *ahead, second = page.evaluate("heard")
-    assert first["chunks"] and "line 299 of the answer" in "".join(text for each in ahead for _, text in each["chunks"])
+    _, *ahead, second = page.evaluate("heard")
+    assert "line 299 of the answer" in "".join(text for each in ahead for _, text in each["chunks"])
     assert second["chunks"] == [] and second["rows"]
     assert all(isinstance(row, int) for row in second["rows"]), "a row that was sent is told by its number"
     context.close()

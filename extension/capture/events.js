@@ -226,14 +226,18 @@ demotape.events = (function () {
   // When the page has come to rest.
 
   const REPORT_EVERY = 400; // ms
-  const AHEAD_FOR = 5000; // ms after what the person did in which changes are sent ahead of the next event
-  let reported = -Infinity, reportTimer = 0, ahead = -Infinity;
-  function rested() {
-    clearTimeout(reportTimer);
+  let reported = -Infinity, reportTimer = 0;
+
+  /** `shown`: the root and the rows that the page came to rest with. */
+  function rested(shown) {
     if (stopped) return;
-    if (demotape.shared.acted > ahead) guard(sendAhead);
-    const wait = reported + REPORT_EVERY - performance.now();
-    if (wait > 0) reportTimer = setTimeout(rested, wait);
+    if (demotape.shared.acted > ahead.acted) guard(() => sendAhead(shown));
+    reportSoon(reported + REPORT_EVERY - performance.now());
+  }
+
+  function reportSoon(wait) {
+    clearTimeout(reportTimer);
+    if (wait > 0) reportTimer = setTimeout(reportSoon, wait, 0);
     else guard(report);
   }
 
@@ -249,22 +253,29 @@ demotape.events = (function () {
     const several = snapshot.frames.length > 0 || demotape.shared.rootFrame !== window.top;
     if (!told || several || secrets || snapshot.secrets.length) {
       send("snapshot", { timeStamp: reported }, null, {}, { snapshot, gesture: null });
-    } else if (reported - demotape.shared.acted < AHEAD_FOR) sendAhead();
+    } else sendAhead(snapshot);
     told = true;
     secrets = snapshot.secrets.length > 0;
     const due = demotape.closed.due();
     if (due === 0) demotape.send({ type: "suspects" });
-    if (due !== null) reportTimer = setTimeout(rested, Math.max(due, REPORT_EVERY)); // there may be more
+    if (due !== null) reportSoon(Math.max(due, REPORT_EVERY)); // there may be more
   }
 
-  /** Send now what the next event's snapshot would carry, so that the person does not wait for it then. */
-  function sendAhead() {
-    if (!demotape.tellAhead) return;
-    ahead = performance.now();
-    const root = demotape.mirror.take(), { rows } = demotape.table.take();
+  /**
+   * Send now what the next event's snapshot would carry, so that the person does not wait for it then: a few times after
+   * what the person did, so that a page that changes all the time is not sent all the time.
+   */
+  const AHEAD = 3;
+  let ahead = { acted: -Infinity, left: 0 };
+  function sendAhead({ root, rows }) {
+    const { acted, prefix } = demotape.shared;
+    if (acted > ahead.acted) ahead = { acted, left: AHEAD };
+    if (!demotape.tellAhead || !ahead.left) return;
     const sealed = demotape.snapshot.seal({ root, rows });
     const fresh = sealed.rows.filter(Array.isArray);
-    if (sealed.chunks.length || fresh.length) demotape.tellAhead(demotape.shared.prefix, sealed.chunks, fresh);
+    if (!sealed.chunks.length && !fresh.length) return;
+    ahead.left--;
+    demotape.tellAhead(prefix, sealed.chunks, fresh);
   }
 
   /** Run our own work; no error of it reaches the page. */

@@ -390,9 +390,9 @@ demotape.mirror = (function () {
     const text = documentText(document, start + Math.min(SLICE, deadline.timeRemaining() || SLICE));
     shared.warmed = text !== null;
     if (!shared.warmed) return warmSoon();
-    demotape.table.take();
+    const { rows } = demotape.table.take();
     rest = Math.min(REST_MOST, Math.max(REST_LEAST, (performance.now() - start) * REST_SHARE));
-    demotape.events.rested();
+    demotape.events.rested({ root: take(), rows });
   }
 
   /** Forget all: the next snapshot is sent whole. Elements keep their uids, chunks go on being numbered. */
