@@ -2,7 +2,7 @@
 // browser reports goes to the desk as it comes, and what the desk asks for can be asked for twice.
 import { readMhtml } from "./mhtml.js";
 
-const CAPTURE = ["island", "secrets", "elements", "plain", "mirror", "table", "closed", "snapshot", "events"];
+const CAPTURE = ["island", "secrets", "elements", "plain", "markup", "mirror", "table", "closed", "snapshot", "events"];
 const FILES = [...CAPTURE.map((name) => `capture/${name}.js`), "content.js"];
 const SCRIPT = "capture";
 const TRIES = 5;

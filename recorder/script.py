@@ -4,8 +4,8 @@ from functools import cache
 from pathlib import Path
 
 _FOLDER = Path(__file__).resolve().parent.parent / "extension" / "capture"
-FILES = ("island.js", "secrets.js", "elements.js", "plain.js", "mirror.js", "table.js", "closed.js", "snapshot.js",
-         "events.js")
+FILES = ("island.js", "secrets.js", "elements.js", "plain.js", "markup.js", "mirror.js", "table.js", "closed.js",
+         "snapshot.js", "events.js")
 WORLD = "demotape"
 BINDING = "demotapeSend"
 _PART = 1 << 16  # characters of chunks in a message; more go ahead in parts, handed on while the next is being made

@@ -54,7 +54,7 @@ CHANGE = """(seed) => {
 TAKE = """() => {
   demotape.mirror.update();
   const root = demotape.mirror.take();
-  return [root, demotape.mirror.unsent(root), demotape.shared.prefix];
+  return [root.number, demotape.mirror.unsent(root), demotape.shared.prefix];
 }"""
 
 
@@ -134,4 +134,32 @@ def test_what_an_action_changed_is_with_the_receiver_before_the_next_action(brow
     assert "line 299 of the answer" in "".join(text for each in ahead for _, text in each["chunks"])
     assert second["chunks"] == [] and second["rows"]
     assert all(isinstance(row, int) for row in second["rows"]), "a row that was sent is told by its number"
+    context.close()
+
+
+CHANGE_OFTEN = """() => {
+  const cells = [...document.querySelectorAll('td')];
+  for (let time = 0; time < 1000; time++) {
+    cells[(time * 7919) % cells.length].textContent = `price ${time}`;
+    demotape.mirror.update();
+    demotape.mirror.take();
+  }
+}"""
+
+
+def test_a_page_that_changes_all_the_time_takes_no_more_memory_the_longer_it_is_open(browser: Browser):
+    context = browser.new_context()
+    page = context.new_page()
+    page.set_content("<table>" + "<tr><td>name<td>1</tr>" * 800)
+    page.add_script_tag(content="\n".join((CAPTURE / name).read_text(encoding="utf-8") for name in FILES))
+    session = context.new_cdp_session(page)
+
+    def memory() -> float:
+        session.send("HeapProfiler.collectGarbage")
+        return session.send("Runtime.getHeapUsage")["usedSize"] / 1e6
+
+    page.evaluate(CHANGE_OFTEN)
+    before = memory()
+    page.evaluate(CHANGE_OFTEN)
+    assert memory() < before + 1, "MB"
     context.close()

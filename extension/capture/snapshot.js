@@ -2,7 +2,7 @@
 "use strict";
 
 demotape.snapshot = (function () {
-  /** The island now. `root` is a chunk's number; `seal` makes it ready to be sent. */
+  /** The island now. `root` is a chunk; `seal` makes the snapshot ready to be sent. */
   function take() {
     const frame = demotape.shared.rootFrame;
     demotape.mirror.update();
@@ -22,12 +22,12 @@ demotape.snapshot = (function () {
     };
   }
 
-  /** A snapshot as it is sent: with the chunks that were not sent yet; of a row that was, only the number. */
+  /** A snapshot as it is sent: with the chunks that were not sent yet; of a row and a chunk that were, only the number. */
   function seal(snapshot) {
     if (!snapshot) return null;
     const rows = snapshot.rows.map((row) => (row.sent ? row.number : [row.number, row.told]));
     for (const row of snapshot.rows) row.sent = true;
-    return { ...snapshot, rows, chunks: demotape.mirror.unsent(snapshot.root) };
+    return { ...snapshot, root: snapshot.root.number, rows, chunks: demotape.mirror.unsent(snapshot.root) };
   }
 
   return { take, seal };

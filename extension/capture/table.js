@@ -60,7 +60,7 @@ demotape.table = (function () {
   function walkInside(element, context, place) {
     if (element.localName === "iframe" || element.localName === "frame") walkFrame(element, context, place);
     const shadow = demotape.shadowRootOf(element);
-    const record = demotape.mirror.recordOf(element);
+    const record = demotape.markup.recordOf(element);
     if (shadow && !record.shadow) {
       demotape.mirror.forget(element); // it came without a mutation that an observer tells
       context.found = true;
@@ -133,7 +133,7 @@ demotape.table = (function () {
 
   function addRow(element, { x, y, width, height }, context, place) {
     context.seen.add(element);
-    const record = demotape.mirror.recordOf(element);
+    const record = demotape.markup.recordOf(element);
     const facts = factsOf(element, record);
     const box = { x: round(x), y: round(y), width: round(width), height: round(height) };
     context.elements.push(element);

@@ -1,0 +1,258 @@
+// An island's text as HTML, put together element by element. Every element's text is remembered until something in it
+// changes (mirror.js says when). Where the browser's own text says all, it is taken (plain.js). Large texts are cut into
+// chunks: a chunk stands in its parent's text as a mark. Who marks a chunk holds it, so that one that is no part of the
+// page any more is let go. Reads only: the page is the same, byte for byte, before and after.
+"use strict";
+
+demotape.markup = (function () {
+  const VOID = new Set([
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
+  ]);
+  const RAW_TEXT = new Set(["style", "xmp", "noembed", "noframes", "plaintext"]);
+  const EMPTIED = new Set(["script", "noscript"]); // never run again; may hold tokens
+  const CONTROLS = new Set(["input", "textarea", "select", "style"]);
+  const MASK = "data-demotape-mask";
+  const CHUNK = 2048; // characters from which a run of siblings may become a chunk
+  const CHUNK_LIMIT = 16384; // characters from which it must
+  const MARK = "\u0001"; // around a chunk's number in its parent's text
+  const FRAME_MARK = "\u0002"; // the same for a frame's document, whose text is to be escaped as an attribute
+
+  const { shared } = demotape;
+  shared.records ??= new WeakMap(); // element -> what recordOf() makes
+  shared.chunkCount ??= 0;
+  shared.controls ??= new Set();
+  shared.frames ??= new Set();
+  shared.masks ??= true; // until a whole copy has shown that nothing is marked as secret
+
+  const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\u00a0": "&nbsp;" };
+  const escaped = (character) => escapes[character] ?? "\ufffd"; // one of our marks
+  const escapeText = (text) => (/[&<>\u00a0\u0001-\u0003]/.test(text) ? text.replace(/[&<>\u00a0\u0001-\u0003]/g, escaped) : text);
+  const escapeAttribute = (text) => (/[&<>"\u00a0\u0001-\u0003]/.test(text) ? text.replace(/[&<>"\u00a0\u0001-\u0003]/g, escaped) : text);
+  const attribute = (name, value) => ` ${name}="${escapeAttribute(value)}"`;
+
+  /**
+   * What is remembered of an element. `html`: its text; null once forgotten, undefined while it has none of its own.
+   * `chunks`: those marked in it.
+   */
+  function recordOf(element) {
+    let record = shared.records.get(element);
+    if (!record) shared.records.set(element, (record = {
+      html: undefined, chunks: null, runs: null, state: "", scroll: "", shadow: null, inner: null, facts: null, row: null,
+    }));
+    return record;
+  }
+
+  // What a text says that no observer tells: it is compared when a snapshot is taken.
+
+  /** What a control shows that is no attribute. */
+  function stateOf(control) {
+    switch (control.localName) {
+      case "input": return control.type === "file" ? "" : `${control.checked}${demotape.secrets.valueOf(control)}`;
+      case "textarea": return demotape.secrets.valueOf(control);
+      case "select": return control.multiple ? Array.from(control.selectedOptions, (o) => o.index).join() : `${control.selectedIndex}`;
+      default: return control.sheet ? `${rulesIn(control.sheet)}` : "";
+    }
+  }
+
+  const sheetsOf = ({ adoptedStyleSheets: sheets }) => (sheets?.length ? Array.from(sheets, rulesIn).join() : "");
+
+  function rulesIn(sheet) {
+    try {
+      return sheet.cssRules.length;
+    } catch {
+      return -1; // another origin's sheet cannot be read
+    }
+  }
+
+  function scrollState(element) {
+    if (!shared.scrolled.has(element)) return "";
+    const { scrollLeft, scrollTop } = element;
+    return scrollLeft || scrollTop ? `${scrollLeft},${scrollTop}` : "";
+  }
+
+  const rootIn = (frame) => demotape.island.documentOf(frame)?.documentElement ?? null;
+
+  // Texts.
+
+  /** A document with its doctype, as a chunk; null when time ran out. */
+  function documentChunk(document, until) {
+    const root = document.documentElement;
+    const { doctype } = document;
+    demotape.mirror.watch(document);
+    const head = doctype ? `<!DOCTYPE ${doctype.name}${doctypeIds(doctype)}>` : "";
+    const { html, chunks } = root ? write(root, until, false) : { html: "", chunks: null };
+    return typeof html === "string" ? chunk(head + html, chunks) : null;
+  }
+
+  function doctypeIds({ publicId, systemId }) {
+    if (publicId) return ` PUBLIC "${publicId}"${systemId ? ` "${systemId}"` : ""}`;
+    return systemId ? ` SYSTEM "${systemId}"` : "";
+  }
+
+  /** The record of an element, with its text: remembered, or put together from its children's. No text when time ran out. */
+  function write(element, until, masked) {
+    const record = recordOf(element);
+    if (typeof record.html === "string" || (until && performance.now() > until)) return record;
+    record.chunks = null;
+    record.html = (masked ? null : demotape.plain.text(element)) ?? ownText(element, record, until, masked);
+    return record;
+  }
+
+  /** Text of an element, tag by tag; null when time ran out. */
+  function ownText(element, record, until, masked) {
+    const tag = element.prefix ? `${element.prefix}:${element.localName}` : element.localName;
+    if (CONTROLS.has(tag)) {
+      shared.controls.add(element);
+      record.state = stateOf(element);
+    }
+    const start = `<${tag}${attributesText(element, tag, record)}`;
+    if (tag === "iframe" || tag === "frame") return frameText(element, tag, start, record, until);
+    if (VOID.has(tag)) return start + ">";
+    const content = contentText(element, tag, record, until, masked || (shared.masks && element.hasAttribute(MASK)));
+    return content === null ? null : `${start}>${content}</${tag}>`;
+  }
+
+  function attributesText(element, tag, record) {
+    let text = attribute("data-demotape-uid", demotape.uid(element));
+    const control = tag === "input" || tag === "option";
+    for (const { name, value } of element.attributes) {
+      if (name.startsWith("data-demotape-")) {
+        if (name !== MASK) continue;
+        shared.masks = shared.maskSeen = true;
+      }
+      if (control && (name === "checked" || name === "selected" || (name === "value" && tag === "input"))) continue;
+      if (name === "srcdoc" || (name === "src" && (tag === "iframe" || tag === "frame"))) continue;
+      text += attribute(name, value);
+    }
+    if (tag === "img" && element.currentSrc && element.currentSrc !== element.src) {
+      text += attribute("data-demotape-src", element.currentSrc); // what srcset or picture chose
+    }
+    if (tag === "input") text += inputState(element);
+    if (tag === "option" && element.selected) text += ' selected=""';
+    if (tag === "html") text += attribute("data-demotape-base", element.ownerDocument.baseURI);
+    record.scroll = scrollState(element);
+    return record.scroll ? text + attribute("data-demotape-scroll", record.scroll) : text;
+  }
+
+  function inputState(element) {
+    if (element.type === "file") return "";
+    const value = demotape.secrets.valueOf(element);
+    const shown = value || element.hasAttribute("value") ? attribute("value", value) : "";
+    return element.checked ? shown + ' checked=""' : shown;
+  }
+
+  function contentText(element, tag, record, until, masked) {
+    if (EMPTIED.has(tag)) return "";
+    if (tag === "style") return styleText(element);
+    if (tag === "textarea") return "\n" + escapeText(demotape.secrets.valueOf(element));
+    if (tag === "template") return escapeMarks(element.innerHTML);
+    const shadow = (record.shadow = demotape.shadowRootOf(element));
+    const before = shadow ? shadowText(shadow, until, masked) : "";
+    if (before === null) return null;
+    const children = childrenText(element, record, RAW_TEXT.has(tag), until, masked);
+    if (children === null) return null;
+    if (shadow) record.chunks = joined(recordOf(shadow).chunks, record.chunks);
+    const swallowed = (tag === "pre" || tag === "listing") && demotape.plain.beginsWithBreak(element);
+    const text = before + (swallowed ? "\n" : "") + children;
+    return tag === "head" ? text + adoptedStyles(element.ownerDocument) : text;
+  }
+
+  const escapeMarks = (text) => text.replace(/[\u0001-\u0003]/g, "\ufffd");
+
+  /**
+   * Text of all children. Runs of siblings become chunks. A run ends behind a child whose number says so, not at a
+   * number of characters, so that a child added before does not move all the boundaries behind it. A run whose parts
+   * are the same as the last time keeps its chunk.
+   */
+  function childrenText(parent, record, raw, until, masked) {
+    const runs = new Map();
+    let text = "", chunks = null;
+    let parts = [], inner = null, first = null, length = 0;
+    for (let child = parent.firstChild; child; child = child.nextSibling) {
+      const isElement = child.nodeType === Node.ELEMENT_NODE;
+      const written = isElement ? write(child, until, masked) : null;
+      const part = isElement ? written.html : nodeText(child, raw, masked);
+      if (typeof part !== "string") return null;
+      if (isElement) {
+        first ??= child;
+        inner = joined(inner, written.chunks);
+      }
+      parts.push(part);
+      length += part.length;
+      const full = length > CHUNK && isElement && (length > CHUNK_LIMIT || part.length > CHUNK || endsRun(child));
+      if (full) {
+        const run = sameRun(record.runs?.get(first), parts) ?? { parts, chunk: chunk(parts.join(""), inner) };
+        runs.set(first, run);
+        text += marked(run.chunk, MARK);
+        chunks = joined(chunks, [run.chunk]);
+        parts = [], inner = null, first = null, length = 0;
+      }
+    }
+    record.runs = runs.size ? runs : null;
+    record.chunks = joined(chunks, inner);
+    return text + parts.join("");
+  }
+
+  const joined = (some, more) => (some && more ? [...some, ...more] : some ?? more);
+
+  function nodeText(node, raw, masked) {
+    if (node.nodeType !== Node.TEXT_NODE && node.nodeType !== Node.CDATA_SECTION_NODE) return "";
+    if (raw) return escapeMarks(node.data);
+    return escapeText(masked && node.data.trim() ? demotape.secrets.REDACTED : node.data);
+  }
+
+  function sameRun(run, parts) {
+    return run && run.parts.length === parts.length && run.parts.every((part, index) => part === parts[index]) ? run : null;
+  }
+
+  const endsRun = (child) => demotape.number(child) % 8 === 0;
+
+  /** A text that is sent once, and stands in the texts of those who hold it as a mark. `chunks`: those marked in it. */
+  const chunk = (text, chunks) => ({ number: shared.chunkCount++, text, chunks, sent: false });
+
+  const marked = ({ number }, kind) => `${kind}${number}${kind}`;
+
+  function shadowText(shadow, until, masked) {
+    demotape.mirror.watch(shadow);
+    const children = childrenText(shadow, recordOf(shadow), false, until, masked);
+    if (children === null) return null;
+    const focus = shadow.delegatesFocus ? ' shadowrootdelegatesfocus=""' : "";
+    return `<template shadowrootmode="${shadow.mode}"${focus}>${adoptedStyles(shadow)}${children}</template>`;
+  }
+
+  /** A style element's rules: its text, or what scripts put there through the CSSOM. */
+  function styleText(element) {
+    const text = element.textContent;
+    return escapeMarks(text.trim() || !element.sheet ? text : sheetText(element.sheet));
+  }
+
+  function sheetText(sheet) {
+    try {
+      return Array.from(sheet.cssRules, (rule) => rule.cssText).join("\n");
+    } catch {
+      return "";
+    }
+  }
+
+  function adoptedStyles(scope) {
+    return Array.from(scope.adoptedStyleSheets ?? [],
+      (sheet) => `<style data-demotape-adopted="">${escapeMarks(sheetText(sheet))}</style>`).join("");
+  }
+
+  function frameText(element, tag, start, record, until) {
+    const source = element.getAttribute("src");
+    const inner = demotape.island.documentOf(element);
+    shared.frames.add(element);
+    record.inner = rootIn(element);
+    let text = start + (source === null ? "" : attribute("data-demotape-src", source));
+    if (inner) {
+      const document = documentChunk(inner, until);
+      if (!document) return null;
+      record.chunks = [document];
+      text += ` srcdoc="${marked(document, FRAME_MARK)}"`;
+    }
+    return tag === "frame" ? text + ">" : `${text}></iframe>`;
+  }
+
+  return { MASK, recordOf, stateOf, sheetsOf, scrollState, rootIn, documentChunk };
+})();
