@@ -52,6 +52,16 @@ class Chunks(dict[int, str]):
         """Take in chunks as they come."""
         self._told.update(chunks)
 
+    def without(self, numbers: Iterable[int]) -> "Chunks":
+        """The others. Who still has to put a document together from these ones keeps them as they are."""
+        rest = Chunks(self._island)
+        rest._told = self._told.copy()  # first: in another thread, one may be put in meanwhile
+        rest.update(self)
+        for number in numbers:
+            rest._told.pop(number, None)
+            rest.pop(number, None)
+        return rest
+
     def __missing__(self, number: int) -> str:
         text = self[number] = numbered(self._told[number], self._island)
         del self._told[number]

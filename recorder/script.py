@@ -30,8 +30,22 @@ _START = f"""{{
 }}"""
 
 
+def capture_script(recording: str) -> str:
+    """Source for an isolated world that holds the binding.
+
+    A second run for the same recording in the same document does nothing; one for another recording, as when a page is
+    recorded that was recorded before, begins anew and sends all again.
+    """
+    return f"""if (!globalThis.demotape) {{
+{_source()}
+}}
+if (demotape.recording !== "{recording}") {{
+  if (demotape.recording) demotape.events.stop();
+  demotape.recording = "{recording}";
+  {_START}
+}}"""
+
+
 @cache
-def capture_script() -> str:
-    """Source for an isolated world that holds the binding; a second run in the same document does nothing."""
-    source = "\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in FILES)
-    return f"if (!globalThis.demotape) {{\n{source}\n{_START}\n}}"
+def _source() -> str:
+    return "\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in FILES)

@@ -6,9 +6,11 @@ Knows the browser's protocol and nothing of files: what it learns it hands to it
 import asyncio
 import json
 import time
+from collections import defaultdict
 from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
+from secrets import token_hex
 
 from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
@@ -42,7 +44,10 @@ class Tab(TabState):
         self.page = page
         self._sink = sink
         self._extras = extras
+        self._script = capture_script(token_hex(4))
         self._sessions: list[CDPSession] = []
+        self._framed: dict[Frame, CDPSession] = {}  # frames in a process of their own
+        self._framing: defaultdict[Frame, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._tasks: set[asyncio.Task] = set()
         self._last_heard = 0.0
         self._loads = 0
@@ -70,6 +75,7 @@ class Tab(TabState):
         await self._screencast.start()
         self.page.on("frameattached", lambda frame: self._spawn(self._arm_frame(frame)))
         self.page.on("framenavigated", lambda frame: self._spawn(self._arm_frame(frame)))
+        self.page.on("framedetached", self._on_detached)
         for frame in self.page.frames:
             await self._arm_frame(frame)
 
@@ -92,7 +98,7 @@ class Tab(TabState):
 
     async def disarm(self) -> None:
         """Stop listening; the page is left as it is."""
-        for session in self._sessions:
+        for session in list(self._sessions):
             with suppress(PlaywrightError):  # the tab is closed: nothing to detach from
                 await session.detach()
         for task in list(self._tasks):
@@ -112,18 +118,35 @@ class Tab(TabState):
         await session.send("Network.enable", {"maxTotalBufferSize": 100_000_000, "maxResourceBufferSize": 20_000_000})
         await session.send("Runtime.addBinding", {"name": BINDING, "executionContextName": WORLD})
         await session.send("Page.addScriptToEvaluateOnNewDocument",
-                           {"source": capture_script(), "worldName": WORLD, "runImmediately": True})
+                           {"source": self._script, "worldName": WORLD, "runImmediately": True})
         self._sessions.append(session)
 
     async def _arm_frame(self, frame: Frame) -> None:
-        """Frames in a process of their own need a session of their own; the others refuse one."""
+        """Frames in a process of their own need a session of their own, but one; the others refuse one."""
         if frame == self.page.main_frame:
             return
-        try:
-            session = await self.page.context.new_cdp_session(frame)
-        except PlaywrightError:
-            return
-        await self._arm_session(session)
+        async with self._framing[frame]:
+            if frame in self._framed:
+                try:
+                    await self._framed[frame].send("Page.getFrameTree")
+                    return  # it follows the frame from document to document
+                except PlaywrightError:  # the frame has joined its parent's process, or left it again
+                    self._forget_frame(frame)
+            try:
+                session = await self.page.context.new_cdp_session(frame)
+            except PlaywrightError:
+                return
+            self._framed[frame] = session
+            await self._arm_session(session)
+
+    def _on_detached(self, frame: Frame) -> None:
+        self._forget_frame(frame)
+        self._framing.pop(frame, None)
+
+    def _forget_frame(self, frame: Frame) -> None:
+        session = self._framed.pop(frame, None)
+        if session in self._sessions:
+            self._sessions.remove(session)
 
     def _spawn(self, work: Coroutine) -> None:
         task = asyncio.ensure_future(_forgiving(work))

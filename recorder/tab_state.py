@@ -66,7 +66,12 @@ class TabState:
         self.tell_ahead(island, snapshot["chunks"], [row for row in snapshot["rows"] if isinstance(row, list)])
         known = self._rows[island]
         rows = [known[row if isinstance(row, int) else row[0]] for row in snapshot["rows"]]
-        return snapshot | {"chunks": self._chunks[island], "rows": rows}
+        whole = snapshot | {"chunks": self._chunks[island], "rows": rows}
+        if gone := snapshot.get("gone"):
+            self._chunks[island] = self._chunks[island].without(gone["chunks"])
+            for number in gone["rows"]:
+                known.pop(number, None)
+        return whole
 
     def _release(self) -> None:
         """Hand on the frames that wait, with what is secret in them blackened."""

@@ -3,9 +3,10 @@
 import pytest
 from playwright.sync_api import Browser, Page
 
-from recorder.merge import assemble, numbered
+from recorder.merge import assemble, merge, numbered
 from recorder.script import FILES
 from recorder.script import _FOLDER as CAPTURE
+from recorder.tab_state import TabState
 
 PAGE = """<!DOCTYPE html><html lang=en><head><meta charset=utf-8><title>All &amp; sundry</title>
 <style>p > b { color: red }</style><script>var unused = "<p>";</script></head><body>
@@ -53,8 +54,8 @@ CHANGE = """(seed) => {
 }"""
 TAKE = """() => {
   demotape.mirror.update();
-  const root = demotape.mirror.take();
-  return [root.number, demotape.mirror.unsent(root), demotape.shared.prefix];
+  const { root, chunks } = demotape.snapshot.seal({ root: demotape.mirror.take(), rows: [] });
+  return [root, chunks, demotape.shared.prefix];
 }"""
 
 
@@ -134,6 +135,37 @@ def test_what_an_action_changed_is_with_the_receiver_before_the_next_action(brow
     assert "line 299 of the answer" in "".join(text for each in ahead for _, text in each["chunks"])
     assert second["chunks"] == [] and second["rows"]
     assert all(isinstance(row, int) for row in second["rows"]), "a row that was sent is told by its number"
+    context.close()
+
+
+HOLD = "() => { (window.held ??= []).push(demotape.snapshot.take()); }"
+AHEAD = "() => [demotape.shared.prefix, ...Object.values(demotape.snapshot.ahead(demotape.snapshot.take()))]"
+LATE = 4  # changes after which a snapshot is sent: as when the pointer has rested
+
+
+def test_what_the_page_no_longer_needs_is_forgotten_and_nothing_else(browser: Browser):
+    context = browser.new_context()
+    ours, theirs = (Mirrored(context.new_page(), plain=True) for _ in range(2))
+    session, tab = context.new_cdp_session(theirs.page), TabState(1, "", lambda _tab, _frame: None)
+    theirs.page.evaluate("demotape.tellAhead = () => {}")
+    texts, forgotten = [], 0
+    for seed in range(80):
+        for mirrored in (ours, theirs):
+            mirrored.page.evaluate(CHANGE, seed)
+        texts.append(ours.text())
+        theirs.page.evaluate(HOLD)
+        if seed % 3 == 0:
+            session.send("HeapProfiler.collectGarbage")
+        if seed % 4 == 0:
+            tab.tell_ahead(*theirs.page.evaluate(AHEAD))
+        if seed >= LATE:
+            snapshot = theirs.page.evaluate("demotape.snapshot.seal(held.shift())")
+            tab.take((), snapshot)
+            forgotten += len(snapshot.get("gone", {}).get("chunks", []))
+            document, rows = merge(tab.islands)
+            assert document.replace(snapshot["island"], "island") == texts[seed - LATE], f"change {seed - LATE}"
+            assert rows
+    assert forgotten > 50
     context.close()
 
 

@@ -271,11 +271,10 @@ demotape.events = (function () {
     const { acted, prefix } = demotape.shared;
     if (acted > ahead.acted) ahead = { acted, left: AHEAD };
     if (!demotape.tellAhead || !ahead.left) return;
-    const sealed = demotape.snapshot.seal({ root, rows });
-    const fresh = sealed.rows.filter(Array.isArray);
-    if (!sealed.chunks.length && !fresh.length) return;
+    const unsent = demotape.snapshot.ahead({ root, rows });
+    if (!unsent.chunks.length && !unsent.rows.length) return;
     ahead.left--;
-    demotape.tellAhead(prefix, sealed.chunks, fresh);
+    demotape.tellAhead(prefix, unsent.chunks, unsent.rows);
   }
 
   /** Run our own work; no error of it reaches the page. */

@@ -3,7 +3,6 @@
 //
 // A MutationObserver forgets the text of what changed, and of its ancestors; it is put together again in idle time. What
 // no observer tells (values of controls, scroll offsets, rules added by script) is compared when a snapshot is taken.
-// A chunk is sent once.
 "use strict";
 
 demotape.mirror = (function () {
@@ -118,19 +117,6 @@ demotape.mirror = (function () {
     return chunk;
   }
 
-  /** A chunk and those marked in it that were not sent yet, as [number, text]; they count as sent from now on. */
-  function unsent(root) {
-    const found = [], waiting = [root];
-    while (waiting.length) {
-      const chunk = waiting.pop();
-      if (chunk.sent) continue;
-      found.push([chunk.number, chunk.text]);
-      if (chunk.chunks) waiting.push(...chunk.chunks);
-      Object.assign(chunk, { sent: true, text: "", chunks: null }); // nobody asks again
-    }
-    return found;
-  }
-
   // Warming: put texts together while nothing else is to be done.
 
   const SLICE = 12; // ms at a time
@@ -166,8 +152,8 @@ demotape.mirror = (function () {
     observer.disconnect();
     shared.version++; // what was seen before counts no more
     Object.assign(shared, { records: new WeakMap(), root: null, gesture: null, masks: true, maskSeen: false });
-    for (const known of [shared.controls, shared.frames, shared.scopes]) known.clear();
+    for (const known of [shared.controls, shared.frames, shared.scopes, shared.toldSecrets]) known.clear();
   }
 
-  return { take, unsent, warmSoon, watch, partOfPlain, forget, update, renew };
+  return { take, warmSoon, watch, partOfPlain, forget, update, renew };
 })();

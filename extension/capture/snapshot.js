@@ -22,13 +22,51 @@ demotape.snapshot = (function () {
     };
   }
 
-  /** A snapshot as it is sent: with the chunks that were not sent yet; of a row and a chunk that were, only the number. */
+  /**
+   * A snapshot as it is sent: with the rows and chunks that were not sent yet, of the others only the numbers; and where
+   * the receiver follows what is sent ahead, with the numbers that will not come again.
+   */
   function seal(snapshot) {
     if (!snapshot) return null;
     const rows = snapshot.rows.map((row) => (row.sent ? row.number : [row.number, row.told]));
-    for (const row of snapshot.rows) row.sent = true;
-    return { ...snapshot, root: snapshot.root.number, rows, chunks: demotape.mirror.unsent(snapshot.root) };
+    const sealed = { ...snapshot, root: snapshot.root.number, rows, chunks: unsentChunks(snapshot.root) };
+    unsentRows(snapshot.rows);
+    if (!demotape.tellAhead || !(gone.rows.length || gone.chunks.length)) return sealed;
+    return { ...sealed, gone: { rows: gone.rows.splice(0), chunks: gone.chunks.splice(0) } };
   }
 
-  return { take, seal };
+  /** What of a snapshot was not sent yet, to be sent before it is sealed: [number, text] and [number, row]. */
+  const ahead = ({ root, rows }) => ({ chunks: unsentChunks(root), rows: unsentRows(rows) });
+
+  // Nobody holds them any more, so that no later snapshot can be made of them: the receiver need not keep them.
+  const gone = { rows: [], chunks: [] };
+  const goneRows = new FinalizationRegistry((number) => gone.rows.push(number));
+  const goneChunks = new FinalizationRegistry((number) => gone.chunks.push(number));
+
+  /** Rows that were not sent yet; they count as sent from now on. */
+  function unsentRows(rows) {
+    const found = rows.filter((row) => !row.sent);
+    for (const row of found) {
+      row.sent = true;
+      goneRows.register(row, row.number);
+    }
+    return found.map((row) => [row.number, row.told]);
+  }
+
+  /** A chunk and those marked in it, if they were not sent yet; they count as sent from now on. */
+  function unsentChunks(root) {
+    const found = [], waiting = [root];
+    while (waiting.length) {
+      const chunk = waiting.pop();
+      if (chunk.sent) continue;
+      found.push([chunk.number, chunk.text]);
+      if (chunk.chunks) waiting.push(...chunk.chunks);
+      chunk.sent = true;
+      chunk.text = ""; // nobody asks again
+      goneChunks.register(chunk, chunk.number);
+    }
+    return found;
+  }
+
+  return { take, seal, ahead };
 })();

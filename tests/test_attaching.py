@@ -1,0 +1,71 @@
+"""What was open before a recording: pages that were recorded already; and frames in processes of their own."""
+
+import asyncio
+
+from playwright.async_api import async_playwright
+
+from pipeline.actions import fold
+from recorder import Recorder, Recording
+from recorder.browser import launch
+
+from .hands import click_in, painted
+
+SECRET = "swordfish-4711"
+FORM = "<input type=password id=p><button id=b onclick=\"history.pushState({}, '', '?q=' + p.value)\">Go</button>"
+
+
+def test_a_page_is_recorded_again_without_being_loaded_again(studio, site, tmp_path):
+    """What the first recorder was sent, numbers and secrets, the second one is sent anew."""
+    site.pages["/"] = FORM
+
+    async def work():
+        context = await studio.browser.new_context()
+        page = await context.new_page()
+        await page.goto(site.origin + "/")
+        await page.fill("#p", SECRET)
+        for name in ("first", "second"):
+            async with Recorder(context, tmp_path / name) as recorder:
+                await page.click("#b")
+                await painted(page)
+                await page.click("#b")
+            assert recorder.problems == []
+        await context.close()
+
+    studio.run(work())
+    for name in ("first", "second"):
+        recording = Recording(tmp_path / name)
+        assert [event["type"] for event in recording.events if event["type"].startswith("pointer")] == [
+            "pointerdown", "pointerup"] * 2
+        clicks = [turn for turn in fold(recording.events) if turn["intent"] == "click"]
+        assert len(clicks) == 2
+        assert all('id="b"' in recording.blob(turn["state"]["dom"]).decode() for turn in clicks)
+        assert not any(SECRET.encode() in path.read_bytes() for path in (tmp_path / name).rglob("*.jsonl"))
+
+
+def test_a_frame_in_a_process_of_its_own_is_heard_once_however_often_it_navigates(site, tmp_path):
+    site.pages |= {"/": f"<iframe src='{site.other_origin}/in0' width=300 height=200></iframe>"}
+    site.pages |= {f"/in{number}": f"<button id=b>button {number}</button>" for number in range(4)}
+
+    async def work():
+        async with async_playwright() as playwright:
+            browser = await launch(playwright, headless=True, arguments=["--site-per-process"])
+            context = await browser.new_context()
+            page = await context.new_page()
+            async with Recorder(context, tmp_path / "rec") as recorder:
+                await page.goto(site.origin + "/")
+                for number in range(4):
+                    frame = page.frames[1]
+                    await frame.goto(f"{site.other_origin}/in{number}")
+                    await painted(page)
+                    await asyncio.sleep(0.9)  # a person does not act before the page has come to rest
+                    await click_in(page, frame, "#b")
+            assert recorder.problems == []
+            await browser.close()
+
+    asyncio.run(work())
+    recording = Recording(tmp_path / "rec")
+    assert [event["type"] for event in recording.events if event["type"] == "click"] == ["click"] * 4
+    clicks = [turn for turn in fold(recording.events) if turn["intent"] == "click"]
+    assert [turn["element"]["text"] for turn in clicks] == [f"button {number}" for number in range(4)]
+    for number, turn in enumerate(clicks):
+        assert f"button {number}" in recording.blob(turn["state"]["dom"]).decode()
