@@ -21,12 +21,19 @@ _START = f"""{{
     }}
     return part;
   }};
-  demotape.events.start((message) => {{
+  const begin = () => demotape.events.start((message) => {{
     const {{ snapshot }} = message;
     if (snapshot) snapshot.chunks = tellParts(snapshot.island, snapshot.chunks);
     tell(message);
   }}, (field, value) => tell({{ type: "secret", field, value }}),
   (island, chunks, rows) => tell({{ type: "ahead", island, chunks: tellParts(island, chunks), rows }}));
+  begin();
+  const {{ recording }} = demotape;
+  addEventListener("pageshow", ({{ persisted }}) => {{
+    if (!persisted || demotape.recording !== recording) return;
+    demotape.events.stop(); // it comes back as it was left, to a recorder that has seen other pages since
+    begin();
+  }});
 }}"""
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from .frames import Frame, FrameRing, black_out
 from .merge import Chunks, secret_boxes
 
+_ISLANDS = 8  # whose texts are kept when another document comes: the new one may have told of itself already
 _HOLD = 3.0  # seconds that frames of a new document wait to be told what in them is secret
 
 
@@ -58,7 +59,8 @@ class TabState:
         """Another document takes the place of what was shown."""
         self.islands.clear()
         self._known = not url.startswith(("http:", "https:", "file:"))
-        self._chunks, self._rows = {}, {}  # what is still to be written holds on to its own
+        for island in list(self._chunks)[:-_ISLANDS]:  # what is still to be written holds on to its own
+            del self._chunks[island], self._rows[island]
 
     def _whole(self, snapshot: dict) -> dict:
         """A snapshot with all its chunks and rows: what its island sent before comes by number only."""

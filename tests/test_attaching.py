@@ -1,4 +1,4 @@
-"""What was open before a recording: pages that were recorded already; and frames in processes of their own."""
+"""Pages that were recorded before, that come back as they were left, and frames in processes of their own."""
 
 import asyncio
 
@@ -7,6 +7,7 @@ from playwright.async_api import async_playwright
 from pipeline.actions import fold
 from recorder import Recorder, Recording
 from recorder.browser import launch
+from schemas.chromium import find_chromium
 
 from .hands import click_in, painted
 
@@ -40,6 +41,38 @@ def test_a_page_is_recorded_again_without_being_loaded_again(studio, site, tmp_p
         assert len(clicks) == 2
         assert all('id="b"' in recording.blob(turn["state"]["dom"]).decode() for turn in clicks)
         assert not any(SECRET.encode() in path.read_bytes() for path in (tmp_path / name).rglob("*.jsonl"))
+
+
+def test_a_page_that_comes_back_from_the_cache_of_pages_is_sent_whole(site, tmp_path):
+    """As browsers do that are not started for tests: `record --connect` meets them."""
+    site.pages |= {"/": "<button id=b>First</button><script>onpageshow = event => { b.textContent = event.persisted }"
+                        "</script>", "/two": "<button id=b>Second</button>"}
+
+    async def work():
+        async with async_playwright() as playwright:
+            browser = await playwright.chromium.launch(
+                executable_path=find_chromium(playwright.chromium.executable_path), headless=True,
+                args=["--no-sandbox"], ignore_default_args=["--disable-back-forward-cache"])
+            page = await browser.new_page()
+            async with Recorder(page.context, tmp_path / "rec") as recorder:
+                for path in ("/", "/two", None):
+                    if path:
+                        await page.goto(site.origin + path)
+                    else:
+                        await page.evaluate("history.go(-1)")
+                        await page.wait_for_function("b.textContent === 'true'")
+                    await painted(page)
+                    await page.mouse.click(20, 20)
+                    await painted(page)
+            assert recorder.problems == []
+            await browser.close()
+
+    asyncio.run(work())
+    recording = Recording(tmp_path / "rec")
+    turns = fold(recording.events)
+    assert [turn["intent"] for turn in turns] == ["load", "click", "load", "click", "back", "click"]
+    assert [f">{text}</button>" in recording.blob(turn["state"]["dom"]).decode() for text, turn in zip(
+        ("false", "Second", "true"), turns[1::2], strict=True)] == [True] * 3
 
 
 def test_a_frame_in_a_process_of_its_own_is_heard_once_however_often_it_navigates(site, tmp_path):
