@@ -13,7 +13,8 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 _OPENING = 5000  # ms that a tab may take to open
 
-# Notes the XPath of what each press, key or wheel hit, before any of the page's own listeners.
+# Notes the XPath of what each press, key or wheel hit, and that a field took something, before any of the page's own
+# listeners.
 WITNESS = """(() => {
   const step = e => { const same = [...(e.parentNode?.children ?? [e])].filter(o => o.nodeName === e.nodeName);
     const name = e.namespaceURI.endsWith('xhtml') ? e.localName : `*[name()="${e.nodeName}"]`;
@@ -22,6 +23,8 @@ WITNESS = """(() => {
     return '/' + steps.join('/'); };
   const target = e => e.composedPath()[0].closest ? e.composedPath()[0] : document.documentElement;
   addEventListener('pointerdown', e => e.isTrusted && console.debug('hand:' + handPath(target(e))), true);
+  window.handTaken = 0;
+  addEventListener('input', e => e.isTrusted && handTaken++, true);
 })()"""
 
 _CANDIDATES = """() => {
@@ -132,16 +135,20 @@ class Hand:
             await self._type(path)
 
     async def _type(self, path: str) -> None:
-        """Press some keys; those that the page takes no text from are presses."""
+        """Press some keys; those that the page takes no text from are presses.
+
+        That the value is the same as before does not say so: a page may empty its field at each key, and be given the
+        same letter again.
+        """
         secret = await self._read(path, "type") == "password"
         typing = None
         for key in self.random.choices("abc xyz", k=self.random.randint(1, 5)):
-            before = await self._read(path, "value")
+            before = await self.page.evaluate("handTaken")
             await self.page.keyboard.press("Space" if key == " " else key)
             after = await self._read(path, "value")
             if after is None:
                 return
-            if after == before:
+            if await self.page.evaluate("handTaken") == before:
                 self._pressed(key, path)
                 typing = None
             elif typing:

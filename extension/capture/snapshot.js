@@ -31,7 +31,7 @@ demotape.snapshot = (function () {
     const rows = snapshot.rows.map((row) => (row.sent ? row.number : [row.number, row.told]));
     const sealed = { ...snapshot, root: snapshot.root.number, rows, chunks: unsentChunks(snapshot.root) };
     unsentRows(snapshot.rows);
-    if (!demotape.tellAhead || !(gone.rows.length || gone.chunks.length)) return sealed;
+    if (!gone.rows.length && !gone.chunks.length) return sealed;
     return { ...sealed, gone: { rows: gone.rows.splice(0), chunks: gone.chunks.splice(0) } };
   }
 
@@ -48,7 +48,7 @@ demotape.snapshot = (function () {
     const found = rows.filter((row) => !row.sent);
     for (const row of found) {
       row.sent = true;
-      goneRows.register(row, row.number);
+      if (demotape.tellAhead) goneRows.register(row, row.number);
     }
     return found.map((row) => [row.number, row.told]);
   }
@@ -63,7 +63,7 @@ demotape.snapshot = (function () {
       if (chunk.chunks) waiting.push(...chunk.chunks);
       chunk.sent = true;
       chunk.text = ""; // nobody asks again
-      goneChunks.register(chunk, chunk.number);
+      if (demotape.tellAhead) goneChunks.register(chunk, chunk.number);
     }
     return found;
   }
