@@ -59,13 +59,19 @@ TAKE = """() => {
 }"""
 
 
+def show(page: Page, html: str) -> Page:
+    """A page that holds the capture script."""
+    page.set_content(html)
+    page.add_script_tag(content="\n".join((CAPTURE / name).read_text(encoding="utf-8") for name in FILES))
+    return page
+
+
 class Mirrored:
     """A page with the capture script, as its receiver sees it."""
 
     def __init__(self, page: Page, plain: bool):
         self.page, self.chunks, self.plain_chunks = page, {}, 0
-        page.set_content(PAGE)
-        page.add_script_tag(content="\n".join((CAPTURE / name).read_text(encoding="utf-8") for name in FILES))
+        show(page, PAGE)
         page.evaluate("demotape.events.rested = () => {}")
         if not plain:
             page.evaluate("demotape.plain.text = () => null")
@@ -123,9 +129,7 @@ REACT = """() => {
 
 def test_what_an_action_changed_is_with_the_receiver_before_the_next_action(browser: Browser):
     context = browser.new_context()
-    page = context.new_page()
-    page.set_content("<body>" + "<p>one of many lines that fill some chunks</p>" * 200)
-    page.add_script_tag(content="\n".join((CAPTURE / name).read_text(encoding="utf-8") for name in FILES))
+    page = show(context.new_page(), "<body>" + "<p>one of many lines that fill some chunks</p>" * 200)
     page.evaluate(REACT)
     page.mouse.click(400, 300)
     page.wait_for_function("heard.some((each) => !each.island && each.chunks.length)")
@@ -181,9 +185,7 @@ CHANGE_OFTEN = """() => {
 
 def test_a_page_that_changes_all_the_time_takes_no_more_memory_the_longer_it_is_open(browser: Browser):
     context = browser.new_context()
-    page = context.new_page()
-    page.set_content("<table>" + "<tr><td>name<td>1</tr>" * 800)
-    page.add_script_tag(content="\n".join((CAPTURE / name).read_text(encoding="utf-8") for name in FILES))
+    page = show(context.new_page(), "<table>" + "<tr><td>name<td>1</tr>" * 800)
     session = context.new_cdp_session(page)
 
     def memory() -> float:
