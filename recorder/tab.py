@@ -136,8 +136,8 @@ class Tab(TabState):
                 session = await self.page.context.new_cdp_session(frame)
             except PlaywrightError:
                 return
-            self._framed[frame] = session
             await self._arm_session(session)
+            self._framed[frame] = session
 
     def _on_detached(self, frame: Frame) -> None:
         self._forget_frame(frame)

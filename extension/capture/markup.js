@@ -151,7 +151,7 @@ demotape.markup = (function () {
     if (before === null) return null;
     const children = childrenText(element, record, RAW_TEXT.has(tag), until, masked);
     if (children === null) return null;
-    if (shadow) record.chunks = joined(recordOf(shadow).chunks, record.chunks);
+    if (shadow) record.chunks = [...recordOf(shadow).chunks ?? [], ...record.chunks ?? []];
     const swallowed = (tag === "pre" || tag === "listing") && demotape.plain.beginsWithBreak(element);
     const text = before + (swallowed ? "\n" : "") + children;
     return tag === "head" ? text + adoptedStyles(element.ownerDocument) : text;
@@ -166,8 +166,8 @@ demotape.markup = (function () {
    */
   function childrenText(parent, record, raw, until, masked) {
     const runs = new Map();
-    let text = "", chunks = null;
-    let parts = [], inner = null, first = null, length = 0;
+    const chunks = [];
+    let text = "", parts = [], inner = [], first = null, length = 0;
     for (let child = parent.firstChild; child; child = child.nextSibling) {
       const isElement = child.nodeType === Node.ELEMENT_NODE;
       const written = isElement ? write(child, until, masked) : null;
@@ -175,7 +175,7 @@ demotape.markup = (function () {
       if (typeof part !== "string") return null;
       if (isElement) {
         first ??= child;
-        inner = joined(inner, written.chunks);
+        if (written.chunks) inner.push(...written.chunks);
       }
       parts.push(part);
       length += part.length;
@@ -184,16 +184,15 @@ demotape.markup = (function () {
         const run = sameRun(record.runs?.get(first), parts) ?? { parts, chunk: chunk(parts.join(""), inner) };
         runs.set(first, run);
         text += marked(run.chunk, MARK);
-        chunks = joined(chunks, [run.chunk]);
-        parts = [], inner = null, first = null, length = 0;
+        chunks.push(run.chunk);
+        parts = [], inner = [], first = null, length = 0;
       }
     }
     record.runs = runs.size ? runs : null;
-    record.chunks = joined(chunks, inner);
+    chunks.push(...inner);
+    record.chunks = chunks.length ? chunks : null;
     return text + parts.join("");
   }
-
-  const joined = (some, more) => (some && more ? [...some, ...more] : some ?? more);
 
   function nodeText(node, raw, masked) {
     if (node.nodeType !== Node.TEXT_NODE && node.nodeType !== Node.CDATA_SECTION_NODE) return "";

@@ -28,29 +28,26 @@ demotape.snapshot = (function () {
    */
   function seal(snapshot) {
     if (!snapshot) return null;
-    const rows = snapshot.rows.map((row) => (row.sent ? row.number : [row.number, row.told]));
-    const sealed = { ...snapshot, root: snapshot.root.number, rows, chunks: unsentChunks(snapshot.root) };
-    unsentRows(snapshot.rows);
+    const { root, rows } = snapshot;
+    const sealed = { ...snapshot, root: root.number, rows: rows.map(sealRow), chunks: unsentChunks(root) };
     if (!gone.rows.length && !gone.chunks.length) return sealed;
     return { ...sealed, gone: { rows: gone.rows.splice(0), chunks: gone.chunks.splice(0) } };
   }
 
   /** What of a snapshot was not sent yet, to be sent before it is sealed: [number, text] and [number, row]. */
-  const ahead = ({ root, rows }) => ({ chunks: unsentChunks(root), rows: unsentRows(rows) });
+  const ahead = ({ root, rows }) => ({ chunks: unsentChunks(root), rows: rows.filter((row) => !row.sent).map(sealRow) });
 
   // Nobody holds them any more, so that no later snapshot can be made of them: the receiver need not keep them.
   const gone = { rows: [], chunks: [] };
   const goneRows = new FinalizationRegistry((number) => gone.rows.push(number));
   const goneChunks = new FinalizationRegistry((number) => gone.chunks.push(number));
 
-  /** Rows that were not sent yet; they count as sent from now on. */
-  function unsentRows(rows) {
-    const found = rows.filter((row) => !row.sent);
-    for (const row of found) {
-      row.sent = true;
-      if (demotape.tellAhead) goneRows.register(row, row.number);
-    }
-    return found.map((row) => [row.number, row.told]);
+  /** A row as it is sent: whole the first time, then by its number. */
+  function sealRow(row) {
+    if (row.sent) return row.number;
+    row.sent = true;
+    if (demotape.tellAhead) goneRows.register(row, row.number);
+    return [row.number, row.told];
   }
 
   /** A chunk and those marked in it, if they were not sent yet; they count as sent from now on. */
