@@ -152,13 +152,18 @@ def test_a_bad_package_is_refused_with_its_reason_and_may_be_sent_again(app, pac
 
 
 def test_the_app_goes_on_with_what_it_was_stopped_at(package, tmp_path, db_url):
-    stuck = threading.Event()
-    first = create_app(db_url, tmp_path / "data", take=lambda *given: stuck.wait())
+    taken, stuck = threading.Event(), threading.Event()
+
+    def take_long(*given):
+        taken.set()
+        stuck.wait()
+    first = create_app(db_url, tmp_path / "data", take=take_long)
     sender = Sender(first, "ada", package)
     sender.plan()
     for number in range(len(sender.chunks)):
         sender.put(number)
     assert sender.finish().json["state"] == "processing"
+    assert taken.wait(20)  # before that the first would take the abandoned job itself
     with first.extensions["demotape"].db.writing() as session:  # as if its server had been stopped a while ago
         session.execute(update(Job).values(state="running", worker="gone", tries=1,
                                            beat_at=datetime.now(UTC) - timedelta(minutes=1)))
@@ -169,6 +174,7 @@ def test_the_app_goes_on_with_what_it_was_stopped_at(package, tmp_path, db_url):
     stuck.set()
     for app in (first, second):
         app.extensions["demotape"].jobs.close()
+        app.extensions["demotape"].db.close()
 
 
 @pytest.mark.parametrize("header", [None, "", "Bearer", "Bearer ", "Bearer wrong", "Basic wrong", "wrong"])
