@@ -2,28 +2,15 @@
 
 import statistics
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import cv2
 import numpy as np
 from skimage.metrics import structural_similarity
 
 from pipeline.actions import fold
+from pipeline.as_left import STANDS
 from pipeline.render import Resources, render
 from recorder import Recording
-
-_SETTLE = """async fragment => {
-  const scopes = [document];
-  for (let i = 0; i < scopes.length; i++) for (const e of scopes[i].querySelectorAll('*')) {
-    if (e.shadowRoot) scopes.push(e.shadowRoot);
-    if (e.localName === 'iframe' && e.contentDocument) scopes.push(e.contentDocument);
-  }
-  await Promise.all(scopes.map(s => s.fonts?.ready));
-  if (fragment) location.hash = fragment;
-  for (const scope of scopes) for (const e of scope.querySelectorAll('[data-demotape-scroll]'))
-    e.scrollTo(...e.dataset.demotapeScroll.split(',').map(Number));
-  for (const e of document.querySelectorAll('[data-demotape-focus]')) e.focus({preventScroll: true});
-}"""
 
 _HIT = """([x, y, uid]) => {
   let scope = document, hit = document.elementFromPoint(x, y);
@@ -69,7 +56,7 @@ async def compare(browser, recordings: list[Path], viewport: dict) -> dict:
             await page.mouse.move(*_pointer(turn))
             await page.goto("about:blank")  # nothing of the one before, such as how far it was scrolled
             await page.set_content(document, wait_until="load")
-            await page.evaluate(_SETTLE, urlsplit(state["url"]).fragment)
+            await page.evaluate(STANDS)
             if key not in known:
                 known[key] = ssim(await page.screenshot(), recording.blob(state["screenshot"]))
             canvases += await page.evaluate("!!document.querySelector('canvas')")

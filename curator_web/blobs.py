@@ -53,12 +53,13 @@ def snapshot(recording_id: str, sha256: str) -> Response:
     """A DOM snapshot, for a sandboxed frame.
 
     `uid` names the element to outline; from `screenshot`, by the boxes in `elements`, comes what scripts painted in a
-    viewport that is `width` wide.
+    viewport that is `width` wide; `fragment` is that of the page's address.
     """
     recording = _recording(recording_id)
-    state: dict = {"dom": sha256, "viewport": {"width": request.args.get("width", 0, int)}}
+    state: dict = {"dom": sha256, "viewport": {"width": request.args.get("width", 0, int)},
+                   "url": f"#{request.args.get('fragment', '')}"}
     state |= {name: request.args[name] for name in ("screenshot", "elements") if name in request.args}
-    for name in state.keys() - {"viewport"}:
+    for name in state.keys() - {"viewport", "url"}:
         _blob(recording, state[name])
     content = render(recording, state, outline=request.args.get("uid", ""))
     response = immutable(content.encode("utf-8", "replace"), "text/html; charset=utf-8")

@@ -12,7 +12,7 @@ var demotapeBridge = (function () {
   const wall = () => performance.timeOrigin + performance.now();
   /** @type {any} */
   let port = null;
-  let numbered = 0, running = false, resourceTimer = 0;
+  let numbered = 0, running = false, cancelResources = null;
   let unacknowledged = [];
 
   /** Take what the capture script tells. */
@@ -75,7 +75,7 @@ var demotapeBridge = (function () {
     running = false;
     demotape.events.stop();
     resources.disconnect();
-    clearTimeout(resourceTimer);
+    cancelResources?.();
     try {
       port?.postMessage({ resting: true });
     } catch {
@@ -94,8 +94,8 @@ var demotapeBridge = (function () {
   const resources = new PerformanceObserver((list) => {
     const entries = /** @type {PerformanceResourceTiming[]} */ (list.getEntries());
     if (!entries.some(({ initiatorType }) => RESOURCES.has(initiatorType))) return;
-    clearTimeout(resourceTimer);
-    resourceTimer = setTimeout(() => port?.postMessage({ resources: true }), RESOURCES_REST);
+    cancelResources?.();
+    cancelResources = demotape.later(() => port?.postMessage({ resources: true }), RESOURCES_REST);
   });
 
   function lookIntoClosedRoots() {

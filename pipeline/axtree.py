@@ -12,19 +12,9 @@ from recorder import Recording
 from schemas import UID_ATTRIBUTE
 from schemas.chromium import find_chromium, sandbox_arguments
 
+from .as_left import STANDS
 from .render import Resources, render
 
-# Shown as it was captured: scroll offsets, and fonts loaded, in the document and its frames.
-_SETTLE = """async () => {
-  const scopes = [document];
-  for (let i = 0; i < scopes.length; i++) for (const e of scopes[i].querySelectorAll('*')) {
-    if (e.shadowRoot) scopes.push(e.shadowRoot);
-    if (e.localName === 'iframe' && e.contentDocument) scopes.push(e.contentDocument);
-  }
-  await Promise.all(scopes.map(s => s.fonts?.ready));
-  for (const scope of scopes) for (const e of scope.querySelectorAll('[data-demotape-scroll]'))
-    e.scrollTo(...e.dataset.demotapeScroll.split(',').map(Number));
-}"""
 # What only says how the browser came to it.
 _LEFT_OUT = {"focusable", "url", "hiddenRoot", "actions"}
 
@@ -54,7 +44,7 @@ def tree(page: Page, recording: Recording, state: dict, resources: Resources) ->
     """
     page.set_viewport_size({name: max(1, int(state["viewport"][name])) for name in ("width", "height")})
     page.set_content(render(recording, state, resources), wait_until="load")
-    page.evaluate(_SETTLE)
+    page.evaluate(STANDS)
     session = page.context.new_cdp_session(page)
     uids = dict(_uids(session.send("DOM.getDocument", {"depth": -1, "pierce": True})["root"]))
     trees: list[tuple[int | None, list[dict]]] = []

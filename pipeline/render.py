@@ -4,7 +4,7 @@ Works on the tokens of our own serialisation (docs/format.md), which is regular 
 text but style sheets, and every attribute value stands in double quotes. So the page is shown as it was captured, and
 not as another parser would mend it. A text that is not regular was not written by us: it is first read and written
 again by lxml. Scripts, and what would reach the network or leave the frame, are taken out; whoever shows the page
-forbids them besides.
+forbids them besides. One script is put in, ours: see `as_left`.
 """
 
 import base64
@@ -23,6 +23,7 @@ import numpy as np
 from recorder import Recording
 from schemas import UID_ATTRIBUTE, InputError
 
+from . import as_left
 from .dom import parse
 
 _START_TAG = re.compile(r'<([a-zA-Z][^\s>/"<]*)((?: [^\s="<>]+(?:="[^"]*")?)*)>')
@@ -90,16 +91,17 @@ class Resources:
 
 
 def render(recording: Recording, state: dict, resources: Resources | None = None, outline: str = "") -> str:
-    """HTML text that shows a state's DOM without network or script; raises InputError when its blob is missing.
+    """HTML text that shows a state's DOM without network or script of the page, scrolled as it was.
 
     `state` needs `dom`; where it has `screenshot`, `elements` and `viewport`, what scripts painted (canvas, video) is
-    cut out of the screenshot. `outline`: uid of an element to be outlined. Scroll offsets stay in
-    `data-demotape-scroll`.
+    cut out of the screenshot; where it has `url`, its fragment is the target. `outline`: uid of an element to be
+    outlined. Raises InputError when a blob is missing.
     """
     document = recording.blob(state["dom"]).decode("utf-8", "replace")
     style = f'[{UID_ATTRIBUTE}="{outline}"]{{outline:3px solid #d6336c!important;outline-offset:1px!important}}'
     mark = f"<style>{style}</style>" if _UID.fullmatch(outline) else ""
-    return _Page(resources or Resources(recording), _painter(recording, state), mark).document(document)
+    page = _Page(resources or Resources(recording), _painter(recording, state), mark)
+    return page.document(document, fragment=state.get("url", "").partition("#")[2])
 
 
 class _Page:
@@ -109,7 +111,7 @@ class _Page:
         self.resources, self.paint, self.mark = resources, paint, mark
         self.sizes: list[str] = []  # rules that give canvases their size
 
-    def document(self, text: str, depth: int = 0) -> str:
+    def document(self, text: str, depth: int = 0, fragment: str = "") -> str:
         if not _is_regular(text):
             text = "<!DOCTYPE html>" + lxml.html.tostring(parse(text.encode("utf-8", "replace")), encoding="unicode")
         text = _SCRIPT.sub("", text)
@@ -119,7 +121,9 @@ class _Page:
         outer, self.sizes = self.sizes, []
         text = _START_TAG.sub(lambda found: self._start_tag(found, base, depth), text) + self.mark
         sizes, self.sizes = self.sizes, outer
-        return f"{text}<style>{''.join(sizes)}</style>" if sizes else text
+        if sizes:
+            text += f"<style>{''.join(sizes)}</style>"
+        return text + as_left.tag(fragment)
 
     def _start_tag(self, found: re.Match, base: str, depth: int) -> str:
         tag = found[1].lower()
@@ -132,7 +136,8 @@ class _Page:
         if tag == "base" or (tag == "meta" and "http-equiv" in {name.lower() for name in attributes}):
             return ""
         if tag in ("iframe", "frame"):
-            attributes.pop("src", None)
+            for name in ("src", "sandbox"):
+                attributes.pop(name, None)
             inner = attributes.pop("srcdoc", None)
             if inner is not None and depth < _MAX_FRAMES_DEEP:
                 attributes["srcdoc"] = self.document(inner, depth + 1)

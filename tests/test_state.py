@@ -12,6 +12,8 @@ from playwright.async_api import async_playwright
 
 from pipeline.actions import fold
 from pipeline.dom import flatten
+from pipeline.align.ssim import ssim
+from pipeline.as_left import STANDS
 from pipeline.render import render
 from recorder import Recorder, Recording
 from schemas.chromium import find_chromium
@@ -120,6 +122,43 @@ def test_a_canvas_is_in_the_picture_and_is_clicked_with_coordinates(studio, site
     assert turn["element"]["tag"] == "canvas" and (turn["arguments"]["x"], turn["arguments"]["y"]) == (50, 60)
     assert picture(session, turn)[60, 50][1] > 180
     assert "background:url(data:image/png;base64," in render(session.recording, turn["state"])
+
+
+def test_a_rendered_page_stands_as_it_stood(studio, site):
+    """Scrolled, in itself, in its parts and frames, with the target of its address: HTML alone says none of it."""
+    stripes = "".join(f"<p style='height:90px;margin:0;background:hsl({n * 40} 80% 60%)'>{n}</p>" for n in range(30))
+    frame = "width:300px;height:150px"
+    site.pages |= {
+        "/": "<style>:target{border:9px solid} #s{width:200px;height:200px;overflow:auto}"
+             f"</style><h1 id=top>Top</h1><div id=s>{stripes}</div><iframe src='/in' style='{frame}'></iframe>"
+             f"<iframe sandbox src='/in' style='{frame}'></iframe><div id=o></div><button id=b>B</button>"
+             "<script>o.attachShadow({mode: 'open'}).innerHTML = "
+             f"`<div style='height:200px;overflow:auto'>{stripes}</div>`</script><h2 id=two>Two</h2>{stripes}",
+        "/in": f"<body>{stripes}"}
+
+    async def hand(page):
+        await page.evaluate("""() => { s.scrollTop = 333; o.shadowRoot.firstChild.scrollTop = 777;
+            scrollTo(0, 130);
+            document.documentElement.style.scrollBehavior = 'smooth'; }""")
+        for number, frame in enumerate(page.frames[1:]):
+            await frame.evaluate("top => scrollTo(0, top)", 400 + 55 * number)
+        await asyncio.sleep(0.9)
+        await page.locator("#b").click()
+
+    session = studio.record(hand, url=site.origin + "/#two")
+    (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
+
+    async def rendered() -> bytes:
+        context = await studio.browser.new_context(offline=True, viewport={"width": 800, "height": 600})
+        page = await context.new_page()
+        await page.set_content(render(session.recording, turn["state"]))
+        await page.evaluate(STANDS)
+        content = await page.screenshot()
+        await context.close()
+        return content
+
+    shown = cv2.imdecode(np.frombuffer(studio.run(rendered()), np.uint8), 1)
+    assert ssim(*(cv2.cvtColor(each, cv2.COLOR_BGR2GRAY) for each in (shown, picture(session, turn)))) > 0.98
 
 
 def test_a_strict_policy_is_no_hindrance(studio, site):

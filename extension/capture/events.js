@@ -141,16 +141,16 @@ demotape.events = (function () {
     return rest.snapshot;
   }
 
-  const hover = { timer: 0, refresh: 0, stale: 0, target: null };
+  const hover = { cancel: null, cancelRefresh: null, stale: 0, target: null };
   /** The pointer truly moves (the browser tells of no move when the page changes beneath a pointer that rests). */
   function onPointerMove(event) {
     if (event.target === hover.target || event.pointerType !== "mouse" || event.buttons) return;
     hover.target = event.target;
-    clearTimeout(hover.timer);
+    hover.cancel?.();
     const before = rest.snapshot ?? look();
     const target = demotape.elements.describe(targetOf(event));
     const data = { ...pointerData(event), button: 0 };
-    hover.timer = setTimeout(() => guard(() => onRest(event, target, data, before)), HOVER_REST);
+    hover.cancel = demotape.later(() => guard(() => onRest(event, target, data, before)), HOVER_REST);
     if (event.timeStamp - rest.taken > HOVER_SNAPSHOT_EVERY) look();
   }
 
@@ -162,16 +162,16 @@ demotape.events = (function () {
 
   /** A gesture makes what was seen before it stale. A timer that runs already is left: each costs the person's time. */
   function forgetHover() {
-    if (hover.timer) clearTimeout(hover.timer);
-    hover.timer = 0;
+    hover.cancel?.();
+    hover.cancel = null;
     rest.snapshot = null;
     hover.stale = performance.now();
-    hover.refresh ||= setTimeout(refresh, GESTURE_REST);
+    hover.cancelRefresh ??= demotape.later(refresh, GESTURE_REST);
   }
 
   function refresh() {
     const wait = hover.stale + GESTURE_REST - performance.now();
-    hover.refresh = wait > 0 ? setTimeout(refresh, wait) : 0;
+    hover.cancelRefresh = wait > 0 ? demotape.later(refresh, wait) : null;
     if (wait <= 0) guard(look);
   }
 
@@ -226,7 +226,7 @@ demotape.events = (function () {
   // When the page has come to rest.
 
   const REPORT_EVERY = 400; // ms
-  let reported = -Infinity, reportTimer = 0;
+  let reported = -Infinity, cancelReport = null;
 
   /** `shown`: the root and the rows that the page came to rest with. */
   function rested(shown) {
@@ -236,9 +236,9 @@ demotape.events = (function () {
   }
 
   function reportSoon(wait) {
-    clearTimeout(reportTimer);
-    if (wait > 0) reportTimer = setTimeout(reportSoon, wait, 0);
-    else guard(report);
+    cancelReport?.();
+    cancelReport = wait > 0 ? demotape.later(() => reportSoon(0), wait) : null;
+    if (wait <= 0) guard(report);
   }
 
   /**
@@ -359,10 +359,8 @@ demotape.events = (function () {
     ending = new AbortController();
     reopened.disconnect();
     demotape.mirror.renew();
-    clearTimeout(hover.timer);
-    clearTimeout(hover.refresh);
-    hover.refresh = 0;
-    clearTimeout(reportTimer);
+    for (const cancel of [hover.cancel, hover.cancelRefresh, cancelReport]) cancel?.();
+    hover.cancelRefresh = null;
     Object.assign(rest, { snapshot: null, version: -1, taken: -Infinity });
     told = secrets = false;
   }

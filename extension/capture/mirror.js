@@ -129,7 +129,7 @@ demotape.mirror = (function () {
   function warmSoon() {
     if (shared.warming) return;
     shared.warming = true;
-    setTimeout(() => requestIdleCallback(warm, { timeout: IDLE_WAIT }), shared.warmed ? rest : 0);
+    demotape.later(() => requestIdleCallback(warm, { timeout: IDLE_WAIT }), shared.warmed ? rest : 0);
   }
 
   function warm(deadline) {
@@ -137,7 +137,7 @@ demotape.mirror = (function () {
     const { document } = shared.rootFrame;
     if (!document.documentElement) return;
     const start = performance.now();
-    if (document.readyState === "loading" && start < LOADING) return void setTimeout(warmSoon, LOADING - start);
+    if (document.readyState === "loading" && start < LOADING) return void demotape.later(warmSoon, LOADING - start);
     update();
     const whole = documentChunk(document, start + Math.min(SLICE, deadline.timeRemaining() || SLICE));
     shared.warmed = whole !== null;

@@ -10,7 +10,7 @@ from curator_web import create_app
 from curator_web.app import dom_id
 from curator_web.library import import_recording
 
-from ..curator_fixtures import BOX, HOSTILE, TASK, both_databases, hostile_turns, make_recording
+from ..curator_fixtures import BOX, HOSTILE, TASK, action, both_databases, dom, hostile_turns, make_recording, pointer
 from .conftest import open_review, saved, selected
 
 # ---- the list -----------------------------------------------------------------------------------------------------
@@ -78,7 +78,26 @@ def test_snapshot_is_shown_in_a_sandbox_at_its_width(page, site, demonstration):
     assert frame.locator("#from").evaluate("element => getComputedStyle(element).outlineStyle") == "solid"
     outer, inner = page.locator("#screen-dom").bounding_box(), page.locator("#screen-dom iframe").bounding_box()
     assert inner["width"] == pytest.approx(outer["width"], abs=3)
-    assert page.locator("#screen-dom iframe").get_attribute("sandbox") == ""
+    assert page.locator("#screen-dom iframe").get_attribute("sandbox") == "allow-scripts"
+
+
+def test_snapshot_is_scrolled_as_the_page_was(page, site, tmp_path):
+    body = ('<p style="height:1500px">Above</p><div data-demotape-uid="20" data-demotape-scroll="0,700" '
+            'style="height:200px;overflow:auto"><p style="height:700px">Within</p><button data-demotape-uid="9">Buy'
+            '</button><p style="height:900px">Below</p></div><p style="height:2000px" id="far">Far below</p>'
+            '<style>:target{color:rgb(1, 2, 3)}</style>')
+
+    def scrolled(writer):
+        turn = action(writer, 1, "click", pointer(), body)
+        text = dom(body).replace(b"<body", b'<body data-demotape-scroll="0,1400"')
+        return [turn | {"state": turn["state"] | {"dom": writer.blob(text), "url": "https://air.example/book#far"}}]
+
+    import_recording(site.db, site.store, make_recording(tmp_path, recording_id="scrolled", make_turns=scrolled))
+    open_review(page, site, "scrolled")
+    page.keyboard.press("v")
+    frame = page.frame_locator("#screen-dom iframe")
+    expect(frame.get_by_text("Far below")).to_have_css("color", "rgb(1, 2, 3)")
+    expect(frame.get_by_role("button", name="Buy")).to_be_in_viewport()
 
 
 def test_help_lists_every_key(page, site, demonstration):
