@@ -68,22 +68,34 @@
     if (isField(event.target)) return inField(event);
     if (event.target.closest?.("[role=tree]")) return; // letters lead to its lines
     if (localStorage.getItem(KEYS_OFF) && event.key !== "?") return;
-    if (press(keyName(event), event.repeat)) event.preventDefault();
+    if (press(keyName(event), event.key, event.repeat)) event.preventDefault();
   });
 
   // A key acts on what the keys before it led to: while an answer is on its way, what follows waits for it. Steps need not
-  // wait, for the row that they lead to is known; what is pressed after them does.
-  const waiting = [];
+  // wait, for the row that they lead to is known; what is pressed after them does. Where they led to a field, letters are
+  // its text, and in the tree they lead to its lines.
+  const waiting = []; // { name, text }
   let underway = 0; // requests that were made and are not settled yet
 
-  /** Do what a key stands for, now or when its turn comes; tell whether it stands for anything. */
-  function press(name, repeat) {
+  /** Do what a key stands for, now or when its turn comes; tell whether it is taken care of. */
+  function press(name, text, repeat) {
     const isStep = name in MOVES;
-    if (!isStep && !KEYS.has(name)) return false;
-    if (waiting.length || (underway && !isStep)) {
-      if (!repeat || isStep) waiting.push(name);
-    } else act(name, repeat);
+    const mustWait = waiting.length > 0 || (underway > 0 && !isStep);
+    if (!isStep && !KEYS.has(name) && !(mustWait && text.length === 1)) return false;
+    if (!mustWait) act(name, repeat);
+    else if (!repeat || isStep) waiting.push({ name, text });
     return true;
+  }
+
+  /** A key whose turn has come. */
+  function turnOf({ name, text }) {
+    const field = document.activeElement;
+    if (field.closest("[role=tree]")) field.dispatchEvent(new KeyboardEvent("keydown", { key: text, bubbles: true }));
+    else if (!isField(field)) act(name);
+    else if (text.length === 1 && field.matches("[type=search], [type=text], textarea")) {
+      field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
+      field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    }
   }
 
   function act(name, repeat) {
@@ -96,7 +108,7 @@
   document.addEventListener("htmx:config:request", () => { underway += 1; });
   document.addEventListener("htmx:finally:request", () => {
     underway -= 1;
-    while (waiting.length && (!underway || waiting[0] in MOVES)) act(waiting.shift());
+    while (waiting.length && (!underway || waiting[0].name in MOVES)) turnOf(waiting.shift());
   });
 
   function inField(event) {
