@@ -28,12 +28,17 @@ _START = f"""{{
   }}, (field, value) => tell({{ type: "secret", field, value }}),
   (island, chunks, rows) => tell({{ type: "ahead", island, chunks: tellParts(island, chunks), rows }}));
   begin();
-  const {{ recording }} = demotape;
+  const ended = new AbortController();
   addEventListener("pageshow", ({{ persisted }}) => {{
-    if (!persisted || demotape.recording !== recording) return;
+    if (!persisted) return;
     demotape.events.stop(); // it comes back as it was left, to a recorder that has seen other pages since
     begin();
-  }});
+  }}, {{ signal: ended.signal }});
+  demotape.end = () => {{
+    ended.abort();
+    demotape.events.stop();
+    demotape.recording = null;
+  }};
 }}"""
 
 
@@ -47,10 +52,15 @@ def capture_script(recording: str) -> str:
 {_source()}
 }}
 if (demotape.recording !== "{recording}") {{
-  if (demotape.recording) demotape.events.stop();
+  if (demotape.recording) demotape.end();
   demotape.recording = "{recording}";
   {_START}
 }}"""
+
+
+def ending_script(recording: str) -> str:
+    """Source that ends what `capture_script` began, unless another recording has taken over."""
+    return f'if (globalThis.demotape?.recording === "{recording}") demotape.end();'
 
 
 @cache

@@ -20,12 +20,13 @@ from .frames import Frame as Painted
 from .har import Exchange
 from .navigation import Navigations
 from .screencast import Screencast
-from .script import BINDING, WORLD, capture_script
+from .script import BINDING, WORLD, capture_script, ending_script
 from .sink import Sink
 from .tab_state import TabState
 
 _LATE_FRAME = 3.0  # seconds by which a frame may come late
 _ARCHIVE_AFTER = 0.6  # seconds of rest after which a page is kept as MHTML
+_FAREWELL = 1.0  # seconds that a page has to take note of the end; one with a dialog open answers nothing
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,9 @@ class Tab(TabState):
         self.page = page
         self._sink = sink
         self._extras = extras
-        self._script = capture_script(token_hex(4))
+        self._token = token_hex(4)
         self._sessions: list[CDPSession] = []
+        self._worlds: dict[CDPSession, set[int]] = {}  # where the capture script runs
         self._framed: dict[Frame, CDPSession] = {}  # frames in a process of their own
         self._framing: defaultdict[Frame, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._tasks: set[asyncio.Task] = set()
@@ -97,7 +99,11 @@ class Tab(TabState):
         return await resources.in_use(self._sessions)
 
     async def disarm(self) -> None:
-        """Stop listening; the page is left as it is."""
+        """Stop listening; the page is left as it was."""
+        endings = [session.send("Runtime.evaluate", {"expression": ending_script(self._token), "contextId": world})
+                   for session in self._sessions for world in self._worlds[session]]
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.gather(*endings, return_exceptions=True), _FAREWELL)
         for session in list(self._sessions):
             with suppress(PlaywrightError):  # the tab is closed: nothing to detach from
                 await session.detach()
@@ -107,6 +113,10 @@ class Tab(TabState):
 
     async def _arm_session(self, session: CDPSession) -> None:
         session.on("Runtime.bindingCalled", lambda event: self._on_binding(session, event))
+        worlds = self._worlds[session] = set()
+        session.on("Runtime.executionContextCreated", lambda event: _note_world(event["context"], worlds))
+        session.on("Runtime.executionContextDestroyed", lambda event: worlds.discard(event["executionContextId"]))
+        session.on("Runtime.executionContextsCleared", lambda _: worlds.clear())
         for event, handler in resources.listeners(session, self._sink, self._spawn).items():
             session.on(event, handler)
         if self._extras.har:
@@ -118,7 +128,7 @@ class Tab(TabState):
         await session.send("Network.enable", {"maxTotalBufferSize": 100_000_000, "maxResourceBufferSize": 20_000_000})
         await session.send("Runtime.addBinding", {"name": BINDING, "executionContextName": WORLD})
         await session.send("Page.addScriptToEvaluateOnNewDocument",
-                           {"source": self._script, "worldName": WORLD, "runImmediately": True})
+                           {"source": capture_script(self._token), "worldName": WORLD, "runImmediately": True})
         self._sessions.append(session)
 
     async def _arm_frame(self, frame: Frame) -> None:
@@ -147,6 +157,7 @@ class Tab(TabState):
         session = self._framed.pop(frame, None)
         if session in self._sessions:
             self._sessions.remove(session)
+            del self._worlds[session]
 
     def _spawn(self, work: Coroutine) -> None:
         task = asyncio.ensure_future(_forgiving(work))
@@ -244,6 +255,11 @@ class Tab(TabState):
     def _on_download(self, event: dict) -> None:
         self._sink.on_browser_event(self, "download", self._sink.now,
                                     {"url": event["url"], "files": [event["suggestedFilename"]]})
+
+
+def _note_world(context: dict, worlds: set[int]) -> None:
+    if context["name"] == WORLD:
+        worlds.add(context["id"])
 
 
 async def _forgiving(work: Coroutine) -> None:

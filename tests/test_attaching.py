@@ -43,6 +43,39 @@ def test_a_page_is_recorded_again_without_being_loaded_again(studio, site, tmp_p
         assert not any(SECRET.encode() in path.read_bytes() for path in (tmp_path / name).rglob("*.jsonl"))
 
 
+def test_a_page_is_left_as_it_was_when_the_recording_ends(studio, site, tmp_path):
+    """Nobody hears it any more; what it does costs nothing."""
+    site.pages |= {"/": "<button id=b>B</button><iframe src='/in'></iframe>", "/in": "<p>In"}
+
+    async def work() -> tuple[set[str], set[str]]:
+        context = await studio.browser.new_context()
+        page = await context.new_page()
+        await page.goto(site.origin + "/")
+        worlds: list[int] = []
+        session = await context.new_cdp_session(page)
+        session.on("Runtime.executionContextCreated", lambda event: worlds.append(event["context"]["id"]))
+        await session.send("Runtime.enable")
+
+        async def listened_to() -> set[str]:
+            found = set()
+            for world in worlds:
+                window = await session.send("Runtime.evaluate", {"expression": "window", "contextId": world})
+                answer = await session.send("DOMDebugger.getEventListeners", {"objectId": window["result"]["objectId"]})
+                found |= {listener["type"] for listener in answer["listeners"]}
+            return found
+
+        async with Recorder(context, tmp_path / "rec"):
+            await page.mouse.click(20, 20)
+            during = await listened_to()
+        after = await listened_to()
+        await context.close()
+        return during, after
+
+    during, after = studio.run(work())
+    assert {"pointerdown", "keydown", "scroll"} <= during
+    assert after == {"pagehide"}  # which lets go of what the page holds
+
+
 def test_a_page_that_comes_back_from_the_cache_of_pages_is_sent_whole(site, tmp_path):
     """As browsers do that are not started for tests: `record --connect` meets them."""
     site.pages |= {"/": "<button id=b>First</button><script>onpageshow = event => { b.textContent = event.persisted }"

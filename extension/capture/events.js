@@ -365,5 +365,7 @@ demotape.events = (function () {
     told = secrets = false;
   }
 
-  return { start, stop, listenInside, rested };
+  const isStopped = () => stopped;
+
+  return { start, stop, isStopped, listenInside, rested };
 })();

@@ -135,7 +135,7 @@ demotape.mirror = (function () {
   function warm(deadline) {
     shared.warming = false;
     const { document } = shared.rootFrame;
-    if (!document.documentElement) return;
+    if (!document.documentElement || demotape.events.isStopped()) return;
     const start = performance.now();
     if (document.readyState === "loading" && start < LOADING) return void demotape.later(warmSoon, LOADING - start);
     update();
