@@ -1,6 +1,7 @@
 """Pages that were recorded before, that come back as they were left, and frames in processes of their own."""
 
 import asyncio
+import subprocess
 
 from playwright.async_api import async_playwright
 
@@ -74,6 +75,35 @@ def test_a_page_is_left_as_it_was_when_the_recording_ends(studio, site, tmp_path
     during, after = studio.run(work())
     assert {"pointerdown", "keydown", "scroll"} <= during
     assert after == {"pagehide"}  # which lets go of what the page holds
+
+
+def test_a_frame_without_scripts_in_a_running_browser_is_seen(site, tmp_path):
+    """In a browser as people start it, where such a frame has a process of its own; timers stand still in it."""
+    site.pages |= {"/": "<button id=b>B</button><iframe sandbox src='/in'></iframe>", "/in": "<p id=p>Inside</p>"}
+    browser = subprocess.Popen([find_chromium(), "--headless", "--no-sandbox", "--remote-debugging-port=0",
+                                f"--user-data-dir={tmp_path / 'profile'}"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    async def work(address: str):
+        async with async_playwright() as playwright:
+            context = (await playwright.chromium.connect_over_cdp(address)).contexts[0]
+            page = context.pages[0]
+            async with Recorder(context, tmp_path / "rec") as recorder:
+                await page.goto(site.origin + "/")
+                await asyncio.sleep(0.9)  # a person does not act before the page has come to rest
+                await click_in(page, page, "#b")
+                await click_in(page, page.frames[1], "#p")
+            assert recorder.problems == []
+
+    try:
+        asyncio.run(work(next(line.split()[-1] for line in browser.stderr if "DevTools listening on" in line)))
+    finally:
+        browser.terminate()
+        browser.wait()
+    recording = Recording(tmp_path / "rec")
+    outside, inside = [turn for turn in fold(recording.events) if turn["intent"] == "click"]
+    assert b"Inside" in recording.blob(outside["state"]["dom"])
+    assert (inside["element"]["tag"], len(inside["element"]["frame"])) == ("p", 1)
 
 
 def test_a_page_that_comes_back_from_the_cache_of_pages_is_sent_whole(site, tmp_path):
