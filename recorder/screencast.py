@@ -29,25 +29,25 @@ class Screencast:
         self._left = _UNACKNOWLEDGED  # frames that the browser may send
         self._acknowledged = 0.0
         self._held_back = False  # a frame may have been
-        self._loaded: float | None = None  # wall clock at which the page had loaded, until a later frame has come
+        self._changed: float | None = None  # wall clock of the last such change, until a later frame has come
         self._last_frame = 0.0
         self._checking = False
         session.on("Page.screencastFrame", self._on_frame)
 
     async def start(self) -> None:
         """Begin; the browser sends at once what is on the screen."""
-        self._left, self._acknowledged, self._held_back, self._loaded = _UNACKNOWLEDGED, 0.0, False, None
+        self._left, self._acknowledged, self._held_back, self._changed = _UNACKNOWLEDGED, 0.0, False, None
         await self._session.send("Page.startScreencast", {"format": "png"})
 
-    def loaded(self) -> None:
-        """A page has loaded, which may be shown without a frame of it: look again when it rests, unless one comes."""
-        self._loaded = time.time()
+    def look_again(self) -> None:
+        """What is shown may have changed without a frame of it, as by a load: look when it rests, unless one comes."""
+        self._changed = time.time()
         self._last_frame = asyncio.get_running_loop().time()
         self._check_later()
 
     @property
     def _doubt(self) -> bool:
-        return self._held_back or self._loaded is not None
+        return self._held_back or self._changed is not None
 
     def _on_frame(self, event: dict) -> None:
         self._last_frame = asyncio.get_running_loop().time()
@@ -56,8 +56,8 @@ class Screencast:
         self._left -= 1
         if self._left <= 0:
             self._held_back = True
-        if self._loaded is not None and event["metadata"]["timestamp"] > self._loaded:
-            self._loaded = None
+        if self._changed is not None and event["metadata"]["timestamp"] > self._changed:
+            self._changed = None
         self._acknowledge(event["sessionId"])
         self._check_later()
         self._take(base64.b64decode(event["data"]), event["metadata"])

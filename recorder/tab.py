@@ -53,7 +53,7 @@ class Tab(TabState):
         self._tasks: set[asyncio.Task] = set()
         self._last_heard = 0.0
         self._loads = 0
-        self._enlarged: dict | None = None  # viewport for which the window was made larger
+        self._enlarging = False  # the window was made larger, and no whole frame has come since
 
     async def arm(self) -> None:
         """Begin to listen: this document and all later ones, in every frame; raises PlaywrightError when closed."""
@@ -192,14 +192,20 @@ class Tab(TabState):
         """
         viewport = self.facts["viewport"]
         lacking = {name: round(viewport[name] * self.zoom - shown[f"device{name.title()}"]) for name in viewport}
-        if max(lacking.values()) > 1 and self._enlarged != viewport:
-            self._enlarged = dict(viewport)
+        if max(lacking.values()) <= 1:
+            self._enlarging = False
+        elif not self._enlarging:
+            self._enlarging = True
             self._spawn(self._enlarge_window(lacking))
 
     async def _enlarge_window(self, by: dict[str, int]) -> None:
         window = await self._sessions[0].send("Browser.getWindowForTarget")
-        bounds = {name: window["bounds"][name] + max(0, by[name]) for name in by}
-        await self._sessions[0].send("Browser.setWindowBounds", {"windowId": window["windowId"], "bounds": bounds})
+        now, viewport = window["bounds"], self.facts["viewport"]
+        bounds = {name: now[name] + max(0, by[name]) for name in by}
+        by_another_tab = all(now[name] == round(viewport[name] * self.zoom) + by[name] for name in by)
+        if not by_another_tab:
+            await self._sessions[0].send("Browser.setWindowBounds", {"windowId": window["windowId"], "bounds": bounds})
+        self._screencast.look_again()
 
     def _on_navigated(self, event: dict) -> None:
         frame = event["frame"]
@@ -237,7 +243,7 @@ class Tab(TabState):
 
     def _on_loaded(self, _event: dict) -> None:
         self._loads += 1
-        self._screencast.loaded()
+        self._screencast.look_again()
         if self._extras.mhtml:
             self._spawn(self._archive(self._loads))
 

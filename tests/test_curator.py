@@ -3,24 +3,18 @@
 import json
 import os
 import shutil
-import sqlite3
-import stat
 from concurrent.futures import ThreadPoolExecutor
 
 import cv2
 import numpy as np
 import pytest
-from sqlalchemy import inspect
 
 from curator_web import create_app, server
-from curator_web.database import open_database
 from curator_web.editing import add_edit, edit_log
 from curator_web.errors import Conflict, NotFound
 from curator_web.library import current, exportable, import_recording
 from curator_web.listing import Filter, listing
-from curator_web.models import Base
 from curator_web.security import PAGE_POLICY, SNAPSHOT_POLICY
-from curator_web.storage import RecordingStore
 from curator_web.users import Account
 from curator_web.workflow import change_status
 from recorder.writer import RecordingWriter
@@ -234,51 +228,6 @@ def test_list_is_searched_and_filtered(db, store, recording, tmp_path):
     assert listing(db, Filter("air.example")).total == 2
     assert [row.id for row in listing(db, Filter(status="submitted")).rows] == ["rec-2"]
     assert listing(db, Filter("zebra")).rows == [] and listing(db, Filter("%")).rows == []
-
-
-# ---- the database -------------------------------------------------------------------------------------------------
-
-
-def test_new_and_existing_databases_are_migrated(tmp_path, recording):
-    url = f"sqlite:///{tmp_path / 'new' / 'd.db'}"
-    db, store = open_database(url), RecordingStore(tmp_path / "data")
-    import_recording(db, store, recording)
-    add_edit(db, "rec-1", {"op": "drop", "turn": "t2"}, 1)
-    db.close()
-    db = open_database(url)
-    assert current(db, "rec-1")["turns"][1]["dropped"]
-    found = {table: {column["name"] for column in inspect(db.engine).get_columns(table)}
-             for table in Base.metadata.tables}
-    assert found == {name: set(table.columns.keys()) for name, table in Base.metadata.tables.items()}
-    with db.engine.connect() as connection:
-        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
-    db.close()
-
-
-def test_migrations_make_what_the_models_say(tmp_path):
-    from alembic.autogenerate import compare_metadata
-    from alembic.migration import MigrationContext
-    with open_database(f"sqlite:///{tmp_path / 'd.db'}").engine.connect() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
-
-
-def test_database_that_cannot_be_opened_gives_one_line(tmp_path):
-    (tmp_path / "text.db").write_text("this is no database" * 100)
-    with sqlite3.connect(tmp_path / "newer.db") as connection:
-        connection.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) PRIMARY KEY)")
-        connection.execute("INSERT INTO alembic_version VALUES ('9999')")
-    for url, words in ((f"sqlite:///{tmp_path / 'text.db'}", "cannot be opened"), ("nonsense", "not a database URL"),
-                       (f"sqlite:///{tmp_path / 'newer.db'}", "newer version"), ("oracel://x", "not a database URL"),
-                       (f"sqlite:///{tmp_path / 'text.db' / 'x.db'}", "cannot be opened")):
-        with pytest.raises(InputError, match=words) as caught:
-            open_database(url)
-        assert "\n" not in str(caught.value)
-
-
-def test_secret_is_kept_and_private(tmp_path):
-    store = RecordingStore(tmp_path)
-    assert store.secret() == RecordingStore(tmp_path).secret()
-    assert stat.S_IMODE((tmp_path / "secret.key").stat().st_mode) == 0o600
 
 
 # ---- API and headers ----------------------------------------------------------------------------------------------

@@ -11,9 +11,9 @@ import pytest
 from playwright.async_api import async_playwright
 
 from pipeline.actions import fold
-from pipeline.dom import flatten
 from pipeline.align.ssim import ssim
 from pipeline.as_left import STANDS
+from pipeline.dom import flatten
 from pipeline.render import render
 from recorder import Recorder, Recording
 from schemas.chromium import find_chromium
@@ -159,6 +159,29 @@ def test_a_rendered_page_stands_as_it_stood(studio, site):
 
     shown = cv2.imdecode(np.frombuffer(studio.run(rendered()), np.uint8), 1)
     assert ssim(*(cv2.cvtColor(each, cv2.COLOR_BGR2GRAY) for each in (shown, picture(session, turn)))) > 0.98
+
+
+def test_pictures_are_whole_however_many_tabs_are_opened(studio, site):
+    """Playwright makes the window smaller at each tab that a link opens."""
+    site.pages |= {"/": "<a id=a href='/two'>Two</a><p>One", "/two": "<button id=b>B</button>"}
+
+    async def hand(page):
+        for _ in range(3):
+            async with page.context.expect_page() as opening:
+                await page.locator("#a").click(modifiers=["Control"])
+            other = await opening.value
+            await other.bring_to_front()
+            await asyncio.sleep(0.9)
+            await other.mouse.click(20, 20)
+            await other.close()
+            await page.bring_to_front()
+            await asyncio.sleep(0.9)
+            await page.mouse.click(300, 300)
+
+    session = studio.record(hand, url=site.origin + "/")
+    clicks = [turn for turn in session.turns if turn["intent"] == "click"]
+    assert len(clicks) == 9
+    assert [picture(session, turn).shape[:2] for turn in clicks] == [(600, 800)] * 9
 
 
 def test_a_strict_policy_is_no_hindrance(studio, site):
