@@ -14,7 +14,7 @@ say = { echo "setup: $(1)" >&2; exit 1; }
 
 setup: $(VENV)/.demo
 	@$(BIN)/python -m curator_web.vendor
-	@$(BIN)/python -m recorder.provide
+	@$(BIN)/python -m recorder.browser.install
 
 setup-test: setup $(VENV)/.test node_modules/.bin/tsc
 
@@ -32,7 +32,7 @@ extension: $(VENV)/.demo
 	@$(BIN)/python -m demotape.store_zip dist/demotape-extension.zip
 
 clean:
-	rm -rf $(VENV) node_modules curator_web/static/vendor demotape-demo dist
+	rm -rf $(VENV) node_modules curator_web/web/static/vendor demotape-demo dist
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || $(call say,Python 3.11 or newer is missing)

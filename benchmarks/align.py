@@ -26,9 +26,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from pipeline.actions import fold
 from pipeline.align import LOW, ssim
 from pipeline.align import decode as decode_picture
+from pipeline.turns.folding import fold
 from recorder import Recording
 
 from .faults import Fault, copy, idle

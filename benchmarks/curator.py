@@ -22,8 +22,8 @@ from pathlib import Path
 from statistics import quantiles
 from urllib.parse import urlencode
 
-from tests import databases
-from tests.gunicorns import Gunicorn
+from tests.support import databases
+from tests.support.gunicorns import Gunicorn
 
 from .curator_data import PASSWORD, TURNS, WORDS, fill
 

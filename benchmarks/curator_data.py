@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import insert, update
 
-from curator_web import facets
-from curator_web.database import open_database
-from curator_web.models import BaseTurns, Demonstration, Facet, User
-from curator_web.summary import counts
+from curator_web.db.database import open_database
+from curator_web.db.models import BaseTurns, Demonstration, Facet, User
+from curator_web.demonstrations import facets
+from curator_web.demonstrations.summary import counts
 from curator_web.users import add_user, set_password
 
 TURNS = 43  # on average; WebLINX has 2,337 demonstrations with about 100,000 turns

@@ -30,7 +30,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pipeline import derived, process
+from pipeline import process
+from pipeline.cache import derived
 from pipeline.export import FORMATS, Source, export, open_destination
 from pipeline.export.source import Tally
 from recorder import Recording

@@ -23,11 +23,11 @@ import numpy as np
 from playwright.async_api import Page, async_playwright
 
 from demotape.site import miniwob_folder, serve
-from pipeline.actions import fold
+from pipeline.turns.folding import fold
 from recorder import Recording
-from recorder.browser import launch as launch_plain
-from recorder.receive import receive
-from tests.chrome import Panel, launch
+from recorder.browser.launch import launch as launch_plain
+from recorder.package.receiving import receive
+from tests.support.chrome import Panel, launch
 
 from .fidelity import FLIP
 from .hand import WITNESS, Hand

@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 import zstandard
 
-from pipeline.actions import fold
+from pipeline.turns.folding import fold
 from recorder import Recording
 from schemas import RecordingLayout
 from schemas.files import dump_line

@@ -1,8 +1,8 @@
 """Twenty clients edit fifty demonstrations while the server is killed with -9 and started again, for minutes.
 
-`python -m benchmarks.kill [--minutes M] [--kills N]`; the suite runs a short form (tests/test_review_kill.py). Fails
-when an acknowledged edit is missing, one was made twice, or a page does not show the fold of its edits. Ends with one
-line of JSON.
+`python -m benchmarks.kill [--minutes M] [--kills N]`; the suite runs a short form (tests/curator_web/test_kill.py).
+Fails when an acknowledged edit is missing, one was made twice, or a page does not show the fold of its edits. Ends with
+one line of JSON.
 """
 
 import argparse
@@ -11,12 +11,12 @@ import json
 import tempfile
 from pathlib import Path
 
-from curator_web.database import open_database
-from curator_web.library import import_recording
-from curator_web.storage import RecordingStore
+from curator_web.db.database import open_database
+from curator_web.demonstrations.library import import_recording
+from curator_web.storage.recordings import RecordingStore
 from curator_web.users import add_user
-from tests import databases, killing
-from tests.curator_fixtures import make_recording
+from tests.support import databases, killing
+from tests.support.curator_fixtures import make_recording
 
 CLIENTS, DEMONSTRATIONS = 20, 50
 

@@ -7,9 +7,9 @@ import cv2
 import numpy as np
 from skimage.metrics import structural_similarity
 
-from pipeline.actions import fold
-from pipeline.as_left import STANDS
-from pipeline.render import Resources, render
+from pipeline.pages.rendering import Resources, render
+from pipeline.pages.restoring_scroll import STANDS
+from pipeline.turns.folding import fold
 from recorder import Recording
 
 _HIT = """([x, y, uid]) => {

@@ -7,40 +7,66 @@ from pathlib import Path
 
 from flask import Flask
 
-from . import (
-    accounts, api, api_jobs, api_team, blobs, dashboard, exports, failures, history, imports, inbox,
-    moments, pages, security, team, tree, uploads,
+from .api import dashboard as api_dashboard
+from .api import demonstrations as api_demonstrations
+from .api import jobs as api_jobs
+from .api import team as api_team
+from .api import uploads as api_uploads
+from .db.database import Database, open_database
+from .db.shared_secret import shared_secret
+from .jobs import exporting, upload_service
+from .jobs.queue import Jobs
+from .settings import DEFAULT_DATA_DIR, default_db_url
+from .storage.opening import open_store
+from .storage.recordings import RecordingStore
+from .web import (
+    accounts,
+    dashboard,
+    exports,
+    failures,
+    history,
+    imports,
+    moments,
+    pages,
+    security,
+    team,
+    tree,
 )
-from .context import Services
-from .database import Database, open_database
-from .secret import shared_secret
-from .jobs import Jobs
-from .presentation import clock, time_of_day, told, when
-from .storage import RecordingStore
+from .web import blobs as blob_views
+from .web.context import Services
+from .web.presentation import clock, time_of_day, told, when
 
 
-def build_app(db_url: str, store: RecordingStore, who: str,
-              take: Callable[[Database, RecordingStore, Path, str], str] | None) -> Flask:
-    """The review app; see `curator_web.create_app`."""
-    app = Flask("curator_web")
+def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, blobs: str | None = None,
+               endpoint_url: str | None = None, who: str = "local",
+               take: Callable[[Database, RecordingStore, Path, str], str] | None = None) -> Flask:
+    """The review app over a database and a data folder; both are made when they do not exist.
+
+    `blobs`: `s3://bucket/prefix` where the recordings lie instead, at `endpoint_url` if that is not Amazon's.
+    `who` is the name under which edits are noted, until there are accounts. `take` makes a package of the extension,
+    sent by the user who recorded it, a demonstration and returns its id; without it no uploads are taken.
+    Raises InputError when the database, the folder or the bucket cannot be opened.
+    """
+    store = open_store(data_dir, blobs, endpoint_url)
+    app = Flask("curator_web.web")
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
-    db = open_database(db_url)
-    kinds = {exports.KIND: partial(exports.run, db, store)}
+    db = open_database(db_url or default_db_url(data_dir))
+    kinds = {exporting.KIND: partial(exporting.run, db, store)}
     if take:
-        kinds[inbox.KIND] = partial(inbox.run, partial(take, db, store), store.files)
+        kinds[upload_service.KIND] = partial(upload_service.run, partial(take, db, store), store.files)
     jobs = Jobs(db, kinds)
-    app.extensions["demotape"] = Services(db, store, who, inbox.Inbox(db, store.files, jobs) if take else None, jobs)
+    uploads = upload_service.Inbox(db, store.files, jobs) if take else None
+    app.extensions["demotape"] = Services(db, store, who, uploads, jobs)
     security.protect(app, store.secret() or shared_secret(db))
     app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day, status_name=status_name,
                                  clock=clock, told=told)
     accounts.register(app)
-    for concern in (pages, history, moments, tree, team, dashboard, exports, imports, blobs):
+    for concern in (pages, history, moments, tree, team, dashboard, exports, imports, blob_views):
         app.register_blueprint(concern.blueprint)
-    described = api.register(app)
-    described.register_blueprint(api_team.blueprint)
-    described.register_blueprint(api_jobs.blueprint)
-    described.register_blueprint(dashboard.api)
-    uploads.register(described)
+    described = api_demonstrations.register(app)
+    for concern in (api_team, api_jobs, api_dashboard):
+        described.register_blueprint(concern.blueprint)
+    api_uploads.register(described)
     failures.register(app)
     return app
 

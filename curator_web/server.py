@@ -7,8 +7,9 @@ from collections.abc import Callable
 from flask import Flask
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
+from curator_web.web.security import ANY_HOST, LOOPBACK
+
 from .errors import InputError
-from .security import ANY_HOST, LOOPBACK
 from .users import has_accounts
 from .vendor import is_complete
 

@@ -11,10 +11,11 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 from werkzeug.security import check_password_hash, generate_password_hash
 
-from . import audit
-from .database import Database
+from curator_web.db import audit
+from curator_web.db.database import Database
+from curator_web.db.models import ANNOTATOR, ID_LENGTH, LEAD, ROLES, VALIDATOR, FailedSignIn, User
+
 from .errors import InputError, NotSignedIn, TooManyTries
-from .models import ANNOTATOR, ID_LENGTH, LEAD, ROLES, VALIDATOR, FailedSignIn, User
 
 NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._@-]{{0,{ID_LENGTH - 1}}}")
 PASSWORD_LENGTH = 10  # at least; only length makes a password good

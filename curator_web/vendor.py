@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-VENDOR = Path(__file__).resolve().parent / "static" / "vendor"
+VENDOR = Path(__file__).resolve().parent / "web" / "static" / "vendor"
 STAMP = VENDOR / ".stamp"
 FILES = {
     "htmx.min.js": "htmx.org/dist/htmx.min.js",

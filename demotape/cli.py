@@ -11,13 +11,12 @@ import click
 
 from schemas import DemotapeError, InputError
 
-from . import exporting, summary
+from . import data_set_commands, summary
 from .terminal import DATA, console, errors, of_app
 from .terminal import PATH as _PATH
 from .terminal import complain as _complain
 from .terminal import open_app as _open
 from .terminal import progress as _progress
-
 
 
 class _Commands(click.Group):
@@ -77,7 +76,7 @@ def demo(out: Path, port: int) -> None:
 def record(url: str | None, task: str, out: Path | None, headless: bool, connect: str | None, har: bool,
            mhtml: bool, axtree: bool) -> None:
     """Record a session in the browser, starting at URL; closing the window or Ctrl-C ends it."""
-    from .live import record as record_live
+    from .recording import record as record_live
 
     if not url and not connect:
         raise click.UsageError("give the URL to start at, or --connect to a running browser")
@@ -123,7 +122,7 @@ def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str
 def import_(paths: tuple[Path, ...], db: str | None, data: Path, blobs: str | None, endpoint_url: str | None) -> None:
     """Take processed recordings, packages (zip files) of the extension, and folders in WebLINX's layout, into the app.
     """
-    from .packages import each_path, import_path
+    from .importing import each_path, import_path
 
     database, store = _open(db, data, blobs, endpoint_url)
     _each(each_path(paths), "Importing", lambda path: import_path(database, store, path),
@@ -142,7 +141,7 @@ def review(host: str, port: int, db: str | None, data: Path, blobs: str | None, 
     _serve(db, data, host, port, blobs, endpoint_url)
 
 
-for _command in exporting.COMMANDS:
+for _command in data_set_commands.COMMANDS:
     main.add_command(_command)
 
 
@@ -216,7 +215,7 @@ def _serve(db: str | None, data: Path, host: str, port: int, blobs: str | None =
     from curator_web import create_app
     from curator_web.server import serve
 
-    from .packages import take_package
+    from .importing import take_package
 
     serve(create_app(db, data, blobs=blobs, endpoint_url=endpoint_url, take=take_package), host, port)
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from playwright.async_api import async_playwright
 
 from curator_web import default_db_url
-from curator_web.database import open_database
-from curator_web.library import exportable, import_recording
-from curator_web.storage import RecordingStore
+from curator_web.db.database import open_database
+from curator_web.demonstrations.library import exportable, import_recording
+from curator_web.storage.recordings import RecordingStore
 from pipeline import process
 from pipeline.export import FORMATS, Source, export
 from recorder import Recorder
-from recorder.browser import has_display, launch
+from recorder.browser.launch import has_display, launch
 from schemas import InputError
 
 from .navigator import TASK, book_flight

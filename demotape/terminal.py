@@ -39,8 +39,8 @@ def of_app(command):
 def open_app(db: str | None, data: Path, blobs: str | None = None, endpoint_url: str | None = None):
     """The review app's database and its store of recordings."""
     from curator_web import default_db_url
-    from curator_web.database import open_database
-    from curator_web.storage import open_store
+    from curator_web.db.database import open_database
+    from curator_web.storage.opening import open_store
 
     return open_database(db or default_db_url(data)), open_store(data, blobs, endpoint_url)
 

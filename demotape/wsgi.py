@@ -15,7 +15,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from curator_web import create_app
 
-from .packages import take_package
+from .importing import take_package
 
 
 def make_app() -> Flask:

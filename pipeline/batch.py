@@ -11,7 +11,8 @@ from typing import Literal
 
 from schemas import DemotapeError, InputError
 
-from . import refresh, workers
+from . import workers
+from .processing import refresh
 
 CONNECT_TIMEOUT = 10  # seconds in which a scheduler must answer
 

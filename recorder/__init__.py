@@ -1,13 +1,8 @@
-"""Recording: `Recorder` writes what happens in a browser context, `Recording` reads it back."""
+"""`Recorder` writes what happens in a browser context to a recording, `Recording` reads it back.
 
-from .reading import Recording
+Names are imported when they are first used: reading needs no browser library.
+"""
 
-__all__ = ["Recorder", "Recording"]
+import lazy_loader
 
-
-def __getattr__(name: str):
-    # Reading needs no browser library: Playwright is imported only by those who record.
-    if name == "Recorder":
-        from .session import Recorder
-        return Recorder
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

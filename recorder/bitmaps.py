@@ -7,7 +7,6 @@ grey, so the second plane is almost all zero, and a glyph that comes again is on
 
 import struct
 
-import cv2
 import numpy as np
 
 _HEADER = struct.Struct("<2sIIIIiiHHIIiiII")  # BITMAPFILEHEADER and BITMAPINFOHEADER
@@ -15,6 +14,8 @@ _HEADER = struct.Struct("<2sIIIIiiHHIIiiII")  # BITMAPFILEHEADER and BITMAPINFOH
 
 def to_planes(content: bytes) -> bytes | None:
     """The planes of a bitmap; None for what is no bitmap of 24 bits, or could not be made of its planes again."""
+    import cv2  # here, so that the reader stays cheap to import
+
     shape = _shape(content)
     if shape is None or len(content) != _size(*shape):
         return None
@@ -28,6 +29,8 @@ def to_planes(content: bytes) -> bytes | None:
 
 def from_planes(planes: bytes) -> bytes:
     """The bitmap that has these planes. Raises ValueError when they are not those of a bitmap."""
+    import cv2
+
     shape = _shape(planes)
     if shape is None or len(planes) != _HEADER.size + 3 * shape[0] * shape[1]:
         raise ValueError("these are not the planes of a bitmap")

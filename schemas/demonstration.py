@@ -4,8 +4,20 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 
 from .intents import BROWSER_INTENTS
 from .parts import (
-    SCREENSHOT_SOURCES, SCREENSHOT_STATUSES, SHA256, ElementSchema, PointSchema, StateSchema, Strict,
-    digest, flag, integer, listing, nested, number, string,
+    SCREENSHOT_SOURCES,
+    SCREENSHOT_STATUSES,
+    SHA256,
+    ElementSchema,
+    PointSchema,
+    StateSchema,
+    Strict,
+    digest,
+    flag,
+    integer,
+    listing,
+    nested,
+    number,
+    string,
 )
 from .recording import SPEAKERS
 

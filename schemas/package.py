@@ -8,8 +8,19 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate
 
 from .parts import (
-    BoxSchema, ElementSchema, PointSchema, SizeSchema, Strict, TableRowSchema, digest, flag, integer, listing, nested,
-    number, string,
+    BoxSchema,
+    ElementSchema,
+    PointSchema,
+    SizeSchema,
+    Strict,
+    TableRowSchema,
+    digest,
+    flag,
+    integer,
+    listing,
+    nested,
+    number,
+    string,
 )
 from .recording import PAGE_EVENTS, SPEAKERS, EventDataSchema, RecordingSchema
 

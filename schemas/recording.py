@@ -3,7 +3,18 @@
 from marshmallow import fields, validate
 
 from .parts import (
-    ElementSchema, PointSchema, SizeSchema, StateSchema, Strict, digest, flag, integer, listing, nested, number, string,
+    ElementSchema,
+    PointSchema,
+    SizeSchema,
+    StateSchema,
+    Strict,
+    digest,
+    flag,
+    integer,
+    listing,
+    nested,
+    number,
+    string,
 )
 
 FORMAT = "demotape/recording"

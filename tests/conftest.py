@@ -11,16 +11,15 @@ from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 from playwright.sync_api import sync_playwright
 
 from curator_web import vendor
-from pipeline.actions import fold
+from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
-from recorder.browser import launch
+from recorder.browser.launch import launch
 from schemas.chromium import find_chromium
-
-from . import chrome as browser_with_extension
-from . import databases
-from .hands import Session, painted
-from .s3_services import moto, s3rver
-from .site import Site
+from tests.support import chrome as browser_with_extension
+from tests.support import databases
+from tests.support.s3_services import moto, s3rver
+from tests.support.sessions import Session, painted
+from tests.support.site import Site
 
 __all__ = ["Session", "Studio", "painted"]
 

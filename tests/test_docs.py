@@ -1,7 +1,6 @@
 """The documents name every command, every field of every format, every rule; none names what is not there."""
 
 import re
-from pathlib import Path
 
 import click
 import pytest
@@ -9,8 +8,8 @@ import pytest
 from demotape.cli import main
 from pipeline.checks import KINDS
 from schemas import INTENTS, demonstration, package, parts, recording
+from tests.support.checkout import ROOT
 
-ROOT = Path(__file__).parent.parent
 FORMATS = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SCHEMAS = {cls.__name__.removesuffix("Schema"): cls

@@ -1,5 +1,5 @@
 // What the person who records is shown of it: one plain line an action, without anything they typed. The same rules as
-// recorder/live_list.py; the folding into turns is done later, from the whole recording.
+// recorder/building/live_list.py; the folding into turns is done later, from the whole recording.
 
 const SILENT_KEYS = new Set(["Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock", "NumLock", "ScrollLock", "Fn",
   "Tab", "Dead", "Process", "Unidentified", "Compose", "Character"]);

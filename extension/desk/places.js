@@ -1,4 +1,4 @@
-// Where in a page something is secret, in the top document's coordinates. Pure; the same rules as recorder/merge.py.
+// Where in a page something is secret, in the top document's coordinates. Pure; the same rules as recorder/building/frame_merging.py.
 
 const key = (path) => path.join("/");
 

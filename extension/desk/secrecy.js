@@ -1,5 +1,5 @@
 // Secrets that the pages' fields held: known in memory only, so that they are found wherever else they turn up before
-// anything is written. The same rules as recorder/secrecy.py.
+// anything is written. The same rules as recorder/privacy/secret_values.py.
 
 const REDACTED = "[REDACTED]";
 const FEWEST = 3; // characters of a value that is looked for at all

@@ -13,8 +13,8 @@ import cv2
 import numpy as np
 
 from . import pointer
-from .pictures import Picture
 from .pointer import CHANGED, TILE
+from .screenshots import Picture
 from .ssim import ssim
 from .video import Video
 

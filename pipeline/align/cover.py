@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from .pictures import work_shape
+from .screenshots import work_shape
 
 _SMALL = 5  # times smaller than working size: small enough that a video's blur is no difference
 _LEAST = 5  # pairs of frame and screenshot that must have been compared

@@ -14,16 +14,16 @@ import numpy as np
 from recorder import Recording
 
 from .choose import Verdict, View, Window, judge, view_of
-from .clock import Clock, Piece
+from .clock_setting import DEEDS, set_clock
 from .coarse import Stretch, place
 from .cover import covered, small, small_shape, tightened
-from .marks import find_marks, timeline
-from .pictures import Picture, full_size, work_shape
 from .pointer import TILE
 from .rectangle import Rectangle, find, polish
 from .scene import Scene
-from .setting import DEEDS, set_clock
+from .screen_changes import find_marks, timeline
+from .screenshots import Picture, full_size, work_shape
 from .video import Shot, Video
+from .video_clock import Clock, Piece
 
 LOW = 0.5  # a confidence below is low
 _SAMPLES = 240  # frames for the rough placing, at least half a second apart

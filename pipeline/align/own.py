@@ -6,7 +6,7 @@ import numpy as np
 
 from recorder import Recording
 
-from .pictures import is_blank
+from .screenshots import is_blank
 from .video import Video
 
 _LATE = 0.001  # seconds after the action from which on a screenshot was painted too late

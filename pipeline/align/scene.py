@@ -8,8 +8,8 @@ import numpy as np
 from recorder import Recording
 
 from .coarse import Shown
-from .pictures import Picture, work_shape
 from .rectangle import Rectangle
+from .screenshots import Picture, work_shape
 from .video import Video
 
 

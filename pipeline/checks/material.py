@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 
 from pipeline.align import decode
-from pipeline.dom import parse
+from pipeline.pages.dom import parse
 from recorder import Recording
 from schemas import InputError
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from pipeline import personal
+from pipeline.privacy import finding
 from schemas import REDACTED
 
 from .material import Finding, Material
@@ -58,9 +58,9 @@ def in_page(material: Material) -> Iterator[Finding]:
 
 
 def _kinds(text: str) -> str:
-    found = dict.fromkeys(span.kind for span in personal.find(text))
-    return ", ".join(personal.KINDS[kind] for kind in personal.KINDS if kind in found)
+    found = dict.fromkeys(span.kind for span in finding.find(text))
+    return ", ".join(finding.KINDS[kind] for kind in finding.KINDS if kind in found)
 
 
 def _masked(text: str) -> str:
-    return personal.replace(text, lambda span: REDACTED)
+    return finding.replace(text, lambda span: REDACTED)

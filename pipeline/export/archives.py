@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import zstandard
 
-from pipeline.redact import Redactor
+from pipeline.privacy.redacting import Redactor
 from schemas import InputError
 
 _MAX_BODY = 64 << 20  # bytes of a compressed body that is looked into

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
+from pipeline import workers
+from pipeline.export.destinations.destination import Destination, HashingFile
 from schemas import DemotapeError
 
-from .. import workers
-from .destination import Destination, HashingFile
 from .source import File, Line, Options, Source, Tally
 
 AHEAD = 2  # demonstrations that each process may be ahead of the writer: memory and disk stay bounded

@@ -52,7 +52,7 @@ class Options:
     """What a format needs to know besides its sources.
 
     `shard_size` is in bytes. `screenshots`: png, webp or jpg; None for what is usual in the format. `allow`: kinds of
-    personal data (keys of pipeline.personal.KINDS) that are not taken out. `budget`: tokens of a record's state;
+    personal data (keys of pipeline.privacy.finding.KINDS) that are not taken out. `budget`: tokens of a record's state;
     `scorer`: a sentence-transformers model that ranks candidates, None for the lexical scorer.
     """
 

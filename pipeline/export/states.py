@@ -9,12 +9,12 @@ from functools import lru_cache, partial
 import cv2
 import numpy
 
-from pipeline.dom import Page, flatten
-from pipeline.prepared import Prepared
-from pipeline.redact import Redactor, blur, findings, redactor
+from pipeline.cache.prepared import Prepared
+from pipeline.export.model_input.set_of_marks import Mark, draw, numbered
+from pipeline.pages.dom import Page, flatten
+from pipeline.privacy.redacting import Redactor, blur, findings, redactor
 from schemas import REDACTED, InputError
 
-from .marks import Mark, draw, numbered
 from .source import Options, Source
 
 JPEG_QUALITY = 92

@@ -1,0 +1,48 @@
+"""The JSON API of the lead's dashboard."""
+
+from flask_smorest import Blueprint
+from marshmallow import Schema, fields
+
+from curator_web.demonstrations.figures import figures
+from curator_web.web.accounts import lead
+from curator_web.web.context import services
+
+from .demonstrations import NOT_ALLOWED
+
+blueprint = Blueprint("dashboard_api", __name__, url_prefix="/api", description="Figures for the lead")
+
+
+class PersonSchema(Schema):
+    """What one person did in the last 28 days."""
+
+    name = fields.String(required=True)
+    submitted = fields.Integer(required=True)
+    decided = fields.Integer(required=True, metadata={"description": "validated or approved"})
+    returned = fields.Integer(required=True, metadata={"description": "sent back"})
+    minutes = fields.Float(required=True, allow_none=True, metadata={"description": "a demonstration, on average"})
+
+
+class FiguresSchema(Schema):
+    """The dashboard's figures; shares are from 0 to 1."""
+
+    by_status = fields.Dict(keys=fields.String(), values=fields.Integer(), required=True)
+    goal = fields.Integer(required=True, allow_none=True)
+    people = fields.List(fields.Nested(PersonSchema), required=True)
+    minutes = fields.Float(required=True, allow_none=True, metadata={"description": "a demonstration, on average"})
+    turns = fields.Integer(required=True)
+    dropped = fields.Float(required=True, allow_none=True)
+    edited = fields.Float(required=True, allow_none=True)
+    second_reviews = fields.Integer(required=True)
+    intent_match = fields.Float(required=True, allow_none=True, metadata={
+        "description": "of double-reviewed demonstrations: share of the turns with the same intent"})
+    element_iou = fields.Float(required=True, allow_none=True, metadata={"description": "mean overlap of the boxes"})
+    chrf = fields.Float(required=True, allow_none=True, metadata={"description": "mean chrF of the texts"})
+
+
+@blueprint.get("/dashboard")
+@blueprint.response(200, FiguresSchema)
+@blueprint.alt_response(403, **NOT_ALLOWED)
+def as_json():
+    """Throughput, time, what is dropped and changed, agreement; only for leads"""
+    lead()
+    return figures(services().db)

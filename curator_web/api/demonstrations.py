@@ -1,0 +1,189 @@
+"""The JSON API: the pages' abilities for programs. Described in OpenAPI at /api/openapi.json.
+
+Signed in by `Authorization: Bearer TOKEN`, or by the browser's session; then a change needs the header X-CSRFToken,
+from GET /api/token. A change names the version of the demonstration that it was made on.
+"""
+
+from flask import Flask
+from flask.views import MethodView
+from flask_smorest import Api, Blueprint
+from flask_wtf.csrf import generate_csrf
+from marshmallow import Schema, fields, validate
+
+from curator_web.db.models import KEY_LENGTH, ORDERS, STATUSES
+from curator_web.demonstrations import editing, library, workflow
+from curator_web.demonstrations.listing import COUNT_LIMIT, Page, listing, read_filter
+from curator_web.web.accounts import account
+from curator_web.web.context import services
+from schemas import DemonstrationSchema, EditSchema
+from schemas.parts import Strict
+
+blueprint = Blueprint("api", __name__, url_prefix="/api", description="Demonstrations and their edits")
+
+NOT_FOUND = {"description": "There is no such demonstration."}
+NOT_ALLOWED = {"description": "Who asks may not do this."}
+STALE = {"description": "Somebody changed the demonstration meanwhile, or its status does not allow the change."}
+
+
+class SummarySchema(Schema):
+    """One demonstration in a list."""
+
+    id = fields.String(required=True)
+    recording = fields.String(required=True)
+    task = fields.String(required=True)
+    site = fields.String(required=True)
+    status = fields.String(required=True, validate=validate.OneOf(STATUSES))
+    version = fields.Integer(required=True, metadata={"description": "grows by one with each change"})
+    turns = fields.Integer(required=True)
+    dropped = fields.Integer(required=True)
+    edited = fields.Integer(required=True)
+    checks = fields.Integer(required=True, metadata={"description": "turns that ask for a look"})
+    recorded_at = fields.AwareDateTime(required=True)
+    imported_at = fields.AwareDateTime(required=True)
+    changed_at = fields.AwareDateTime(required=True)
+    recorded_by = fields.String(required=True, allow_none=True)
+    assigned_to = fields.String(required=True, allow_none=True)
+    submitted_by = fields.String(required=True, allow_none=True)
+    reviewed_by = fields.String(required=True, allow_none=True)
+    lease_who = fields.String(required=True, allow_none=True, metadata={"description": "who has it at work"})
+    lease_until = fields.AwareDateTime(required=True, allow_none=True)
+    open_comments = fields.Integer(required=True)
+
+
+class ListQuerySchema(Schema):
+    """Which demonstrations to list."""
+
+    search = fields.String(metadata={"description": "beginnings of words in the task, site or id"})
+    status = fields.String(validate=validate.OneOf(("", *STATUSES)))
+    site = fields.String()
+    intent = fields.String()
+    check = fields.String(metadata={"description": "kind of a check that asks for a look"})
+    person = fields.String(metadata={"description": "who recorded, edited, was assigned or decided"})
+    assigned = fields.String()
+    since = fields.String(metadata={"description": "recorded on this day (YYYY-MM-DD) or later"})
+    until = fields.String(metadata={"description": "recorded on this day or before"})
+    sort = fields.String(validate=validate.OneOf(ORDERS))
+    order = fields.String(validate=validate.OneOf(("asc", "desc")))
+    after = fields.String(metadata={"description": "`next` or `previous` of another page"})
+
+
+class PageSchema(Schema):
+    """One page of the list."""
+
+    rows = fields.List(fields.Nested(SummarySchema), required=True, data_key="demonstrations")
+    total = fields.Integer(required=True, allow_none=True, metadata={
+        "description": f"when facets or words are sought, counted up to {COUNT_LIMIT + 1} and null on the pages after "
+                       "the first"})
+    next = fields.String(required=True, metadata={"description": "`after` of the following page, or empty"})
+    previous = fields.String(required=True, metadata={"description": "`after` of the page before, or empty"})
+
+
+class LoggedEditSchema(Schema):
+    """One edit of the log."""
+
+    number = fields.Integer(required=True)
+    content = fields.Nested(EditSchema, required=True, data_key="edit")
+    who = fields.String(required=True)
+    made_at = fields.AwareDateTime(required=True)
+
+
+class NewEditSchema(Strict):
+    """An edit, and the version of the demonstration that it was made on."""
+
+    version = fields.Integer(required=True, strict=True)
+    edit = fields.Nested(EditSchema, required=True)
+    key = fields.String(load_default=None, allow_none=True, validate=validate.Length(1, KEY_LENGTH), metadata={
+        "description": "your own name for this edit: sent again under it, it is not made again"})
+
+
+class NewStatusSchema(Strict):
+    """A status, and the version of the demonstration that it was given on."""
+
+    version = fields.Integer(required=True, strict=True)
+    status = fields.String(required=True, validate=validate.OneOf(STATUSES))
+    reason = fields.String(load_default="", metadata={"description": "needed for `returned` and `invalid`"})
+
+
+class VersionSchema(Schema):
+    """The demonstration's version after a change."""
+
+    version = fields.Integer(required=True)
+
+
+class TokenSchema(Schema):
+    """What to send as X-CSRFToken, together with the session cookie of this answer."""
+
+    token = fields.String(required=True)
+
+
+@blueprint.get("/token")
+@blueprint.response(200, TokenSchema)
+def token() -> dict:
+    """A token for changes"""
+    return {"token": generate_csrf()}
+
+
+@blueprint.get("/demonstrations")
+@blueprint.arguments(ListQuerySchema, location="query")
+@blueprint.response(200, PageSchema)
+def demonstrations(query: dict) -> Page:
+    """Demonstrations, the newest first"""
+    return listing(services().db, read_filter(query))
+
+
+@blueprint.get("/demonstrations/<demonstration_id>")
+@blueprint.response(200, SummarySchema)
+@blueprint.alt_response(404, **NOT_FOUND)
+def demonstration(demonstration_id: str):
+    """One demonstration without its turns"""
+    return library.review(services().db, demonstration_id).row
+
+
+@blueprint.get("/demonstrations/<demonstration_id>/turns")
+@blueprint.response(200, DemonstrationSchema)
+@blueprint.alt_response(404, **NOT_FOUND)
+def turns(demonstration_id: str) -> dict:
+    """One demonstration as it is now: all edits folded in"""
+    return library.current(services().db, demonstration_id)
+
+
+@blueprint.route("/demonstrations/<demonstration_id>/edits")
+class Edits(MethodView):
+    """The log of edits."""
+
+    @blueprint.response(200, LoggedEditSchema(many=True))
+    @blueprint.alt_response(404, **NOT_FOUND)
+    def get(self, demonstration_id: str):
+        """All edits in order, with who and when"""
+        return editing.edit_log(services().db, demonstration_id)
+
+    @blueprint.arguments(NewEditSchema)
+    @blueprint.response(201, VersionSchema)
+    @blueprint.alt_response(404, **NOT_FOUND)
+    @blueprint.alt_response(403, **NOT_ALLOWED)
+    @blueprint.alt_response(409, **STALE)
+    def post(self, new: dict, demonstration_id: str) -> dict:
+        """Make an edit, undo or redo"""
+        return {"version": workflow.edit(services().db, demonstration_id, new["edit"], new["version"], account(),
+                                         new["key"]).version}
+
+
+@blueprint.put("/demonstrations/<demonstration_id>/status")
+@blueprint.arguments(NewStatusSchema)
+@blueprint.response(200, VersionSchema)
+@blueprint.alt_response(404, **NOT_FOUND)
+@blueprint.alt_response(403, **NOT_ALLOWED)
+@blueprint.alt_response(409, **STALE)
+def status(new: dict, demonstration_id: str) -> dict:
+    """Submit, validate, approve, send back, mark invalid or reopen"""
+    return {"version": workflow.change_status(services().db, demonstration_id, new["status"], new["version"],
+                                              account(), new["reason"])}
+
+
+def register(app: Flask) -> Api:
+    """Serve the API and its description; returns what further parts of it are registered with."""
+    app.config.update(API_TITLE="demotape", API_VERSION="v1", OPENAPI_VERSION="3.0.3", OPENAPI_URL_PREFIX="/api",
+                      OPENAPI_JSON_PATH="openapi.json")
+    api = Api(app)
+    api.register_blueprint(blueprint)
+    return api

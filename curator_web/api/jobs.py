@@ -1,0 +1,57 @@
+"""The JSON API of what is done in the background: begin an export, and see how far a job is."""
+
+from flask_smorest import Blueprint
+from marshmallow import Schema, fields, validate
+
+from curator_web.db.models import JOB_STATES, STATUSES
+from curator_web.jobs import exporting
+from curator_web.web.accounts import lead
+from curator_web.web.context import services
+from pipeline.export import FORMATS
+from schemas.parts import Strict
+
+from .demonstrations import NOT_ALLOWED
+
+blueprint = Blueprint("jobs_api", __name__, url_prefix="/api", description="Work in the background")
+
+
+class NewExportSchema(Strict):
+    """What to export."""
+
+    format = fields.String(required=True, validate=validate.OneOf(tuple(FORMATS)))
+    status = fields.String(load_default=None, allow_none=True, validate=validate.OneOf(STATUSES),
+                           metadata={"description": "null: all but the invalid ones"})
+
+
+class JobSchema(Schema):
+    """How far a job is."""
+
+    id = fields.Integer(required=True)
+    kind = fields.String(required=True)
+    state = fields.String(required=True, validate=validate.OneOf(JOB_STATES))
+    done = fields.Integer(required=True)
+    total = fields.Integer(required=True, allow_none=True)
+    note = fields.String(required=True, metadata={"description": "what is being done, or why it failed"})
+    result = fields.Dict(required=True)
+    who = fields.String(required=True)
+    made_at = fields.AwareDateTime(required=True)
+    ended_at = fields.AwareDateTime(required=True, allow_none=True)
+
+
+@blueprint.post("/exports")
+@blueprint.arguments(NewExportSchema)
+@blueprint.response(202, JobSchema)
+@blueprint.alt_response(403, **NOT_ALLOWED)
+def begin(given: dict):
+    """Begin an export; when its job is done, GET /exports/ID.zip has the data set. Only for leads"""
+    return services().jobs.get(services().jobs.add(exporting.KIND, lead().name, given))
+
+
+@blueprint.get("/jobs/<int:job_id>")
+@blueprint.response(200, JobSchema)
+@blueprint.alt_response(403, **NOT_ALLOWED)
+@blueprint.alt_response(404, description="There is no such job.")
+def job(job_id: int):
+    """How far a job is; only for leads"""
+    lead()
+    return services().jobs.get(job_id)

@@ -1,0 +1,130 @@
+"""The JSON API of the work in a team: the queue, assigning, comments, the history of a demonstration."""
+
+from flask.views import MethodView
+from flask_smorest import Blueprint
+from marshmallow import Schema, fields, validate
+
+from curator_web.db.models import COMMENT_KINDS, STATUSES
+from curator_web.demonstrations import comments, leases, workflow
+from curator_web.web.accounts import account
+from curator_web.web.context import services
+from schemas.parts import Strict
+
+from .demonstrations import NOT_ALLOWED, NOT_FOUND, SummarySchema
+
+blueprint = Blueprint("team_api", __name__, url_prefix="/api", description="Working in a team")
+
+
+class NextSchema(Strict):
+    """What is left for another demonstration."""
+
+    after = fields.String(load_default=None, allow_none=True, metadata={
+        "description": "id of the demonstration that is left; its lease ends"})
+
+
+class HandedOutSchema(Schema):
+    """What is to be done next."""
+
+    demonstration = fields.Nested(SummarySchema, required=True, allow_none=True,
+                                  metadata={"description": "null: nothing is waiting"})
+
+
+class AssignmentSchema(Strict):
+    """Who gets which demonstrations."""
+
+    ids = fields.List(fields.String(), required=True, validate=validate.Length(1, leases.ASSIGN_LIMIT))
+    to = fields.String(required=True, allow_none=True, metadata={"description": "a user's name; null: nobody"})
+
+
+class AssignedSchema(Schema):
+    """What assigning did."""
+
+    changed = fields.Integer(required=True)
+
+
+class NewCommentSchema(Strict):
+    """Something to say."""
+
+    text = fields.String(required=True)
+    turn = fields.String(load_default=None, allow_none=True, metadata={"description": "null: the whole demonstration"})
+    kind = fields.String(load_default="comment", validate=validate.OneOf(COMMENT_KINDS),
+                         metadata={"description": "a `question` goes to who recorded it"})
+    answers = fields.Integer(load_default=None, allow_none=True, strict=True, validate=validate.Range(1, 2**31 - 1),
+                             metadata={"description": "id of the comment that this answers"})
+
+
+class CommentSchema(Schema):
+    """What somebody said."""
+
+    id = fields.Integer(required=True)
+    turn = fields.String(required=True, allow_none=True)
+    kind = fields.String(required=True)
+    text = fields.String(required=True)
+    who = fields.String(required=True)
+    made_at = fields.AwareDateTime(required=True)
+    answers = fields.Integer(required=True, allow_none=True)
+    resolved_by = fields.String(required=True, allow_none=True)
+    resolved_at = fields.AwareDateTime(required=True, allow_none=True)
+
+
+class StatusChangeSchema(Schema):
+    """A step on the demonstration's way."""
+
+    number = fields.Integer(required=True)
+    status = fields.String(required=True, validate=validate.OneOf(STATUSES))
+    reason = fields.String(required=True)
+    who = fields.String(required=True)
+    made_at = fields.AwareDateTime(required=True)
+
+
+@blueprint.post("/next")
+@blueprint.arguments(NextSchema)
+@blueprint.response(200, HandedOutSchema)
+def next_(given: dict) -> dict:
+    """Hand out the next demonstration, with a lease that edits renew"""
+    return {"demonstration": leases.take_next(services().db, account(), given["after"])}
+
+
+@blueprint.post("/assignments")
+@blueprint.arguments(AssignmentSchema)
+@blueprint.response(200, AssignedSchema)
+@blueprint.alt_response(403, **NOT_ALLOWED)
+@blueprint.alt_response(404, **NOT_FOUND)
+def assign(given: dict) -> dict:
+    """Assign demonstrations to a user; only a lead may"""
+    return {"changed": leases.assign(services().db, given["ids"], given["to"], account())}
+
+
+@blueprint.route("/demonstrations/<demonstration_id>/comments")
+class Comments(MethodView):
+    """What is said about a demonstration."""
+
+    @blueprint.response(200, CommentSchema(many=True))
+    @blueprint.alt_response(404, **NOT_FOUND)
+    def get(self, demonstration_id: str):
+        """All comments, each followed by its answers"""
+        return comments.comments_of(services().db, demonstration_id)
+
+    @blueprint.arguments(NewCommentSchema)
+    @blueprint.response(201, CommentSchema)
+    @blueprint.alt_response(404, **NOT_FOUND)
+    def post(self, given: dict, demonstration_id: str):
+        """Say something, ask who recorded it, or answer"""
+        return comments.add_comment(services().db, demonstration_id, account(), **given)
+
+
+@blueprint.post("/comments/<int:comment_id>/resolve")
+@blueprint.response(200, CommentSchema)
+@blueprint.alt_response(403, **NOT_ALLOWED)
+@blueprint.alt_response(404, **NOT_FOUND)
+def resolve(comment_id: int):
+    """Mark a comment as dealt with"""
+    return comments.resolve(services().db, comment_id, account())
+
+
+@blueprint.get("/demonstrations/<demonstration_id>/history")
+@blueprint.response(200, StatusChangeSchema(many=True))
+@blueprint.alt_response(404, **NOT_FOUND)
+def history(demonstration_id: str):
+    """Every change of status, with who and when"""
+    return workflow.history(services().db, demonstration_id)

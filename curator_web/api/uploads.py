@@ -1,0 +1,110 @@
+"""The API that the extension sends recordings to. Signed in by a token: no cookies, and no protection of cookies."""
+
+from flask import request
+from flask_smorest import Api, Blueprint
+from marshmallow import Schema, fields, validate
+
+from curator_web.db.models import ROLES, UPLOAD_STATES, User
+from curator_web.errors import NotFound, NotSignedIn
+from curator_web.jobs.upload_service import Arrival, Inbox
+from curator_web.users import user_of
+from curator_web.web.accounts import NO_TOKEN, bearer
+from curator_web.web.context import services
+from schemas.parts import SHA256, Strict
+
+blueprint = Blueprint("uploads", __name__, url_prefix="/api", description="Sending recordings")
+
+_TOKEN = {"description": "The token is not known."}
+
+
+class AccountSchema(Schema):
+    """Who is signed in."""
+
+    name = fields.String(required=True)
+    role = fields.String(required=True, validate=validate.OneOf(ROLES))
+
+
+class PlanSchema(Strict):
+    """How a package will be sent."""
+
+    size = fields.Integer(required=True, strict=True, validate=validate.Range(min=1))
+    chunk_size = fields.Integer(required=True, strict=True, validate=validate.Range(min=1),
+                                metadata={"description": "bytes of every chunk but the last"})
+    chunks = fields.List(fields.String(validate=SHA256), required=True, metadata={"description": "SHA-256 of each"})
+
+
+class UploadSchema(Schema):
+    """How far an upload has come."""
+
+    id = fields.String(required=True)
+    state = fields.String(required=True, validate=validate.OneOf(UPLOAD_STATES))
+    received = fields.List(fields.Integer(), required=True, metadata={"description": "numbers of the chunks, from 0"})
+    demonstration = fields.String(required=True, allow_none=True)
+    error = fields.String(required=True, allow_none=True)
+
+
+@blueprint.get("/account")
+@blueprint.response(200, AccountSchema)
+@blueprint.alt_response(401, **_TOKEN)
+def account() -> User:
+    """Who the token belongs to"""
+    return _user()
+
+
+@blueprint.put("/uploads/<upload_id>")
+@blueprint.arguments(PlanSchema)
+@blueprint.response(200, UploadSchema)
+@blueprint.alt_response(401, **_TOKEN)
+def plan(plan: dict, upload_id: str) -> dict:
+    """Begin to send a package, or learn where to go on"""
+    return _told(_inbox().plan(_user().name, upload_id, plan["size"], plan["chunk_size"], plan["chunks"]))
+
+
+@blueprint.get("/uploads/<upload_id>")
+@blueprint.response(200, UploadSchema)
+@blueprint.alt_response(401, **_TOKEN)
+def state(upload_id: str) -> dict:
+    """How far it has come"""
+    return _told(_inbox().arrival(_user().name, upload_id))
+
+
+@blueprint.put("/uploads/<upload_id>/chunks/<int:number>")
+@blueprint.response(204)
+@blueprint.alt_response(401, **_TOKEN)
+def chunk(upload_id: str, number: int) -> None:
+    """Send a chunk, as the body; sending it again changes nothing"""
+    who = _user().name
+    _inbox().put(who, upload_id, number, request.get_data(cache=False))
+
+
+@blueprint.post("/uploads/<upload_id>/finish")
+@blueprint.response(202, UploadSchema)
+@blueprint.alt_response(401, **_TOKEN)
+def finish(upload_id: str) -> dict:
+    """All chunks are sent: import it"""
+    return _told(_inbox().finish(_user().name, upload_id))
+
+
+def register(api: Api) -> None:
+    """Serve it."""
+    api.register_blueprint(blueprint)
+
+
+def _user() -> User:
+    user = user_of(services().db, bearer()) if bearer() else None
+    if user is None:
+        raise NotSignedIn(NO_TOKEN)
+    return user
+
+
+def _inbox() -> Inbox:
+    inbox = services().inbox
+    if inbox is None:
+        raise NotFound("this review app takes no uploads")
+    return inbox
+
+
+def _told(arrival: Arrival) -> dict:
+    row = arrival.row
+    return {"id": row.id, "state": arrival.state, "received": arrival.received, "demonstration": arrival.demonstration,
+            "error": arrival.error}

@@ -1,0 +1,189 @@
+"""Opening the database: SQLite by default, PostgreSQL by URL, always migrated to the newest tables."""
+
+import fcntl
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.util.exc import CommandError
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, NoSuchModuleError
+from sqlalchemy.orm import Session
+
+from curator_web.errors import InputError
+
+MIGRATIONS = Path(__file__).resolve().parent / "migrations"
+MIGRATION_LOCK = 8_376_021  # any fixed number: the key of PostgreSQL's advisory lock while migrating
+BUSY_SECONDS = 30
+REST_SECONDS = 2
+
+
+class Database:
+    """A connection pool, and the two ways to use it."""
+
+    def __init__(self, engine: Engine, turn: Callable[[], AbstractContextManager] = nullcontext):
+        """`turn`: waits until it is this process's and thread's turn to write."""
+        self.engine = engine
+        self._turn = turn
+        # PostgreSQL shows each statement its own moment by default; then beginning and ending cost two journeys each.
+        alone = engine.dialect.name == "postgresql"
+        self._reader = engine.execution_options(isolation_level="AUTOCOMMIT") if alone else engine
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A session to read with; in SQLite it sees one moment, in PostgreSQL each statement sees its own.
+
+        Read what counts how often something was changed first: what is read later can only be newer.
+        """
+        with Session(self._reader, expire_on_commit=False) as session:
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """A transaction: committed at the end, undone by any exception.
+
+        SQLite takes its write lock at once; a transaction that begins by reading could not wait for it later.
+        """
+        with (self._turn(), self.engine.connect().execution_options(writing=True) as connection,
+              Session(connection, expire_on_commit=False) as session, session.begin()):
+            yield session
+
+    @contextmanager
+    def together(self) -> Iterator[tuple[Session, "Database"]]:
+        """One transaction for several functions that write: its session, and a database that they can be given.
+
+        What they write through that database is committed with the rest, or not at all.
+        """
+        with self.writing() as session:
+            yield session, _Joined(self.engine, session)
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self.engine.dispose()
+
+
+class _Joined(Database):
+    """A database inside one transaction that somebody else ends."""
+
+    def __init__(self, engine: Engine, session: Session):
+        super().__init__(engine)
+        self._session = session
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        self._session.flush()
+        yield self._session
+
+    writing = reading
+
+
+def open_database(url: str) -> Database:
+    """Open a database by its SQLAlchemy URL and migrate it; raises InputError when that cannot be done."""
+    try:
+        engine = _engine(url)
+        with engine.connect().execution_options(writing=True) as connection, connection.begin():
+            migrate(connection)
+    except (ArgumentError, NoSuchModuleError):
+        raise InputError("--db: not a database URL; sqlite:///FILE and postgresql+psycopg://… are") from None
+    except ModuleNotFoundError as error:
+        raise InputError(f"--db: this database needs the Python package {error.name}; install it") from None
+    except DBAPIError as error:
+        raise InputError(f"{_public(url)}: cannot be opened ({_first_line(error.orig)})") from None
+    except CommandError:
+        raise InputError(f"{_public(url)}: made by a newer version of demotape; install that one") from None
+    except OSError as error:
+        raise InputError(f"{_public(url)}: cannot be opened ({error.strerror})") from None
+    return Database(engine, _turns(engine))
+
+
+class _Turns:
+    """Who writes to an SQLite file next: one at a time, woken at once.
+
+    SQLite itself waits by trying again after pauses that grow to 100 ms, so that of twenty who wait some are passed
+    over for a second. The lock is the system's and ends with the process that holds it.
+    """
+
+    def __init__(self, path: Path):
+        self._path = path
+        self._thread = threading.Lock()
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self._thread:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                yield
+            finally:
+                os.close(descriptor)
+
+
+def _turns(engine: Engine) -> Callable[[], AbstractContextManager]:
+    file = engine.url.database if engine.dialect.name == "sqlite" else None
+    return _Turns(Path(f"{file}-turn")) if file and file != ":memory:" else nullcontext
+
+
+def migrate(connection: Connection, revision: str = "head") -> None:
+    """Bring the tables to a revision inside the connection's transaction; a second process waits its turn."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision)
+
+
+def _engine(url: str) -> Engine:
+    parsed = make_url(url)
+    if parsed.get_backend_name() != "sqlite":
+        engine = create_engine(parsed)
+        event.listen(engine, "checkin", _note_rest)
+        event.listen(engine, "checkout", _ask_if_rested(engine))
+        return engine
+    if parsed.database and parsed.database != ":memory:":
+        Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(parsed, connect_args={"timeout": BUSY_SECONDS})
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _note_rest(_connection, record) -> None:
+    record.info["rests_since"] = time.monotonic()
+
+
+def _ask_if_rested(engine: Engine) -> Callable:
+    """A connection that was idle for a while may be gone: it is asked; asking each time costs a journey a query."""
+    def ask(connection, record, _proxy) -> None:
+        if time.monotonic() - record.info.get("rests_since", time.monotonic()) < REST_SECONDS:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.dbapi.Error as error:
+            raise DisconnectionError from error  # the pool makes a new one
+    return ask
+
+
+def _prepare_sqlite(connection, _record) -> None:
+    # The driver's own transaction handling begins too late; _begin_sqlite does it.
+    connection.isolation_level = None
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA foreign_keys=ON")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writing = connection.get_execution_options().get("writing")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+
+def _public(url: str) -> str:
+    return make_url(url).render_as_string(hide_password=True)
+
+
+def _first_line(error: BaseException | None) -> str:
+    return str(error).strip().splitlines()[0] if str(error or "").strip() else "no reason given"

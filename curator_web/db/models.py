@@ -1,0 +1,294 @@
+"""The tables. Only portable types, so that SQLite and PostgreSQL hold the same."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    DateTime,
+    ForeignKey,
+    Index,
+    MetaData,
+    String,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+DRAFT, SUBMITTED, RETURNED, VALIDATED, APPROVED, INVALID = STATUSES = (
+    "draft", "submitted", "returned", "validated", "approved", "invalid")
+ANNOTATOR, VALIDATOR, LEAD = ROLES = ("annotator", "validator", "lead")
+RECEIVING, PROCESSING, IMPORTED, FAILED = UPLOAD_STATES = ("receiving", "processing", "imported", "failed")
+QUEUED, RUNNING, DONE, JOB_FAILED = JOB_STATES = ("queued", "running", "done", "failed")
+COMMENT, QUESTION = COMMENT_KINDS = ("comment", "question")
+ID_LENGTH = 100
+KEY_LENGTH = 80
+
+
+# Ordered by code points everywhere, so that "begins with" is a range of the index.
+BY_BYTES = String(ID_LENGTH).with_variant(String(ID_LENGTH, collation="C"), "postgresql")
+
+
+class UtcTime(TypeDecorator):
+    """A time with its zone; SQLite keeps none, so it is stored in UTC and read back as UTC."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect) -> datetime | None:
+        return value and value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+ORDERS = ("imported_at", "changed_at", "recorded_at", "turns", "dropped", "edited", "checks")
+
+
+class Base(DeclarativeBase):
+    """Constraints have names, so that later migrations can change them."""
+
+    metadata = MetaData(naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+        "pk": "pk_%(table_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_name)s",
+    })
+    type_annotation_map = {datetime: UtcTime, dict[str, Any]: JSON, list[Any]: JSON}
+
+
+class Demonstration(Base):
+    """One demonstration. The counts are of the current turns, kept here so that lists need not fold edits.
+
+    Every order that the list can have is an index that ends with the id, with and without the status before it.
+    """
+
+    __tablename__ = "demonstrations"
+    __table_args__ = (
+        *(Index(f"ix_demonstrations_{name}_id", name, "id") for name in ORDERS),
+        *(Index(f"ix_demonstrations_status_{name}_id", "status", name, "id") for name in ORDERS),
+        Index("ix_demonstrations_site_imported_at_id", "site", "imported_at", "id"),
+        Index("ix_demonstrations_queue", "assigned_to", "status", "imported_at", "id"),
+    )
+
+    id: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)
+    recording: Mapped[str] = mapped_column(String(ID_LENGTH), index=True)
+    task: Mapped[str] = mapped_column(Text)
+    site: Mapped[str] = mapped_column(String(255))
+    status: Mapped[str] = mapped_column(String(20))
+    version: Mapped[int]
+    turns: Mapped[int]
+    dropped: Mapped[int]
+    edited: Mapped[int]
+    checks: Mapped[int]
+    recorded_at: Mapped[datetime]
+    imported_at: Mapped[datetime]
+    changed_at: Mapped[datetime]
+    recorded_by: Mapped[str | None] = mapped_column(String(ID_LENGTH), index=True)
+    assigned_to: Mapped[str | None] = mapped_column(String(ID_LENGTH))
+    lease_who: Mapped[str | None] = mapped_column(String(ID_LENGTH), index=True)
+    lease_until: Mapped[datetime | None]
+    submitted_by: Mapped[str | None] = mapped_column(String(ID_LENGTH))
+    reviewed_by: Mapped[str | None] = mapped_column(String(ID_LENGTH))
+    work_seconds: Mapped[int] = mapped_column(default=0, server_default="0")
+    touched_by: Mapped[str | None] = mapped_column(String(ID_LENGTH))
+    touched_at: Mapped[datetime | None]
+    open_comments: Mapped[int] = mapped_column(default=0, server_default="0")
+
+
+class Facet(Base):
+    """Something that a demonstration can be found or counted by; see `curator_web.demonstrations.facets`."""
+
+    __tablename__ = "facets"
+    __table_args__ = (Index("ix_facets_demonstration_id_facet_value", "demonstration_id", "facet", "value"),)
+
+    facet: Mapped[str] = mapped_column(String(20), primary_key=True)
+    value: Mapped[str] = mapped_column(BY_BYTES, primary_key=True)
+    demonstration_id: Mapped[str] = mapped_column(ForeignKey("demonstrations.id"), primary_key=True)
+    count: Mapped[int]
+
+
+class BaseTurns(Base):
+    """The demonstration as the pipeline made it; apart from the list's table, because it is large."""
+
+    __tablename__ = "base_turns"
+
+    demonstration_id: Mapped[str] = mapped_column(ForeignKey("demonstrations.id"), primary_key=True)
+    content: Mapped[dict[str, Any]]
+
+
+class Edit(Base):
+    """One edit, numbered from 1 in its demonstration. Rows are added, never changed.
+
+    `key` is the sender's own name for the edit, so that sending it again makes no second one; `version` is the
+    demonstration's after it.
+    """
+
+    __tablename__ = "edits"
+    __table_args__ = (UniqueConstraint("demonstration_id", "key", name="uq_edits_demonstration_id_key"),
+                      Index("ix_edits_made_at", "made_at"))
+
+    demonstration_id: Mapped[str] = mapped_column(ForeignKey("demonstrations.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    content: Mapped[dict[str, Any]]
+    who: Mapped[str] = mapped_column(String(ID_LENGTH))
+    made_at: Mapped[datetime]
+    key: Mapped[str | None] = mapped_column(String(KEY_LENGTH))
+    version: Mapped[int | None]
+
+
+class StatusChange(Base):
+    """One change of status, numbered from 1 in its demonstration. Rows are added, never changed."""
+
+    __tablename__ = "status_changes"
+    __table_args__ = (Index("ix_status_changes_made_at", "made_at"),)
+
+    demonstration_id: Mapped[str] = mapped_column(ForeignKey("demonstrations.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    status: Mapped[str] = mapped_column(String(20))
+    reason: Mapped[str] = mapped_column(Text)
+    who: Mapped[str] = mapped_column(String(ID_LENGTH))
+    made_at: Mapped[datetime]
+    edits: Mapped[int | None]  # how many edits the demonstration had then
+
+
+class Comment(Base):
+    """What somebody says about a demonstration or one of its turns; a question is for who recorded it.
+
+    Answers name what they answer and are never open themselves.
+    """
+
+    __tablename__ = "comments"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    demonstration_id: Mapped[str] = mapped_column(ForeignKey("demonstrations.id"), index=True)
+    turn: Mapped[str | None] = mapped_column(Text)
+    kind: Mapped[str] = mapped_column(String(20))
+    text: Mapped[str] = mapped_column(Text)
+    who: Mapped[str] = mapped_column(String(ID_LENGTH))
+    made_at: Mapped[datetime]
+    answers: Mapped[int | None] = mapped_column(ForeignKey("comments.id"))
+    resolved_by: Mapped[str | None] = mapped_column(String(ID_LENGTH))
+    resolved_at: Mapped[datetime | None]
+
+
+class SecondReview(Base):
+    """How far a second person agreed with the first, from the turns that both acted on."""
+
+    __tablename__ = "second_reviews"
+
+    demonstration_id: Mapped[str] = mapped_column(ForeignKey("demonstrations.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # of the status change
+    first: Mapped[str] = mapped_column(String(ID_LENGTH))
+    second: Mapped[str] = mapped_column(String(ID_LENGTH))
+    made_at: Mapped[datetime] = mapped_column(index=True)
+    turns: Mapped[int]
+    intent_match: Mapped[float | None]
+    element_iou: Mapped[float | None]
+    chrf: Mapped[float | None]
+
+
+class AuditLine(Base):
+    """One step that somebody took. Rows are added, never changed."""
+
+    __tablename__ = "audit"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    made_at: Mapped[datetime] = mapped_column(index=True)
+    who: Mapped[str] = mapped_column(String(ID_LENGTH))
+    what: Mapped[str] = mapped_column(String(40))
+    demonstration_id: Mapped[str | None] = mapped_column(String(ID_LENGTH), index=True)
+    details: Mapped[dict[str, Any]]
+
+
+class Job(Base):
+    """Work in the background. `beat_at` tells that somebody is at it; when it stops, another process takes over."""
+
+    __tablename__ = "jobs"
+    __table_args__ = (Index("ix_jobs_state_id", "state", "id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(String(20))
+    who: Mapped[str] = mapped_column(String(ID_LENGTH))
+    state: Mapped[str] = mapped_column(String(20))
+    arguments: Mapped[dict[str, Any]]
+    done: Mapped[int] = mapped_column(default=0)
+    total: Mapped[int | None]
+    note: Mapped[str] = mapped_column(Text, default="")
+    result: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    worker: Mapped[str | None] = mapped_column(String(ID_LENGTH))
+    tries: Mapped[int] = mapped_column(default=0)
+    made_at: Mapped[datetime]
+    beat_at: Mapped[datetime | None]
+    ended_at: Mapped[datetime | None]
+
+
+class Setting(Base):
+    """What the lead set for all, by name."""
+
+    __tablename__ = "settings"
+
+    name: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)
+    value: Mapped[dict[str, Any]]
+
+
+class FailedSignIn(Base):
+    """A sign-in that failed, so that guessing becomes slow."""
+
+    __tablename__ = "failed_sign_ins"
+    __table_args__ = (Index("ix_failed_sign_ins_name_made_at", "name", "made_at"),
+                      Index("ix_failed_sign_ins_address_made_at", "address", "made_at"))
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(ID_LENGTH))
+    address: Mapped[str] = mapped_column(String(ID_LENGTH))
+    made_at: Mapped[datetime]
+
+
+class User(Base):
+    """Somebody who may sign in: with a password in the browser, with a token elsewhere.
+
+    Kept are only the token's SHA-256 and the password's salted scrypt hash; without one, only the token works.
+    """
+
+    __tablename__ = "users"
+
+    name: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)
+    role: Mapped[str] = mapped_column(String(20))
+    token_sha256: Mapped[str] = mapped_column(String(64), unique=True)
+    made_at: Mapped[datetime]
+    password_hash: Mapped[str | None] = mapped_column(String(255))
+
+
+class Upload(Base):
+    """A package on its way in. Its bytes lie in the store; `digests` are its chunks' SHA-256 in order.
+
+    Once they are all there, `job` imports it and says what becomes of it; `error` and `demonstration` are of uploads
+    from before there were jobs.
+    """
+
+    __tablename__ = "uploads"
+
+    id: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)
+    who: Mapped[str] = mapped_column(ForeignKey("users.name"), index=True)
+    size: Mapped[int] = mapped_column(BigInteger)
+    chunk_size: Mapped[int]
+    digests: Mapped[list[Any]]
+    state: Mapped[str] = mapped_column(String(20))
+    error: Mapped[str | None] = mapped_column(Text)
+    demonstration: Mapped[str | None] = mapped_column(String(ID_LENGTH))
+    begun_at: Mapped[datetime]
+    job: Mapped[int | None] = mapped_column(ForeignKey("jobs.id"))
+
+
+class UploadedChunk(Base):
+    """A chunk of an upload that is on disk and was verified, numbered from 0."""
+
+    __tablename__ = "uploaded_chunks"
+
+    upload_id: Mapped[str] = mapped_column(ForeignKey("uploads.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)

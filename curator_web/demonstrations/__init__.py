@@ -1,0 +1,1 @@
+"""Demonstrations in review: the library, lists, edits, workflow, leases, comments, figures. No web."""

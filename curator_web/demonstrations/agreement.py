@@ -1,0 +1,53 @@
+"""Second reviews: how far who decided agreed with who submitted. Worked out once, when the decision is made."""
+
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy import Connection, select
+from sqlalchemy.orm import Session
+
+from curator_web.db.models import SUBMITTED, BaseTurns, Edit, SecondReview, StatusChange
+from pipeline.evaluate import agreement
+from pipeline.turns.edits import fold
+
+from .library import Review
+
+
+def note_second_review(session: Session, found: Review, number: int, who: str, now: datetime) -> None:
+    """Compare what the first person handed in with what the second one made of it; `number` is the decision's."""
+    submitted = session.scalars(select(StatusChange).where(
+        StatusChange.demonstration_id == found.row.id, StatusChange.status == SUBMITTED)
+        .order_by(StatusChange.number.desc()).limit(1)).first()
+    if submitted is None or submitted.edits is None or submitted.who == who:
+        return
+    session.add(SecondReview(demonstration_id=found.row.id, number=number, first=submitted.who, second=who,
+                             made_at=now, **compared(found.base["turns"], found.edits, submitted.edits)))
+
+
+def compared(base: list[dict], edits: list[dict], first: int) -> dict[str, float | None]:
+    """What a second review says of the first: the demonstration after its `first` edits beside it after all of them.
+
+    `turns` that either has; `intent_match`, `element_iou`, `chrf` as `pipeline.evaluate.agreement` defines them.
+    """
+    agreed = agreement({"turns": fold(base, edits[:first])}, {"turns": fold(base, edits)})
+    return {"turns": agreed.matched + agreed.only_a + agreed.only_b, "intent_match": agreed.intent_match,
+            "element_iou": agreed.element_iou, "chrf": agreed.chrf}
+
+
+def fill(connection: Connection) -> None:
+    """Work out again what an older version worked out by another rule."""
+    for row in connection.execute(select(SecondReview.demonstration_id, SecondReview.number)).all():
+        mine = sa.literal(row.demonstration_id)
+        steps = connection.execute(
+            select(StatusChange.number, StatusChange.status, StatusChange.edits)
+            .where(StatusChange.demonstration_id == mine).order_by(StatusChange.number)).all()
+        first = [step.edits for step in steps if step.status == SUBMITTED and step.number < row.number]
+        last = next((step.edits for step in steps if step.number == row.number), None)
+        if not first or first[-1] is None or last is None:
+            continue
+        base = connection.scalar(select(BaseTurns.content).where(BaseTurns.demonstration_id == mine))["turns"]
+        edits = list(connection.scalars(
+            select(Edit.content).where(Edit.demonstration_id == mine).order_by(Edit.number).limit(last)))
+        connection.execute(sa.update(SecondReview).where(
+            SecondReview.demonstration_id == mine, SecondReview.number == row.number)
+            .values(**compared(base, edits, first[-1])))

@@ -1,0 +1,91 @@
+"""Changing a demonstration by an edit; who may, and the status, are `workflow`'s.
+
+Every change names the version that it was made on, and none overwrites another: the version of a demonstration grows by
+one with each change, so a change that names an old version was made by somebody who has not seen what others did
+meanwhile. It is refused, and they choose after a look.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from curator_web.db.database import Database
+from curator_web.db.models import APPROVED, INVALID, Edit, StatusChange
+from curator_web.errors import Conflict
+from pipeline.turns.edits import append, fold
+
+from .library import Review, load
+from .summary import counts, well_formed
+
+LOCAL = "local"
+LOCKED = (APPROVED, INVALID)
+REASON_LENGTH = 2000
+
+
+def add_edit(db: Database, demonstration_id: str, edit: dict, version: int, who: str = LOCAL) -> int:
+    """Append an edit and return the new version; an edit that changes nothing is not kept.
+
+    Raises InputError when the edit does not fit, Conflict when the version is stale or the demonstration is
+    approved or invalid, NotFound.
+    """
+    with db.writing() as session:
+        made = make_edit(session, load(session, demonstration_id, lock=True), edit, version, who)
+        return version if made is None else made.row.version
+
+
+@dataclass(frozen=True)
+class MadeEdit:
+    """An edit that was just made, with all the edits and the turns after it."""
+
+    row: Edit
+    edits: list[dict]
+    turns: list[dict]
+
+
+def make_edit(session: Session, found: Review, edit: dict, version: int, who: str) -> MadeEdit | None:
+    """As `add_edit`, inside a transaction that has locked the demonstration; None for one that changes nothing."""
+    _expect(found, version)
+    if found.row.status in LOCKED:
+        raise Conflict(f"this demonstration is {found.row.status}; reopen it to change it")
+    base = found.base["turns"]
+    edits = append(base, found.edits, well_formed(edit))
+    turns = fold(base, edits)
+    if edit["op"] not in ("undo", "redo") and turns == found.current()["turns"]:
+        return None
+    now = datetime.now(UTC)
+    for name, value in counts(base, turns, edits).items():
+        setattr(found.row, name, value)
+    row = Edit(demonstration_id=found.row.id, number=len(edits), content=edits[-1], who=who, made_at=now,
+               version=_grow(found, now))
+    session.add(row)
+    return MadeEdit(row, edits, turns)
+
+
+def edit_log(db: Database, demonstration_id: str) -> list[Edit]:
+    """Every edit ever made, undone ones too, in order; raises NotFound."""
+    with db.reading() as session:
+        load(session, demonstration_id)
+        return list(session.scalars(
+            select(Edit).where(Edit.demonstration_id == demonstration_id).order_by(Edit.number)))
+
+
+def last_status_change(db: Database, demonstration_id: str) -> StatusChange | None:
+    """Who gave the present status, when and why; None for a fresh draft."""
+    with db.reading() as session:
+        return session.scalars(
+            select(StatusChange).where(StatusChange.demonstration_id == demonstration_id)
+            .order_by(StatusChange.number.desc()).limit(1)).first()
+
+
+def _expect(found: Review, version: int) -> None:
+    if found.row.version != version:
+        raise Conflict("somebody changed this demonstration meanwhile; "
+                       "your change was not saved, so that theirs is not lost")
+
+
+def _grow(found: Review, now: datetime) -> int:
+    found.row.version += 1
+    found.row.changed_at = now
+    return found.row.version

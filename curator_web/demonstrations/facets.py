@@ -1,0 +1,101 @@
+"""What demonstrations are found and counted by: one row a demonstration, facet and value, kept up to date by edits.
+
+| facet | values | count |
+|---|---|---|
+| word | words of task, site and id, in small letters | 1 |
+| intent | intents of the turns that stand | turns |
+| check | kinds of checks of the turns that stand | turns |
+| dropped | why turns that a person dropped asked for a look, or `none` | turns |
+| fixed | what was changed: the edits' op | turns |
+| person | who recorded, edited, was assigned or decided | 1 |
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+import sqlalchemy as sa
+from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy.orm import Session
+
+from curator_web.db.models import BaseTurns, Demonstration, Edit, Facet, StatusChange
+from pipeline.turns.edits import fold, standing
+
+VALUE_LENGTH = 100
+WORD = re.compile(r"\w+")
+WORDS_LIMIT = 200  # of one demonstration
+UNCHECKED = "none"
+Facets = dict[tuple[str, str], int]
+
+
+def words(*texts: str) -> list[str]:
+    """The words of texts as they are searched for: small letters, each once, in order."""
+    found = dict.fromkeys(word[:VALUE_LENGTH] for text in texts for word in WORD.findall(text.lower()))
+    return list(found)[:WORDS_LIMIT]
+
+
+def of_texts(task: str, site: str, demonstration_id: str) -> Facets:
+    """The facets that no edit changes."""
+    return {("word", word): 1 for word in words(demonstration_id, site, task)}
+
+
+def of_turns(base: list[dict], turns: list[dict], edits: list[dict]) -> Facets:
+    """The facets of the turns as they are now."""
+    found: Counter = Counter()
+    was_dropped = {turn["id"] for turn in base if turn["dropped"]}
+    for turn in turns:
+        kinds = {check["kind"] for check in turn["checks"]}
+        if not turn["dropped"]:
+            found["intent", turn.get("intent", "say")] += 1
+            found.update(("check", kind[:VALUE_LENGTH]) for kind in kinds)
+        elif turn["id"] not in was_dropped:
+            found.update(("dropped", kind[:VALUE_LENGTH]) for kind in kinds or {UNCHECKED})
+    fixed = {(edit["op"], edit.get("turn")) for _, edit in standing(edits) if edit["op"] not in ("drop", "restore")}
+    found.update(("fixed", op[:VALUE_LENGTH]) for op, _ in fixed)
+    return dict(found)
+
+
+def refresh(session: Session, demonstration_id: str, wanted: Facets, kinds: Iterable[str],
+            person: str | None = None) -> None:
+    """Make the demonstration's facets of these kinds the wanted ones, touching only what differs.
+
+    `person`: somebody who has to do with it from now on.
+    """
+    here = Facet.demonstration_id == demonstration_id
+    rows = session.execute(select(Facet.facet, Facet.value, Facet.count)
+                           .where(here, Facet.facet.in_([*kinds, "person"])))
+    held = {(facet, value): count for facet, value, count in rows}
+    wanted = wanted | {key: count for key, count in held.items() if key[0] == "person"}
+    if person:
+        wanted["person", person] = 1
+    for facet, value in [key for key, count in held.items() if wanted.get(key) != count]:
+        session.execute(delete(Facet).where(here, Facet.facet == facet, Facet.value == value))
+    new = [{"facet": facet, "value": value, "demonstration_id": demonstration_id, "count": count}
+           for (facet, value), count in wanted.items() if held.get((facet, value)) != count]
+    if new:
+        session.execute(insert(Facet), new)
+
+
+TURN_KINDS = ("intent", "check", "dropped", "fixed")
+
+
+def add_person(session: Session, demonstration_id: str, who: str) -> None:
+    """Note that somebody has to do with a demonstration."""
+    if session.get(Facet, ("person", who, demonstration_id)) is None:
+        session.add(Facet(facet="person", value=who, demonstration_id=demonstration_id, count=1))
+
+
+def fill(connection: Connection) -> None:
+    """Facets of what the database held before there were any; only columns of the first migrations are read."""
+    for row in connection.execute(select(Demonstration.id, Demonstration.task, Demonstration.site)).all():
+        mine = sa.literal(row.id)
+        base = connection.scalar(select(BaseTurns.content).where(BaseTurns.demonstration_id == mine))["turns"]
+        edits = list(connection.scalars(
+            select(Edit.content).where(Edit.demonstration_id == mine).order_by(Edit.number)))
+        found = of_texts(row.task, row.site, row.id) | of_turns(base, fold(base, edits), edits)
+        for kind in (Edit, StatusChange):
+            for who in connection.scalars(select(kind.who).where(kind.demonstration_id == mine).distinct()):
+                found["person", who] = 1
+        connection.execute(insert(Facet), [
+            {"facet": facet, "value": value, "demonstration_id": row.id, "count": count}
+            for (facet, value), count in found.items()])

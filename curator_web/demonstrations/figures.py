@@ -1,0 +1,140 @@
+"""What a lead wants to know of the work: computed from columns, facets and logs, never from turns."""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from curator_web.db import audit
+from curator_web.db.database import Database
+from curator_web.db.models import (
+    APPROVED,
+    RETURNED,
+    STATUSES,
+    SUBMITTED,
+    VALIDATED,
+    Demonstration,
+    Facet,
+    SecondReview,
+    Setting,
+    StatusChange,
+)
+from curator_web.errors import InputError
+from curator_web.users import Account
+
+DAYS = 28
+GOAL = "goal"
+GOAL_LIMIT = 10_000_000
+REASONS = 8  # the most frequent ones are shown
+
+
+@dataclass(frozen=True)
+class Person:
+    """What one person did in the last DAYS days; `minutes`: on average at each demonstration that they submitted."""
+
+    name: str
+    submitted: int
+    decided: int
+    returned: int
+    minutes: float | None
+
+
+@dataclass(frozen=True)
+class Figures:
+    """All of the dashboard. Shares are from 0 to 1; None where there is nothing to tell."""
+
+    by_status: dict[str, int]
+    goal: int | None
+    days: list[tuple[date, int, int]]  # day, submitted, approved
+    people: list[Person]
+    minutes: float | None
+    turns: int
+    dropped: float | None
+    edited: float | None
+    dropped_why: list[tuple[str, int]]
+    edited_how: list[tuple[str, int]]
+    second_reviews: int
+    intent_match: float | None
+    element_iou: float | None
+    chrf: float | None
+
+    @property
+    def total(self) -> int:
+        return sum(self.by_status.values())
+
+    @property
+    def approved(self) -> int:
+        return self.by_status[APPROVED]
+
+
+def figures(db: Database, now: datetime | None = None) -> Figures:
+    """The figures as they are now."""
+    now = now or datetime.now(UTC)
+    since = now - timedelta(days=DAYS)
+    with db.reading() as session:
+        statuses = dict(session.execute(
+            select(Demonstration.status, func.count()).group_by(Demonstration.status)).all())
+        steps = session.execute(select(StatusChange.status, StatusChange.who, StatusChange.made_at)
+                                .where(StatusChange.made_at >= since)).all()
+        turns, dropped, edited, worked, seconds = session.execute(select(
+            func.sum(Demonstration.turns), func.sum(Demonstration.dropped), func.sum(Demonstration.edited),
+            func.count().filter(Demonstration.work_seconds > 0), func.sum(Demonstration.work_seconds))).one()
+        agreed = _agreement(session)
+        goal = session.get(Setting, GOAL)
+        return Figures(
+            by_status={status: statuses.get(status, 0) for status in STATUSES}, goal=goal and goal.value["goal"],
+            days=_days(steps, now), people=_people(session, steps), minutes=_share(seconds, worked, 60),
+            turns=turns or 0, dropped=_share(dropped, turns), edited=_share(edited, turns),
+            dropped_why=_facet(session, "dropped"), edited_how=_facet(session, "fixed"), **agreed)
+
+
+def set_goal(db: Database, goal: int | None, account: Account) -> None:
+    """How many approved demonstrations are wanted; None: no goal. Raises InputError."""
+    if goal is not None and not 0 < goal <= GOAL_LIMIT:
+        raise InputError(f"field goal: a number from 1 to {GOAL_LIMIT:,}")
+    with db.writing() as session:
+        row = session.get(Setting, GOAL)
+        if row is not None:
+            session.delete(row)
+            session.flush()
+        if goal is not None:
+            session.add(Setting(name=GOAL, value={"goal": goal}))
+        audit.note(session, account.name, "goal set", goal=goal)
+
+
+def _days(steps, now: datetime) -> list[tuple[date, int, int]]:
+    counts = Counter((made_at.astimezone().date(), status) for status, _, made_at in steps)
+    today = now.astimezone().date()
+    days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
+    return [(day, counts[day, SUBMITTED], counts[day, APPROVED]) for day in days]
+
+
+def _people(session: Session, steps) -> list[Person]:
+    counts = Counter((who, status) for status, who, _ in steps)
+    minutes = dict(session.execute(
+        select(Demonstration.submitted_by, func.avg(Demonstration.work_seconds))
+        .where(Demonstration.submitted_by.is_not(None), Demonstration.work_seconds > 0)
+        .group_by(Demonstration.submitted_by)).all())
+    return [Person(name, counts[name, SUBMITTED], counts[name, VALIDATED] + counts[name, APPROVED],
+                   counts[name, RETURNED], float(minutes[name]) / 60 if name in minutes else None)
+            for name in sorted({who for _, who, _ in steps})]
+
+
+def _facet(session: Session, kind: str) -> list[tuple[str, int]]:
+    rows = session.execute(select(Facet.value, func.sum(Facet.count)).where(Facet.facet == kind).group_by(Facet.value)
+                           .order_by(func.sum(Facet.count).desc(), Facet.value).limit(REASONS))
+    return [(value, int(count)) for value, count in rows]
+
+
+def _agreement(session: Session) -> dict[str, float | None]:
+    """Of second reviews: how many, and the means by demonstration."""
+    names = ("intent_match", "element_iou", "chrf")
+    count, *means = session.execute(select(
+        func.count(), *(func.avg(getattr(SecondReview, name)) for name in names))).one()
+    return {"second_reviews": count, **dict(zip(names, means, strict=True))}
+
+
+def _share(part, whole, unit: float = 1) -> float | None:
+    return float(part or 0) / float(whole) / unit if whole else None

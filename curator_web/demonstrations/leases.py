@@ -1,0 +1,159 @@
+"""Handing out work: who gets which demonstration next, for how long it is theirs alone, and what a lead assigns.
+
+A lease ends by itself; edits renew it. Nobody else can edit or decide meanwhile. Two processes that are asked at once
+hand out two demonstrations: the row is locked while it is given away.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import exists, or_, select
+from sqlalchemy.orm import Session
+
+from curator_web.db import audit
+from curator_web.db.database import Database
+from curator_web.db.models import APPROVED, DRAFT, INVALID, RETURNED, SUBMITTED, VALIDATED, Demonstration, User
+from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
+from curator_web.users import Account
+
+from . import facets
+
+LEASE = timedelta(minutes=30)
+PAUSE = timedelta(minutes=5)  # a longer silence between two steps of a person is not counted as work
+WORK = (RETURNED, DRAFT, SUBMITTED, VALIDATED)
+ASSIGN_LIMIT = 1000  # demonstrations at a time
+
+
+def stages(account: Account) -> tuple[str, ...]:
+    """The statuses in which demonstrations are this person's work, in the order in which they are handed out."""
+    if account.alone:
+        return WORK
+    if account.leads:
+        return (VALIDATED, SUBMITTED)
+    return (SUBMITTED, VALIDATED) if account.reviews else (RETURNED, DRAFT)
+
+
+def take_next(db: Database, account: Account, after: str | None = None) -> Demonstration | None:
+    """Hand out the next demonstration with a lease; None when there is nothing to do.
+
+    What is leased to this person already comes first, then what is assigned to them, then what is nobody's, the oldest
+    first. `after` is the one that they leave: its lease ends, and it is not handed out again at once.
+    """
+    now = datetime.now(UTC)
+    with db.writing() as session:
+        if after is not None:
+            _leave(session, after, account)
+        row = _first(session, account, now, after)
+        if row is None:
+            return None
+        row.lease_who, row.lease_until = account.name, now + LEASE
+        row.touched_by, row.touched_at = account.name, now
+        audit.note(session, account.name, "handed out", row.id)
+        return row
+
+
+def assign(db: Database, ids: list[str], to: str | None, account: Account) -> int:
+    """Assign demonstrations to a user, or to nobody; returns how many were changed. Only a lead may.
+
+    Raises NotAllowed, InputError for a user that does not exist or too many at once, NotFound.
+    """
+    if not account.leads:
+        raise NotAllowed("only a lead assigns")
+    ids = list(dict.fromkeys(ids))
+    if not 0 < len(ids) <= ASSIGN_LIMIT:
+        raise InputError(f"field ids: name 1 to {ASSIGN_LIMIT} demonstrations")
+    with db.writing() as session:
+        user = session.get(User, to) if to else None
+        if to and user is None:
+            raise InputError(f"field to: there is no user {to[:80]!r}")
+        rows = session.scalars(select(Demonstration).where(Demonstration.id.in_(ids))
+                               .order_by(Demonstration.id).with_for_update()).all()
+        if missing := sorted(set(ids) - {row.id for row in rows}):
+            raise NotFound(f"there is no demonstration {missing[0][:80]!r}")
+        changed = [row for row in rows if row.assigned_to != to]
+        for row in changed:
+            _check_fits(row, user)
+            row.assigned_to = to
+            if row.lease_who != to:
+                give_back(row)
+            if to:
+                facets.add_person(session, row.id, to)
+            audit.note(session, account.name, "assigned", row.id, to=to)
+        return len(changed)
+
+
+def touch(session: Session, row: Demonstration, account: Account) -> None:
+    """A step of work: renews the lease, or takes one, and counts the time since this person's last step."""
+    now = datetime.now(UTC)
+    if row.touched_by == account.name and row.touched_at:
+        row.work_seconds += round(min(max(now - row.touched_at, timedelta()), PAUSE).total_seconds())
+    row.touched_by, row.touched_at = account.name, now
+    if not account.alone:
+        row.lease_who, row.lease_until = account.name, now + LEASE
+
+
+def give_back(row: Demonstration) -> None:
+    """End the lease."""
+    row.lease_who = row.lease_until = None
+
+
+def holder(row: Demonstration) -> str | None:
+    """Who has the demonstration now."""
+    return row.lease_who if row.lease_until and row.lease_until > datetime.now(UTC) else None
+
+
+def expect_free(row: Demonstration, account: Account) -> None:
+    """Raises Conflict while somebody else has the demonstration."""
+    who = holder(row)
+    if who not in (None, account.name) and not account.alone:
+        minutes = max(1, round((row.lease_until - datetime.now(UTC)) / timedelta(minutes=1)))
+        raise Conflict(f"{who} is at work on this demonstration, for {minutes} minutes more unless they go on")
+
+
+def _first(session: Session, account: Account, now: datetime, after: str | None) -> Demonstration | None:
+    # Few at most, so they are sorted here: their own index is the only one that leads to them.
+    mine = session.scalars(select(Demonstration).where(Demonstration.lease_who == account.name)
+                           .with_for_update(skip_locked=True)).all()
+    theirs = (*stages(account), *(status for status in WORK if status not in stages(account)))
+    order = {status: place for place, status in enumerate(theirs)}
+    held = [row for row in mine if row.status in order and row.id != after]
+    if held:
+        return min(held, key=lambda row: (order[row.status], row.imported_at, row.id))
+    free = or_(Demonstration.lease_until.is_(None), Demonstration.lease_until < now)
+    other = or_(Demonstration.submitted_by.is_(None), Demonstration.submitted_by != account.name)
+    unseen = or_(Demonstration.reviewed_by.is_(None), Demonstration.reviewed_by != account.name)
+    passed = [Demonstration.id != after] if after else []
+    # What was assigned to somebody, or was sent back to them, is theirs whatever their role. Mostly there is nothing.
+    assigned = Demonstration.assigned_to == account.name
+    anything = session.scalar(select(exists().where(assigned, Demonstration.status.in_(WORK))))
+    for belongs, statuses in ((assigned, theirs if anything else ()),
+                              (Demonstration.assigned_to.is_(None), stages(account))):
+        for status in statuses:
+            fits = [Demonstration.status == status, belongs, free, *passed]
+            if status in (SUBMITTED, VALIDATED) and not account.alone:
+                fits.append(other)
+            if status == VALIDATED and not account.alone and not account.leads:
+                fits.append(unseen)
+            row = session.scalars(
+                select(Demonstration).where(*fits).order_by(Demonstration.imported_at, Demonstration.id)
+                .limit(1).with_for_update(skip_locked=True)).first()
+            if row is not None:
+                return row
+    return None
+
+
+def _leave(session: Session, demonstration_id: str, account: Account) -> None:
+    row = session.get(Demonstration, demonstration_id, with_for_update=True)
+    if row is not None and row.lease_who == account.name:
+        give_back(row)
+
+
+def _check_fits(row: Demonstration, user: User | None) -> None:
+    if user is None:
+        return
+    if row.status in (APPROVED, INVALID):
+        raise InputError(f"demonstration {row.id} is {row.status}; there is nothing left to do")
+    if row.status in (SUBMITTED, VALIDATED):
+        if user.role == "annotator":
+            raise InputError(f"demonstration {row.id} is {row.status}; assign it to a validator")
+        if row.submitted_by == user.name:
+            raise InputError(f"demonstration {row.id} was submitted by {user.name}; assign it to somebody else")

@@ -1,0 +1,176 @@
+"""The demonstrations that the review app holds: importing, listing and reading them. Also the Python API."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from curator_web.db.database import Database
+from curator_web.db.models import DRAFT, ID_LENGTH, INVALID, STATUSES, BaseTurns, Demonstration, Edit, StatusChange
+from curator_web.errors import NotFound
+from curator_web.storage.recordings import ID, RecordingStore
+from pipeline.turns.edits import fold
+from recorder.reader import Recording
+from schemas import DemonstrationSchema, InputError
+from schemas.files import read_json
+
+from . import facets
+from .summary import counts, site, well_formed
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import did: `new`; `known`: nothing had changed; `renewed`: it was processed again and nobody had
+    edited it, so the new turns count; `kept`: it was processed again, but the edits and their turns stay."""
+
+    id: str
+    outcome: Literal["new", "known", "renewed", "kept"]
+
+
+@dataclass(frozen=True)
+class Review:
+    """One demonstration as a reviewer works on it."""
+
+    row: Demonstration
+    base: dict
+    edits: list[dict]
+    kept: BaseTurns | None = None  # lets a session find the turns again without reading them again
+
+    def current(self) -> dict:
+        """The demonstration with its edits folded in."""
+        return self.base | {"turns": fold(self.base["turns"], self.edits)}
+
+
+def import_recording(db: Database, store: RecordingStore, path: Path | str, recorded_by: str | None = None) -> Imported:
+    """Take a processed recording into the app; importing it again is safe and loses no edits.
+
+    `recorded_by`: the user who recorded it, who can then be asked.
+
+    Raises InputError when the folder is not a recording, is still being recorded, was not processed yet, or when
+    another recording of the same id is there.
+    """
+    recording = Recording(path)
+    demonstration = _read(recording)
+    if store.holds(recording.id):
+        held = store.open(recording.id).manifest
+        if held["started_at"] != recording.manifest["started_at"]:
+            raise InputError(f"{path}: another recording with the id {recording.id} was imported before")
+    store.add(recording)
+    with db.writing() as session:
+        row = session.get(Demonstration, demonstration["id"], with_for_update=True)
+        outcome = _renew(session, row, demonstration) if row else "new"
+        if not row:
+            row = _insert(session, demonstration, recording.manifest["started_at"])
+        if recorded_by and not row.recorded_by:
+            row.recorded_by = recorded_by
+            facets.add_person(session, row.id, recorded_by)
+    return Imported(demonstration["id"], outcome)
+
+
+def review(db: Database, demonstration_id: str) -> Review:
+    """One demonstration with its base turns and edits; raises NotFound."""
+    with db.reading() as session:
+        return load(session, demonstration_id)
+
+
+def current(db: Database, demonstration_id: str) -> dict:
+    """One demonstration with its edits folded in; raises NotFound."""
+    return review(db, demonstration_id).current()
+
+
+def exportable(db: Database, store: RecordingStore,
+               status: str | None = None) -> Iterator[tuple[dict, Recording]]:
+    """Demonstrations as they are now, each with its recording, in order of their ids.
+
+    Without a status: all but those marked invalid. Raises InputError for a status that does not exist.
+    """
+    if status is not None and status not in STATUSES:
+        raise InputError(f"status: {status!r} is none; {', '.join(STATUSES)} are")
+    wanted = Demonstration.status == status if status else Demonstration.status != INVALID
+    with db.reading() as session:
+        ids = session.scalars(select(Demonstration.id).where(wanted).order_by(Demonstration.id)).all()
+    for demonstration_id in ids:
+        found = review(db, demonstration_id)
+        yield found.current(), store.open(found.row.recording)
+
+
+def load(session: Session, demonstration_id: str, *, lock: bool = False) -> Review:
+    """As `review`, inside a transaction; `lock` keeps others from changing it meanwhile."""
+    row = row_of(session, demonstration_id, lock=lock)
+    edits = session.scalars(select(Edit.content).where(Edit.demonstration_id == row.id).order_by(Edit.number))
+    base = session.get_one(BaseTurns, row.id)
+    return Review(row, base.content, list(edits), base)
+
+
+def row_of(session: Session, demonstration_id: str, *, lock: bool = False) -> Demonstration:
+    """The demonstration's row, inside a transaction; raises NotFound."""
+    row = session.get(Demonstration, well_formed(demonstration_id), with_for_update=lock)
+    if row is None:
+        raise NotFound(f"there is no demonstration {demonstration_id[:ID_LENGTH]!r}")
+    return row
+
+
+def _read(recording: Recording) -> dict:
+    """The recording's demonstration, checked."""
+    path = recording.layout.demonstration
+    if recording.manifest["status"] == "recording":
+        raise InputError(f"{recording.layout.root}: is still being recorded; end the recording first")
+    if not path.is_file():
+        raise InputError(f"{recording.layout.root}: not processed yet; "
+                         f"run: demotape process {recording.layout.root}")
+    demonstration = well_formed(read_json(path, DemonstrationSchema()))
+    if not ID.fullmatch(demonstration["id"]):
+        raise InputError(f"{path}: field id: letters, digits, - and _ only, 100 at most")
+    if demonstration["recording"] != recording.id:
+        raise InputError(f"{path}: field recording: {demonstration['recording']!r} instead of {recording.id!r}")
+    seen: set[str] = set()
+    for number, turn in enumerate(demonstration["turns"]):
+        if turn["id"] in seen:
+            raise InputError(f"{path}: field turns.{number}.id: {turn['id']!r} stands there twice")
+        seen.add(turn["id"])
+    return demonstration
+
+
+def _insert(session: Session, demonstration: dict, recorded_at: datetime) -> Demonstration:
+    now = datetime.now(UTC)
+    row = Demonstration(
+        id=demonstration["id"], recording=demonstration["recording"], status=DRAFT, version=1,
+        recorded_at=recorded_at, imported_at=now, changed_at=now, **_summary(demonstration))
+    session.add(row)
+    session.flush()  # the base turns refer to the row
+    session.add(BaseTurns(demonstration_id=demonstration["id"], content=demonstration))
+    _refresh(session, demonstration)
+    return row
+
+
+def _renew(session: Session, row: Demonstration,
+           demonstration: dict) -> Literal["known", "renewed", "kept"]:
+    """Take over what was processed again, unless people worked on what is there."""
+    base = session.get_one(BaseTurns, row.id)
+    if base.content == demonstration:
+        return "known"
+    if any(session.scalars(select(kind.number).where(kind.demonstration_id == row.id).limit(1)).first()
+           for kind in (Edit, StatusChange)):
+        return "kept"
+    base.content = demonstration
+    row.version += 1
+    row.changed_at = datetime.now(UTC)
+    for name, value in _summary(demonstration).items():
+        setattr(row, name, value)
+    _refresh(session, demonstration)
+    return "renewed"
+
+
+def _refresh(session: Session, demonstration: dict) -> None:
+    turns = demonstration["turns"]
+    found = facets.of_texts(demonstration["task"], site(turns), demonstration["id"]) | facets.of_turns(turns, turns, [])
+    facets.refresh(session, demonstration["id"], found, ("word", *facets.TURN_KINDS))
+
+
+def _summary(demonstration: dict) -> dict:
+    turns = demonstration["turns"]
+    return {"task": demonstration["task"], "site": site(turns), **counts(turns, turns, [])}

@@ -1,0 +1,271 @@
+"""The list of demonstrations: found by words and facets, sorted, and paged by the last row's key.
+
+No page is reached by counting rows from the start, and nothing is folded: all of it stands in columns and in the table
+of facets. A search asks for words that begin like those given.
+"""
+
+import base64
+import binascii
+import json
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import UTC, date, datetime, time, timedelta
+from weakref import WeakKeyDictionary
+
+from sqlalchemy import ColumnElement, and_, func, literal, or_, select
+from sqlalchemy.orm import Session, aliased
+
+from curator_web.db.database import Database
+from curator_web.db.models import ORDERS, STATUSES, Demonstration, Facet
+from curator_web.errors import InputError
+
+from .facets import words
+from .summary import well_formed
+
+PAGE_SIZE = 50
+COUNT_LIMIT = 200  # of what is found by facets and words; more are told as "more than"
+RARE = 400  # so few demonstrations are looked up one by one; more are met soon on the way through the order
+SITES_LIMIT = 500
+NEWEST = "imported_at"
+TEXT_LENGTH = 200
+LAST_CHARACTER = "\U0010ffff"
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which demonstrations, in which order; every field is a parameter of the page's address.
+
+    `since` and `until`: days on which they were recorded, both included. `after` is a `Page.next` or `previous`.
+    """
+
+    search: str = ""
+    status: str = ""
+    site: str = ""
+    intent: str = ""
+    check: str = ""
+    person: str = ""
+    assigned: str = ""
+    since: str = ""
+    until: str = ""
+    sort: str = NEWEST
+    order: str = "desc"
+    after: str = ""
+
+    def given(self, **changes) -> dict[str, str]:
+        """The parameters that say something, for an address; a change of what is sought begins at the first page."""
+        changed = replace(self, after="", **changes) if "after" not in changes else replace(self, **changes)
+        usual = Filter()
+        return {name: value for name, value in asdict(changed).items() if value and value != getattr(usual, name)}
+
+    @property
+    def seeks(self) -> bool:
+        """Whether anything is left out."""
+        return bool(self.given(sort=NEWEST, order="desc"))
+
+    @property
+    def needs_facets(self) -> bool:
+        """Whether columns alone cannot tell what fits."""
+        return bool(self.search or self.intent or self.check or self.person)
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of the list.
+
+    `total`: how many there are in all; when facets or words are sought, no further than COUNT_LIMIT + 1, and None on
+    the pages after the first.
+    """
+
+    rows: list[Demonstration]
+    total: int | None
+    next: str = ""
+    previous: str = ""
+    filter: Filter = field(default_factory=Filter)
+
+    @property
+    def more_than(self) -> bool:
+        return self.filter.needs_facets and (self.total or 0) > COUNT_LIMIT
+
+
+def read_filter(parameters) -> Filter:
+    """The filter that an address's parameters mean; what makes no sense is left out, so that every address works."""
+    given = {each.name: well_formed(parameters.get(each.name, "")).strip()[:TEXT_LENGTH] for each in fields(Filter)}
+    given["status"] = given["status"] if given["status"] in STATUSES else ""
+    given["sort"] = given["sort"] if given["sort"] in ORDERS else NEWEST
+    given["order"] = given["order"] if given["order"] in ("asc", "desc") else "desc"
+    for name in ("since", "until"):
+        given[name] = given[name] if _day(given[name]) else ""
+    return Filter(**given)
+
+
+def listing(db: Database, sought: Filter | None = None) -> Page:
+    """One page of the demonstrations sought; raises InputError for an `after` that this list did not make."""
+    sought = sought or Filter()
+    key = _read_key(sought)
+    with db.reading() as session:
+        found = _conditions(session, sought)
+        if found is None:
+            return Page([], 0, filter=sought)
+        rows, before, beyond = _rows(session, sought, found.all, key)
+        if key and sought.needs_facets:
+            total = None
+        elif not key and not beyond:
+            total = len(rows)
+        else:
+            total = _count(session, sought, found)
+    return Page(rows, total, _key(sought, rows[-1], "after") if rows and beyond else "",
+                _key(sought, rows[0], "before") if rows and before else "", sought)
+
+
+def sites(db: Database) -> list[str]:
+    """The sites that there are; looked for again when something was imported since this process did."""
+    with db.reading() as session:
+        newest = session.scalar(select(func.max(Demonstration.imported_at)))
+        known = _SITES.get(db)
+        if known is None or known[0] != newest:
+            _SITES[db] = known = newest, _sites(session)
+    return known[1]
+
+
+_SITES: WeakKeyDictionary[Database, tuple[datetime | None, list[str]]] = WeakKeyDictionary()
+
+
+def _sites(session: Session) -> list[str]:
+    """Each found by one step through the index, however many demonstrations it has."""
+    first = select(func.min(Demonstration.site).label("site")).cte("found", recursive=True)
+    following = select(func.min(Demonstration.site)).where(Demonstration.site > first.c.site).scalar_subquery()
+    found = first.union_all(select(following).where(first.c.site.is_not(None)))
+    rows = session.scalars(select(found.c.site).where(found.c.site.is_not(None)).limit(SITES_LIMIT)).all()
+    return [site for site in rows if site]
+
+
+@dataclass(frozen=True)
+class _Conditions:
+    """What rows must fulfil: `columns` of their own, and `facets` (kind, value, whether words may begin so).
+
+    `few`: ids of the few that fulfil one of the facets, `settled`; None when all are met often.
+    """
+
+    columns: list[ColumnElement[bool]]
+    facets: list[tuple[str, str, bool]]
+    few: set[str] | None = None
+    settled: tuple[str, str, bool] | None = None
+
+    @property
+    def all(self) -> list[ColumnElement[bool]]:
+        """As conditions on the table of demonstrations."""
+        few = [] if self.few is None else [Demonstration.id.in_(self.few)]
+        return [*self.columns, *few, *(_has(Demonstration.id, each) for each in self.facets if each != self.settled)]
+
+
+def _conditions(session: Session, sought: Filter) -> _Conditions | None:
+    """What rows must fulfil; None when it is known already that none does."""
+    columns: list[ColumnElement[bool]] = []
+    for name in ("status", "site"):
+        if value := getattr(sought, name):
+            columns.append(getattr(Demonstration, name) == value)
+    if sought.assigned:
+        columns.append(Demonstration.assigned_to == sought.assigned)
+    if since := _day(sought.since):
+        columns.append(Demonstration.recorded_at >= since)
+    if until := _day(sought.until):
+        columns.append(Demonstration.recorded_at < until + timedelta(days=1))
+    wanted = [(name, getattr(sought, name), False) for name in ("intent", "check", "person") if getattr(sought, name)]
+    wanted += [("word", word, True) for word in words(sought.search)]
+    if sought.search and not any(kind == "word" for kind, _, _ in wanted):
+        return None  # nothing in it that is a word
+    few, settled = None, None
+    for each in wanted:
+        ids = session.scalars(select(Facet.demonstration_id).where(*_is(Facet, *each)).limit(RARE + 1)).all()
+        if not ids:
+            return None
+        if len(ids) <= RARE and (few is None or len(ids) < len(few)):
+            few, settled = set(ids), each
+    return _Conditions(columns, wanted, few, settled)
+
+
+def _has(demonstration_id: ColumnElement, facet: tuple[str, str, bool]) -> ColumnElement[bool]:
+    """Whether a demonstration has a facet, looked up for each one that is met on the way.
+
+    PostgreSQL would turn EXISTS into a join of all that have the facet, sorted; the LIMIT keeps it from that.
+    """
+    other = aliased(Facet)
+    inner = select(literal(1)).where(other.demonstration_id == demonstration_id, *_is(other, *facet)).limit(1)
+    return inner.correlate_except(other).scalar_subquery().is_not(None)
+
+
+def _count(session: Session, sought: Filter, found: _Conditions) -> int:
+    """How many there are in all; with facets, no further than COUNT_LIMIT + 1."""
+    if not found.facets:
+        return session.scalar(select(func.count()).select_from(Demonstration).where(*found.all))
+    if found.few is None:
+        # From the facet's own index, which is quicker than along the list's order. A demonstration may be met there
+        # twice, under two words that begin alike.
+        first, *others = found.facets
+        query = select(Facet.demonstration_id).where(*_is(Facet, *first),
+                                                     *(_has(Facet.demonstration_id, each) for each in others))
+        if found.columns:
+            inner = select(literal(1)).where(Demonstration.id == Facet.demonstration_id, *found.columns).limit(1)
+            query = query.where(inner.correlate_except(Demonstration).scalar_subquery().is_not(None))
+        most = (COUNT_LIMIT + 1) * (2 if first[2] else 1)
+        ids = session.scalars(query.limit(most)).all()
+        if len(ids) < most or len(set(ids)) > COUNT_LIMIT:
+            return min(len(set(ids)), COUNT_LIMIT + 1)
+    return len(session.scalars(select(Demonstration.id).where(*found.all).limit(COUNT_LIMIT + 1)).all())
+
+
+def _is(table, kind: str, value: str, begins: bool) -> list[ColumnElement[bool]]:
+    if not begins:
+        return [table.facet == kind, table.value == value]
+    return [table.facet == kind, table.value >= value, table.value < value + LAST_CHARACTER]
+
+
+def _rows(session: Session, sought: Filter, conditions: list, key: tuple | None):
+    """The page's rows, whether there are rows before them, and behind them."""
+    column = getattr(Demonstration, sought.sort)
+    backwards = key is not None and key[0] == "before"
+    falls = (sought.order == "desc") != backwards
+    places = [column.desc(), Demonstration.id.desc()] if falls else [column.asc(), Demonstration.id.asc()]
+    query = select(Demonstration).where(*conditions)
+    if key:
+        _, value, last_id = key
+        query = query.where(or_(column < value, and_(column == value, Demonstration.id < last_id)) if falls else
+                            or_(column > value, and_(column == value, Demonstration.id > last_id)))
+        query = query.where(column <= value if falls else column >= value)  # where the index is entered
+    found = session.scalars(query.order_by(*places).limit(PAGE_SIZE + 1)).all()
+    more, rows = len(found) > PAGE_SIZE, list(found[:PAGE_SIZE])
+    if backwards:
+        return rows[::-1], more, True
+    return rows, key is not None, more
+
+
+def _key(sought: Filter, row: Demonstration, side: str) -> str:
+    value = getattr(row, sought.sort)
+    shown = value.isoformat() if isinstance(value, datetime) else value
+    return base64.urlsafe_b64encode(json.dumps([side, sought.sort, shown, row.id]).encode()).decode().rstrip("=")
+
+
+def _read_key(sought: Filter) -> tuple | None:
+    if not sought.after:
+        return None
+    try:
+        padded = sought.after + "=" * (-len(sought.after) % 4)
+        side, sort, value, last_id = json.loads(base64.urlsafe_b64decode(padded.encode("ascii")))
+        if isinstance(value, str):
+            value = datetime.fromisoformat(value)
+        timed = sort in ("imported_at", "changed_at", "recorded_at")
+        if sort != sought.sort or side not in ("after", "before") or not isinstance(last_id, str) \
+                or isinstance(value, datetime) != timed or not (timed or type(value) is int) \
+                or (timed and value.tzinfo is None) or (not timed and abs(value) >= 1 << 31):
+            raise ValueError
+        return side, value, well_formed(last_id)
+    except (ValueError, TypeError, binascii.Error, RecursionError):
+        raise InputError("field after: this is no page of this list; begin with the first") from None
+
+
+def _day(text: str) -> datetime | None:
+    """The start of a day where the server stands, from YYYY-MM-DD."""
+    try:
+        day = datetime.combine(date.fromisoformat(text), time()).astimezone()
+        return day.astimezone(UTC) if 1 < day.year < 9999 else None
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,62 @@
+"""What a list shows of a demonstration, computed from its turns."""
+
+from typing import Any, TypedDict
+from urllib.parse import urlsplit
+
+from pipeline.turns.edits import standing
+
+SITE_LENGTH = 255
+
+
+class Counts(TypedDict):
+    """Numbers of turns: all, dropped, changed by edits, and with checks that ask for a look."""
+
+    turns: int
+    dropped: int
+    edited: int
+    checks: int
+
+
+def counts(base: list[dict], turns: list[dict], edits: list[dict]) -> Counts:
+    """Count the current turns."""
+    return Counts(turns=len(turns), dropped=sum(turn["dropped"] for turn in turns),
+                  edited=len(changed(base, turns) | moved(edits)),
+                  checks=sum(bool(turn["checks"]) and not turn["dropped"] for turn in turns))
+
+
+def changed(base: list[dict], turns: list[dict]) -> set[str]:
+    """Ids of the turns whose content is not what the pipeline made; dropping does not count."""
+    before = {turn["id"]: turn | {"dropped": False} for turn in base}
+    return {turn["id"] for turn in turns if turn | {"dropped": False} != before.get(turn["id"])}
+
+
+def moved(edits: list[dict]) -> set[str]:
+    """Ids of the turns that a person put elsewhere."""
+    return {edit["turn"] for _, edit in standing(edits) if edit["op"] == "move"}
+
+
+def site(turns: list[dict]) -> str:
+    """Host of the first page that was shown, or an empty string."""
+    for turn in turns:
+        state = turn.get("state")
+        try:
+            host = urlsplit(state["url"]).netloc if state else ""
+        except ValueError:  # a URL that is none
+            continue
+        if host:
+            return host.rpartition("@")[2][:SITE_LENGTH]
+    return ""
+
+
+def well_formed(value: Any) -> Any:
+    """The value with text that any database and UTF-8 can hold.
+
+    A page's text may hold halves of surrogate pairs (a text cut inside an emoji) and NUL characters.
+    """
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\ufffd")
+    if isinstance(value, list):
+        return [well_formed(item) for item in value]
+    if isinstance(value, dict):
+        return {well_formed(key): well_formed(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,209 @@
+"""A demonstration's way through a team: draft -> submitted -> validated -> approved, or sent back, or invalid.
+
+Who submitted a demonstration or edited it before that is its first person; somebody else validates and approves. The
+one person of a machine without accounts is bound by none of this.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from curator_web.db import audit
+from curator_web.db.database import Database
+from curator_web.db.models import (
+    APPROVED,
+    DRAFT,
+    INVALID,
+    KEY_LENGTH,
+    RETURNED,
+    STATUSES,
+    SUBMITTED,
+    VALIDATED,
+    Edit,
+    StatusChange,
+)
+from curator_web.errors import Conflict, InputError, NotAllowed
+from curator_web.users import Account
+from schemas import EditSchema
+from schemas.files import check
+
+from . import agreement, facets, leases, library
+from .editing import REASON_LENGTH, make_edit
+from .summary import well_formed
+
+OPEN = (DRAFT, RETURNED)  # with who annotates
+IN_REVIEW = (SUBMITTED, VALIDATED)  # with who reviews
+CLOSED = (APPROVED, INVALID)
+NEEDS_REASON = (RETURNED, INVALID)
+NEXT = {
+    DRAFT: (SUBMITTED, APPROVED, INVALID),
+    RETURNED: (SUBMITTED, APPROVED, INVALID),
+    SUBMITTED: (VALIDATED, APPROVED, RETURNED, INVALID, DRAFT),
+    VALIDATED: (APPROVED, RETURNED, INVALID, SUBMITTED),
+    APPROVED: (DRAFT, VALIDATED),
+    INVALID: (DRAFT,),
+}
+
+
+@dataclass(frozen=True)
+class Made:
+    """An edit that was made: the version after it, and whether it had been made before under the same key."""
+
+    version: int
+    again: bool = False
+
+
+def edit(db: Database, demonstration_id: str, change: dict, version: int, account: Account,
+         key: str | None = None) -> Made:
+    """Make an edit as `editing.add_edit` does, if this person may; renews the lease and what lists show.
+
+    `key` is the sender's own name for this edit: sent again under it, after an answer that was lost, the edit is not
+    made again, and the version that it led to is told once more. Raises NotAllowed besides what `add_edit` raises.
+    """
+    if key is not None and not 0 < len(key) <= KEY_LENGTH:
+        raise InputError(f"field key: {KEY_LENGTH} characters at most")
+    with db.writing() as session:
+        found = library.load(session, demonstration_id, lock=True)
+        row = found.row
+        if key and (before := _made_before(session, row.id, key, change)):
+            return before
+        may_edit(row, account)
+        made = make_edit(session, found, change, version, account.name)
+        if made is None:  # it changed nothing
+            return Made(version)
+        made.row.key = key
+        leases.touch(session, row, account)
+        wanted = facets.of_turns(found.base["turns"], made.turns, made.edits)
+        facets.refresh(session, row.id, wanted, facets.TURN_KINDS, account.name)
+        return Made(made.row.version)
+
+
+def may_edit(row, account: Account) -> None:
+    """Raises NotAllowed when the demonstration is not with this person, Conflict when somebody else is at it."""
+    if account.alone:
+        return
+    if row.status in OPEN:
+        if row.assigned_to not in (None, account.name) and not account.reviews:
+            raise NotAllowed(f"this demonstration is assigned to {row.assigned_to}")
+    elif row.status in IN_REVIEW:
+        if not account.reviews:
+            raise NotAllowed(f"this demonstration is {row.status}; a validator has it now")
+        if row.submitted_by == account.name:
+            raise NotAllowed("you submitted this demonstration; somebody else reviews it")
+    leases.expect_free(row, account)
+
+
+def actions(row, account: Account) -> tuple[str, ...]:
+    """The statuses that this person can give the demonstration now, the usual one first."""
+    possible = NEXT[row.status]
+    if account.alone:
+        return possible
+    mine = row.submitted_by == account.name
+    if row.status in OPEN:
+        allowed = (SUBMITTED, INVALID)
+    elif row.status == SUBMITTED:
+        allowed = (DRAFT,) if mine else (VALIDATED, APPROVED, RETURNED, INVALID) if account.reviews else ()
+    elif row.status == VALIDATED:
+        allowed = (() if mine or not account.reviews else
+                   (APPROVED, RETURNED, INVALID) if account.leads or row.reviewed_by != account.name else (SUBMITTED,))
+    else:
+        allowed = possible if account.leads else ()
+    return tuple(status for status in allowed if status in possible)
+
+
+def change_status(db: Database, demonstration_id: str, status: str, version: int, account: Account,
+                  reason: str = "") -> int:
+    """Submit, validate, approve, send back, mark invalid, reopen; returns the new version.
+
+    Sending back and `invalid` need a reason. Raises InputError for what cannot be, NotAllowed for who may not, Conflict
+    when the version is stale or somebody else is at work, NotFound.
+    """
+    reason = well_formed(reason).strip()[:REASON_LENGTH]
+    if status not in STATUSES:
+        raise InputError(f"field status: {status[:40]!r} is none; {', '.join(STATUSES)} are")
+    if status in NEEDS_REASON and not reason:
+        raise InputError("field reason: say why the demonstration is "
+                         f"{'invalid' if status == INVALID else 'sent back'}")
+    with db.writing() as session:
+        found = library.load(session, demonstration_id, lock=True)
+        row = found.row
+        if row.version != version:
+            raise Conflict("somebody changed this demonstration meanwhile; look at it again before you decide")
+        if status not in NEXT[row.status]:
+            raise InputError(f"field status: this demonstration is {row.status}; "
+                             f"it can become {' or '.join(NEXT[row.status])}")
+        _may_decide(session, row, status, account)
+        leases.expect_free(row, account)
+        now = datetime.now(UTC)
+        number = _next_number(session, row.id)
+        if status in (VALIDATED, APPROVED) and row.status in IN_REVIEW and not account.alone:
+            agreement.note_second_review(session, found, number, account.name, now)
+        session.add(StatusChange(demonstration_id=row.id, number=number, status=status, reason=reason,
+                                 who=account.name, made_at=now, edits=len(found.edits)))
+        audit.note(session, account.name, status, row.id, before=row.status)
+        _hand_on(row, status, account)
+        leases.touch(session, row, account)
+        leases.give_back(row)
+        facets.add_person(session, row.id, account.name)
+        row.status = status
+        row.version += 1
+        row.changed_at = now
+        return row.version
+
+
+def history(db: Database, demonstration_id: str) -> list[StatusChange]:
+    """Every change of status in order; raises NotFound."""
+    with db.reading() as session:
+        row = library.row_of(session, demonstration_id)
+        return list(session.scalars(select(StatusChange).where(StatusChange.demonstration_id == row.id)
+                                    .order_by(StatusChange.number)))
+
+
+def _made_before(session: Session, demonstration_id: str, key: str, change: dict) -> Made | None:
+    row = session.scalars(select(Edit).where(Edit.demonstration_id == demonstration_id, Edit.key == key)).first()
+    if row is None:
+        return None
+    if row.content != check(well_formed(change), EditSchema(), "edit"):
+        raise Conflict("another edit was made under this key; give each edit a key of its own")
+    return Made(row.version, again=True)
+
+
+def _may_decide(session: Session, row, status: str, account: Account) -> None:
+    if status in actions(row, account):
+        if status in (VALIDATED, APPROVED) and not account.alone and _worked_first(session, row, account.name):
+            raise NotAllowed("you edited this demonstration before it was submitted; somebody else reviews it")
+        return
+    if row.status in IN_REVIEW and row.submitted_by == account.name:
+        raise NotAllowed("you submitted this demonstration; somebody else reviews it")
+    if row.status == VALIDATED and row.reviewed_by == account.name:
+        raise NotAllowed("you validated this demonstration; somebody else approves it")
+    raise NotAllowed(f"as {account.role} you cannot make a demonstration that is {row.status} {status}")
+
+
+def _worked_first(session: Session, row, who: str) -> bool:
+    """Whether somebody edited the demonstration before it was first submitted; later edits make nobody the first."""
+    submitted = session.scalar(select(func.min(StatusChange.edits)).where(
+        StatusChange.demonstration_id == row.id, StatusChange.status == SUBMITTED))
+    mine = select(Edit.number).where(Edit.demonstration_id == row.id, Edit.who == who, Edit.number <= (submitted or 0))
+    return session.scalars(mine.limit(1)).first() is not None
+
+
+def _hand_on(row, status: str, account: Account) -> None:
+    """Who has it next, and who was what."""
+    if status == SUBMITTED and row.status in OPEN:
+        row.submitted_by, row.reviewed_by, row.assigned_to = account.name, None, None
+    elif status == APPROVED or (status == VALIDATED and row.status == SUBMITTED):
+        row.reviewed_by, row.assigned_to = account.name, None
+    elif status == RETURNED:
+        row.reviewed_by, row.assigned_to = account.name, row.submitted_by
+    elif status == SUBMITTED:
+        row.reviewed_by = None
+    elif status == DRAFT:
+        row.reviewed_by, row.assigned_to = None, row.submitted_by if row.status == SUBMITTED else row.assigned_to
+
+
+def _next_number(session: Session, demonstration_id: str) -> int:
+    return 1 + (session.scalar(select(func.max(StatusChange.number))
+                               .where(StatusChange.demonstration_id == demonstration_id)) or 0)

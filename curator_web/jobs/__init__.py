@@ -1,0 +1,1 @@
+"""Work in the background: the queue, uploads on their way in, exports."""

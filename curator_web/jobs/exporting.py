@@ -1,0 +1,58 @@
+"""The job that exports: a data set written in the background, as one zip file to download."""
+
+import shutil
+import zipfile
+from pathlib import Path
+
+from sqlalchemy import func, select
+
+from curator_web.db.database import Database
+from curator_web.db.models import INVALID, Demonstration
+from curator_web.demonstrations.library import exportable
+from curator_web.storage.recordings import RecordingStore
+from pipeline.export import Source, export
+
+from .queue import Step
+
+KIND = "export"
+
+
+def run(db: Database, store: RecordingStore, job_id: int, arguments: dict, step: Step) -> dict:
+    """The job: a data set as data/exports/<job>.zip. Raises InputError as `pipeline.export.export` does."""
+    status, format_ = arguments["status"], arguments["format"]
+    wanted = Demonstration.status == status if status else Demonstration.status != INVALID
+    with db.reading() as session:
+        total = session.scalar(select(func.count()).select_from(Demonstration).where(wanted))
+    done = 0
+
+    def progress(name: str) -> None:
+        nonlocal done
+        done += 1
+        step(done, total, name)
+    folder = store.data_dir / f".export-{job_id}"
+    written, packed = folder / "export", folder / "packed.zip"
+    shutil.rmtree(folder, ignore_errors=True)  # what a server that was stopped left
+    folder.mkdir()
+    try:
+        summary = export((Source(*pair) for pair in exportable(db, store, status)), written, format_, progress)
+        step(total, total, "packing")
+        _pack(written, packed, f"demotape-{format_}-{job_id}")
+        size = packed.stat().st_size
+        store.files.keep(file_of(job_id), packed)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    left_out = [f"{count} × {reason}" for reason, count in (summary.left_out + summary.notes).most_common(20)]
+    return {"demonstrations": summary.demonstrations, "turns": summary.samples, "left_out": left_out,
+            "size": size}
+
+
+def file_of(job_id: int) -> str:
+    return f"exports/{job_id}.zip"
+
+
+def _pack(folder: Path, target: Path, root: str) -> None:
+    """What is in it is packed already, so it is only stored."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                archive.write(path, f"{root}/{path.relative_to(folder).as_posix()}")

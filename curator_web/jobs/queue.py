@@ -1,0 +1,152 @@
+"""Work in the background: kept in the database, so that it survives a restart, and done by whichever process is free.
+
+A worker says every few seconds that it is alive. A job whose worker fell silent is begun again by another, a few times.
+"""
+
+import logging
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import or_, select, update
+
+from curator_web.db import audit
+from curator_web.db.database import Database
+from curator_web.db.models import DONE, JOB_FAILED, QUEUED, RUNNING, Job
+from curator_web.errors import DemotapeError, NotFound, StoreAway
+
+BEAT = 5.0  # seconds between two signs of life
+SILENCE = timedelta(seconds=20)  # after it a worker counts as gone
+TRIES = 3
+SHOWN = 20
+LAST_ID = 2**31 - 1
+Step = Callable[[int, int | None, str], None]  # done, total, what is being done
+_log = logging.getLogger(__name__)
+
+
+class Jobs:
+    """The jobs of one database. `kinds`: what each kind does with its id, its arguments and a `Step`; returns JSON."""
+
+    def __init__(self, db: Database, kinds: dict[str, Callable[[int, dict, Step], dict]], silence: timedelta = SILENCE):
+        self._db, self._kinds, self._silence = db, kinds, silence
+        self._name = f"{os.getpid()}-{secrets.token_hex(4)}"
+        self._wake, self._end = threading.Event(), threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Have this process work on jobs, those that others left unfinished too."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, daemon=True, name="jobs")
+            self._thread.start()
+
+    def close(self) -> None:
+        """End after the job that is being done."""
+        self._end.set()
+        self._wake.set()
+        if self._thread:
+            self._thread.join()
+
+    def add(self, kind: str, who: str, arguments: dict, db: Database | None = None) -> int:
+        """Queue a job and return its id.
+
+        With a `db` that is inside somebody else's transaction, the job is there when that is; then call `wake`.
+        """
+        with (db or self._db).writing() as session:
+            job = Job(kind=kind, who=who, state=QUEUED, arguments=arguments, note="", result={},
+                      made_at=datetime.now(UTC))
+            session.add(job)
+            session.flush()
+            audit.note(session, who, f"{kind} begun", job=job.id)
+            number = job.id
+        if db is None:
+            self.wake()
+        return number
+
+    def wake(self) -> None:
+        """Look for work now."""
+        self.start()
+        self._wake.set()
+
+    def get(self, job_id: int) -> Job:
+        """A job as it is now; raises NotFound."""
+        with self._db.reading() as session:
+            job = session.get(Job, job_id) if job_id <= LAST_ID else None
+        if job is None:
+            raise NotFound(f"there is no job {job_id}")
+        return job
+
+    def latest(self, kind: str) -> list[Job]:
+        """The last jobs of a kind, the newest first."""
+        with self._db.reading() as session:
+            return list(session.scalars(select(Job).where(Job.kind == kind).order_by(Job.id.desc()).limit(SHOWN)))
+
+    def _work(self) -> None:
+        while not self._end.is_set():
+            self._wake.clear()
+            try:
+                while not self._end.is_set() and (job := self._claim()):
+                    self._do(job)
+            except Exception:  # the database is away for a while
+                _log.exception("jobs: cannot look for work")
+            self._wake.wait(BEAT)
+
+    def _claim(self) -> Job | None:
+        now = datetime.now(UTC)
+        with self._db.reading() as session:  # looking costs no turn to write
+            if not session.scalars(self._open(now).limit(1)).first():
+                return None
+        with self._db.writing() as session:
+            job = session.scalars(self._open(now).limit(1).with_for_update(skip_locked=True)).first()
+            if job is None:
+                return None
+            job.tries += 1
+            job.worker, job.beat_at, job.state = self._name, now, RUNNING
+            if job.tries > TRIES:
+                job.state, job.note, job.ended_at = JOB_FAILED, "the server was stopped by it again and again", now
+                return None
+            return job
+
+    def _open(self, now: datetime):
+        silent = (Job.state == RUNNING) & or_(Job.beat_at.is_(None), Job.beat_at < now - self._silence)
+        return select(Job).where(Job.kind.in_(list(self._kinds)), or_(Job.state == QUEUED, silent)).order_by(Job.id)
+
+    def _do(self, job: Job) -> None:
+        stop = threading.Event()
+        beating = threading.Thread(target=self._beat, args=(job.id, stop), daemon=True)
+        beating.start()
+        told = 0.0
+
+        def step(done: int, total: int | None, note: str) -> None:
+            nonlocal told
+            if time.monotonic() - told > 0.3:
+                told = time.monotonic()
+                self._set(job.id, done=done, total=total, note=note[:500])
+        try:
+            result = self._kinds[job.kind](job.id, job.arguments, step)
+        except StoreAway as error:
+            _log.error("%s", error)
+            ended = {"state": JOB_FAILED, "note": StoreAway.told}
+        except DemotapeError as error:
+            ended = {"state": JOB_FAILED, "note": str(error)[:2000]}
+        except Exception:
+            _log.exception("a job failed")
+            ended = {"state": JOB_FAILED, "note": "the fault is in the review app; it is in its log"}
+        else:
+            ended = {"state": DONE, "result": result, "note": ""}
+        finally:
+            stop.set()
+            beating.join()
+        self._set(job.id, ended_at=datetime.now(UTC), **ended)
+
+    def _beat(self, job_id: int, stop: threading.Event) -> None:
+        while not stop.wait(BEAT):
+            self._set(job_id, beat_at=datetime.now(UTC))
+
+    def _set(self, job_id: int, **fields) -> None:
+        """Only of a job that nobody else has taken over meanwhile."""
+        with self._db.writing() as session:
+            session.execute(update(Job).where(Job.id == job_id, Job.worker == self._name, Job.state == RUNNING)
+                            .values(**fields))

@@ -1,0 +1,1 @@
+"""Where recordings, packages and exports lie: a folder or S3."""

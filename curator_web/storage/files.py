@@ -1,0 +1,123 @@
+"""Packages on their way in and finished exports: files that every server process must find, by name.
+
+In the data folder, or in S3 where several machines share them. A package may come in pieces, in any order.
+"""
+
+import os
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from curator_web.errors import NotFound
+
+from .objects import Objects
+
+
+class Files(ABC):
+    """Where such files lie. Names are ours: no sender has a say in them. `pieces`: of how many a file was made, 0 for
+    one that was kept whole."""
+
+    @abstractmethod
+    def keep(self, name: str, path: Path) -> None:
+        """Take a file over whole; it is gone from `path`."""
+
+    @abstractmethod
+    def put(self, name: str, number: int, offset: int, content: bytes) -> None:
+        """Keep one piece; it is on disk, or acknowledged by S3, when this returns."""
+
+    @abstractmethod
+    def whole(self, name: str, pieces: int = 0):
+        """A context with the path at which the whole file can be read; raises NotFound."""
+
+    @abstractmethod
+    def remove(self, name: str, pieces: int = 0) -> None:
+        """Take a file away; nothing when it is not there."""
+
+    @abstractmethod
+    def path(self, name: str) -> Path | None:
+        """Where the file lies on this machine; None when it does not."""
+
+    @abstractmethod
+    def read(self, name: str) -> Iterator[bytes]:
+        """The content of a file that was kept whole; raises NotFound."""
+
+
+class FolderFiles(Files):
+    """In a folder; pieces are written where they belong."""
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+
+    def keep(self, name: str, path: Path) -> None:
+        self._place(name).parent.mkdir(parents=True, exist_ok=True)
+        path.replace(self._place(name))
+
+    def put(self, name: str, number: int, offset: int, content: bytes) -> None:
+        self._place(name).parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(self._place(name), os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
+            file.seek(offset)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+
+    @contextmanager
+    def whole(self, name: str, pieces: int = 0) -> Iterator[Path]:
+        if self.path(name) is None:
+            raise NotFound(f"there is no file {name}")
+        yield self._place(name)
+
+    def remove(self, name: str, pieces: int = 0) -> None:
+        self._place(name).unlink(missing_ok=True)
+
+    def path(self, name: str) -> Path | None:
+        return self._place(name) if self._place(name).is_file() else None
+
+    def read(self, name: str) -> Iterator[bytes]:
+        with self.whole(name) as path, path.open("rb") as file:
+            yield from iter(lambda: file.read(1 << 20), b"")
+
+    def _place(self, name: str) -> Path:
+        return self._folder / name
+
+
+class S3Files(Files):
+    """In S3; each piece is an object of its own. What is needed whole is fetched into `scratch` for the time."""
+
+    def __init__(self, objects: Objects, scratch: Path):
+        self._objects, self._scratch = objects, scratch
+
+    def keep(self, name: str, path: Path) -> None:
+        with path.open("rb") as file:
+            self._objects.send(name, file)
+        path.unlink()
+
+    def put(self, name: str, number: int, offset: int, content: bytes) -> None:
+        self._objects.put(_piece(name, number), content)
+
+    @contextmanager
+    def whole(self, name: str, pieces: int = 0) -> Iterator[Path]:
+        with tempfile.NamedTemporaryFile(dir=self._scratch, prefix=".tmp-") as file:
+            for each in [_piece(name, number) for number in range(pieces)] or [name]:
+                if not self._objects.fetch(each, file):
+                    raise NotFound(f"there is no file {each}")
+            file.flush()
+            yield Path(file.name)
+
+    def remove(self, name: str, pieces: int = 0) -> None:
+        for each in [_piece(name, number) for number in range(pieces)] or [name]:
+            self._objects.delete(each)
+
+    def path(self, name: str) -> Path | None:
+        return None
+
+    def read(self, name: str) -> Iterator[bytes]:
+        content = self._objects.read(name)
+        if content is None:
+            raise NotFound(f"there is no file {name}")
+        return content
+
+
+def _piece(name: str, number: int) -> str:
+    return f"{name}/{number:06d}"

@@ -1,0 +1,108 @@
+"""Objects under `s3://bucket/prefix`, for the review app: read, sent, deleted. The client is the export's."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain
+from typing import IO
+
+from curator_web.errors import DemotapeError, StoreAway
+from pipeline.export.destinations.s3_errors import told
+from pipeline.export.destinations.s3_objects import Bucket
+from pipeline.export.destinations.s3_parts import send
+
+ATTEMPTS = 3  # of a request: somebody waits for the answer
+NOT_THERE = ("NoSuchKey", "404", "NotFound")
+
+
+class Objects:
+    """What lies under an address. Safe to use from several threads; sent to another process, it connects anew.
+
+    Making it raises InputError when the bucket is not there or the keys are wrong; everything else raises StoreAway
+    when the service does not do what it is asked.
+    """
+
+    def __init__(self, address: str, endpoint_url: str | None = None):
+        self._given = address, endpoint_url
+        self.address = address.rstrip("/")
+        with told(self.address, "try again"):
+            self._bucket = Bucket(self.address, endpoint_url, ATTEMPTS)
+            self._open("recordings")  # tells at once whether there is such a bucket, and whether the keys are right
+
+    def __reduce__(self):
+        return Objects, self._given
+
+    def exists(self, name: str) -> bool:
+        """Whether there is an object of that name."""
+        with self._told(name):
+            return self._bucket.exists(name)
+
+    def read(self, name: str) -> Iterator[bytes] | None:
+        """An object's content in chunks; None when there is none of that name."""
+        with self._told(name):
+            pieces = self._open(name)
+        return pieces and self._rest(name, pieces)
+
+    def fetch(self, name: str, target: IO[bytes]) -> bool:
+        """Write an object's content into a file; False when there is none of that name."""
+        pieces = self.read(name)
+        for piece in pieces or ():
+            target.write(piece)
+        return pieces is not None
+
+    def send(self, name: str, file: IO[bytes]) -> None:
+        """Make or replace an object by what is in a file, from its beginning."""
+        with self._told(name):
+            send(self._bucket, name, file, file.seek(0, 2), "")
+
+    def put(self, name: str, content: bytes) -> None:
+        """Make or replace a small object."""
+        with self._told(name):
+            self._bucket.put(name, content, "")
+
+    def delete(self, name: str) -> None:
+        """Take an object away; nothing when it is not there."""
+        with self._told(name):
+            self._bucket.delete(name)
+
+    def sizes(self, folder: str) -> dict[str, int]:
+        """Bytes of each object in a folder, by its name in it."""
+        with self._told(folder):
+            listed = Bucket(f"{self.address}/{folder}", self._given[1], ATTEMPTS)
+            try:
+                listed.load()
+                return {name: listed.size(name) for name in listed.names()}
+            finally:
+                listed.close()
+
+    def _open(self, name: str) -> Iterator[bytes] | None:
+        pieces = self._bucket.read(name)
+        try:
+            return chain([next(pieces, b"")], pieces)
+        except Exception as error:
+            if _is_not_there(error):
+                return None
+            raise
+
+    def _rest(self, name: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        with self._told(name):
+            yield from pieces
+
+    @contextmanager
+    def _told(self, name: str) -> Iterator[None]:
+        try:
+            with told(f"{self.address}/{name}", "try again"):
+                yield
+        except StoreAway:
+            raise
+        except DemotapeError as error:
+            raise StoreAway(str(error)) from None
+
+
+def _is_not_there(error: Exception) -> bool:
+    answer = getattr(error, "response", None) or {}
+    return str(answer.get("Error", {}).get("Code", "")) in NOT_THERE
+
+
+def is_address(text: str) -> bool:
+    """Whether a place is one in S3."""
+    return text.startswith("s3://")

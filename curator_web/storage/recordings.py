@@ -1,0 +1,159 @@
+"""The data folder: imported recordings and the app's secret. Nothing a recording says can name a path outside it."""
+
+import errno
+import os
+import re
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from curator_web.errors import InputError, NotFound
+from pipeline.cache import derived
+from recorder.reader import Recording
+from schemas import RecordingLayout
+
+from .files import Files, FolderFiles
+
+ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+ID_SHOWN = 80  # of a wrong id, in the message
+BLOB_FOLDER = re.compile(r"[0-9a-f]{2}")
+BLOB_NAME = re.compile(r"[0-9a-f]{64}")
+
+
+class RecordingStore:
+    """Recordings by their id, in `recordings/<id>/` of the data folder; packages and exports beside them in `files`."""
+
+    files: Files
+
+    def __init__(self, data_dir: Path | str):
+        """Make the folder if need be; raises InputError when that cannot be done."""
+        self.data_dir = Path(data_dir).absolute()
+        self.files = FolderFiles(self.data_dir)
+        self.recordings = self.data_dir / "recordings"
+        try:
+            self.recordings.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{data_dir}: the data folder cannot be made ({error.strerror})") from None
+
+    def open(self, recording_id: str) -> Recording:
+        """An imported recording; raises NotFound for any name that is not one."""
+        path = self.path(recording_id)
+        if not path.is_dir():
+            raise NotFound(f"there is no recording {recording_id!r}")
+        return Recording(path)
+
+    def holds(self, recording_id: str) -> bool:
+        """Whether a recording of that id was imported."""
+        return self.path(recording_id).is_dir()
+
+    def has_video(self, recording_id: str) -> bool:
+        """Whether the recording has a video; raises NotFound when the id is not a plain name."""
+        return RecordingLayout(self.path(recording_id)).video.exists()
+
+    def keep(self, recording: Recording, content: bytes) -> str:
+        """Keep a picture that a reviewer chose from the video beside the recording's own; returns its blob's name."""
+        return derived.keep(recording.layout, content)
+
+    def add(self, recording: Recording) -> None:
+        """Copy a recording in: whole or not at all. Of one that is there already, take along only new blobs.
+
+        Raises InputError when a file cannot be copied or is a link.
+        """
+        target = self.path(recording.id)
+        temporary = Path(tempfile.mkdtemp(dir=self.recordings, prefix=".tmp-"))
+        try:
+            if target.is_dir():
+                _add_blobs(recording.layout, target, temporary)
+                return
+            for source, relative in files_of(recording.layout):
+                _copy(source, temporary / relative)
+            temporary.chmod(0o755)
+            os.rename(temporary, target)
+            _sync(self.recordings)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # another import of the same was first
+                where = error.filename or recording.layout.root
+                raise InputError(f"{where}: cannot be copied ({error.strerror})") from None
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+    def path(self, recording_id: str) -> Path:
+        """Where a recording lies; raises NotFound when the id is not a plain name."""
+        if not ID.fullmatch(recording_id):
+            raise NotFound(f"there is no recording {recording_id[:ID_SHOWN]!r}")
+        return self.recordings / recording_id
+
+    def secret(self) -> bytes | None:
+        """The key that signs sessions; made once, readable by the owner only."""
+        path = self.data_dir / "secret.key"
+        with suppress(FileExistsError):
+            descriptor, temporary = tempfile.mkstemp(dir=self.data_dir, prefix=".tmp-")
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(secrets.token_hex(32).encode())
+                os.link(temporary, path)  # fails when another process was first: then its key counts
+            finally:
+                os.unlink(temporary)
+        return path.read_bytes()
+
+
+def files_of(layout: RecordingLayout) -> Iterator[tuple[Path, Path]]:
+    """The files that a recording consists of, each with its place in the copy; nothing else is taken along."""
+    for path in (layout.manifest, layout.events, layout.chat, layout.resources, layout.video, layout.har,
+                 layout.demonstration):
+        if path.exists() or path.is_symlink():
+            yield path, path.relative_to(layout.root)
+    yield from _blobs(layout)
+
+
+def _blobs(layout: RecordingLayout) -> Iterator[tuple[Path, Path]]:
+    for root in (layout.blobs, layout.derived):
+        for folder in _entries(root, BLOB_FOLDER):
+            for blob in _entries(folder, BLOB_NAME):
+                yield blob, blob.relative_to(layout.root)
+
+
+def _add_blobs(layout: RecordingLayout, target: Path, temporary: Path) -> None:
+    """Processing a recording again may have made new screenshots."""
+    for source, relative in _blobs(layout):
+        if not (target / relative).exists():
+            _copy(source, temporary / relative)
+            (target / relative).parent.mkdir(parents=True, exist_ok=True)
+            os.rename(temporary / relative, target / relative)
+
+
+def _entries(folder: Path, name: re.Pattern) -> Iterator[Path]:
+    if folder.is_symlink():
+        raise InputError(f"{folder}: is a link; a recording must hold its files itself")
+    if folder.is_dir():
+        yield from (folder / entry for entry in sorted(os.listdir(folder)) if name.fullmatch(entry))
+
+
+def open_unlinked(source: Path) -> IO[bytes]:
+    """Open a file for reading without following a link, also when it became one a moment ago; raises InputError."""
+    try:
+        return os.fdopen(os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise InputError(f"{source}: is a link; a recording must hold its files itself") from None
+        raise
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with open_unlinked(source) as reading, target.open("wb") as writing:
+        shutil.copyfileobj(reading, writing, 1 << 20)
+        writing.flush()
+        os.fsync(writing.fileno())
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

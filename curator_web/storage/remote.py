@@ -1,0 +1,172 @@
+"""Recordings that lie in S3, read through a cache on this machine's disk.
+
+Nothing in an imported recording ever changes, so what is in the cache is never out of date; it is only taken away when
+the cache is full, what was not used for longest first. Several processes share one cache.
+"""
+
+import fcntl
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from curator_web.errors import NotFound
+from recorder.reader import Recording
+from schemas import InputError, RecordingLayout, RecordingSchema
+from schemas.files import read_json
+
+from .objects import Objects
+
+CACHE_BYTES = 4 << 30
+UNTOUCHED = 600  # seconds without use before something may be taken away: it might be being read
+ABSENT, PRESENT = ".absent", ".present"  # what is known of a file that the cache does not hold
+
+
+class Cache:
+    """Copies of objects, under their names, in a folder. Sent to another process, it counts anew what it adds."""
+
+    def __init__(self, objects: Objects, folder: Path, limit: int = CACHE_BYTES):
+        self.objects, self.folder, self._limit = objects, folder, limit
+        self._added = 0
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def __reduce__(self):
+        return Cache, (self.objects, self.folder, self._limit)
+
+    def path(self, name: str, *, remember: bool = False) -> Path:
+        """Where the copy of an object is, fetched if need be; nothing is there when there is no such object.
+
+        `remember`: do not ask again for an object that is absent. Raises StoreAway.
+        """
+        path = self.folder / name
+        with suppress(FileNotFoundError):
+            os.utime(path)
+            return path
+        if not (remember and self._marked(name, ABSENT)) and not self._fetch(name, path) and remember:
+            self._mark(name, ABSENT)
+        return path
+
+    def exists(self, name: str) -> bool:
+        """Whether there is such an object, without fetching it; asked only once. Raises StoreAway."""
+        if (self.folder / name).exists() or self._marked(name, PRESENT):
+            return True
+        if self._marked(name, ABSENT):
+            return False
+        found = self.objects.exists(name)
+        self._mark(name, PRESENT if found else ABSENT)
+        return found
+
+    def forget(self, name: str) -> bool:
+        """Drop a copy that turned out to be damaged; whether there was one."""
+        with suppress(FileNotFoundError):
+            (self.folder / name).unlink()
+            return True
+        return False
+
+    def prune(self) -> None:
+        """Take away what was not used for longest until the cache is three quarters full; one process at a time."""
+        with (self.folder / ".pruning").open("w") as lock, suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            files = sorted(_files(self.folder))
+            size = sum(each for _, each, _ in files)
+            for used, each, path in files:
+                if size <= self._limit * 3 // 4 or used > time.time() - UNTOUCHED:
+                    break
+                Path(path).unlink(missing_ok=True)
+                size -= each
+
+    def _fetch(self, name: str, path: Path) -> bool:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                found = self.objects.fetch(name, file)
+                size = file.tell()
+            if found:
+                os.replace(temporary, path)
+                self._count(size)
+            return found
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+
+    def _count(self, size: int) -> None:
+        self._added += size
+        if self._added > self._limit // 16:
+            self._added = 0
+            threading.Thread(target=self.prune, daemon=True, name="cache").start()
+
+    def _marked(self, name: str, mark: str) -> bool:
+        return (self.folder / f"{name}{mark}").exists()
+
+    def _mark(self, name: str, mark: str) -> None:
+        path = self.folder / f"{name}{mark}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+
+class RemoteLayout(RecordingLayout):
+    """A recording's places in the cache; asking for one fetches what lies there."""
+
+    FILES = ("events", "chat", "resources", "video", "har", "demonstration", "processed")
+
+    def __init__(self, cache: Cache, name: str):
+        super().__init__(cache.folder / name)
+        self._cache, self._name = cache, name
+        self._places = {each: self.__dict__.pop(each) for each in self.FILES}
+
+    def __getattr__(self, name: str) -> Path:
+        if name not in RemoteLayout.FILES:
+            raise AttributeError(name)
+        return self._cache.path(self.name_of(self._places[name]), remember=True)
+
+    def blob(self, sha256: str) -> Path:
+        """As RecordingLayout's, fetched."""
+        for place in (self.blobs / sha256[:2] / sha256, self.derived_blob(sha256)):
+            if self._cache.path(self.name_of(place)).exists():
+                return place
+        return self.blobs / sha256[:2] / sha256
+
+    def name_of(self, path: Path) -> str:
+        """The object's name."""
+        return f"{self._name}/{path.relative_to(self.root).as_posix()}"
+
+
+class RemoteRecording(Recording):
+    """A recording in S3. What is damaged in the cache is fetched once more."""
+
+    def __init__(self, cache: Cache, recording_id: str):
+        """Raises NotFound when there is none."""
+        self.layout = RemoteLayout(cache, f"recordings/{recording_id}")
+        self._cache = cache
+        manifest = self.layout.manifest
+        if not cache.path(self.layout.name_of(manifest)).is_file():
+            raise NotFound(f"there is no recording {recording_id!r}")
+        try:
+            self.manifest = read_json(manifest, RecordingSchema())
+        except InputError:
+            cache.forget(self.layout.name_of(manifest))  # so that a mended one is seen
+            raise
+
+    def blob(self, sha256: str) -> bytes:
+        """As Recording's; raises StoreAway besides."""
+        try:
+            return super().blob(sha256)
+        except InputError:
+            if not self._cache.forget(self.layout.name_of(self.layout.blob(sha256))):
+                raise
+            return super().blob(sha256)
+
+
+def _files(folder: Path) -> Iterator[tuple[float, int, str]]:
+    """When each file was last used, its bytes, its path."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):
+                if entry.is_dir(follow_symlinks=False):
+                    yield from _files(Path(entry.path))
+                elif not entry.name.startswith("."):
+                    stat = entry.stat()
+                    yield stat.st_mtime, stat.st_size, entry.path

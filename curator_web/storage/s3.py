@@ -1,0 +1,79 @@
+"""Recordings, packages and exports in S3, so that server processes on several machines share them.
+
+The data folder then holds only what can be made again: the cache of recordings, and what is being worked on.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from curator_web.errors import InputError
+from recorder.reader import Recording
+
+from .files import S3Files
+from .objects import Objects
+from .recordings import RecordingStore, files_of, open_unlinked
+from .remote import CACHE_BYTES, Cache, RemoteRecording
+
+AT_ONCE = 8
+
+
+class S3Store(RecordingStore):
+    """Recordings by their id, under `recordings/<id>/` of an address in S3.
+
+    A recording's manifest is sent last: one without it is not there yet, and importing it again goes on.
+    """
+
+    def __init__(self, data_dir: Path | str, address: str, endpoint_url: str | None = None,
+                 cache_bytes: int = CACHE_BYTES):
+        """Raises InputError when the bucket is not there or the keys are wrong."""
+        super().__init__(data_dir)
+        self._objects = Objects(address, endpoint_url)
+        self._cache = Cache(self._objects, self.data_dir / "cache", cache_bytes)
+        self.files = S3Files(self._objects, self.data_dir)
+
+    def open(self, recording_id: str) -> Recording:
+        """As RecordingStore's; raises StoreAway besides, here and when the recording is read."""
+        self.path(recording_id)
+        return RemoteRecording(self._cache, recording_id)
+
+    def holds(self, recording_id: str) -> bool:
+        self.path(recording_id)
+        return self._cache.path(f"recordings/{recording_id}/recording.json").is_file()
+
+    def has_video(self, recording_id: str) -> bool:
+        self.path(recording_id)
+        return self._cache.exists(f"recordings/{recording_id}/video.webm")
+
+    def add(self, recording: Recording) -> None:
+        """As RecordingStore's; raises StoreAway besides."""
+        self.path(recording.id)
+        folder, held = f"recordings/{recording.id}", self.holds(recording.id)
+        sizes = self._objects.sizes(folder)
+        manifest = recording.layout.manifest.name
+
+        def send(source: Path, relative: Path) -> None:
+            name = relative.as_posix()
+            try:
+                with open_unlinked(source) as file:
+                    if file.seek(0, 2) != sizes.get(name):
+                        self._objects.send(f"{folder}/{name}", file)
+            except OSError as error:
+                raise InputError(f"{source}: cannot be read ({error.strerror})") from None
+
+        files = [pair for pair in files_of(recording.layout) if not held or len(pair[1].parts) > 1]
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="store") as pool:
+            list(pool.map(lambda pair: send(*pair), [pair for pair in files if pair[1].name != manifest]))
+        for source, relative in files:
+            if relative.name == manifest:
+                send(source, relative)
+
+    def keep(self, recording: Recording, content: bytes) -> str:
+        name = super().keep(recording, content)
+        place = recording.layout.derived_blob(name)
+        if place.exists():
+            with place.open("rb") as file:
+                self._objects.send(recording.layout.name_of(place), file)
+        return name
+
+    def secret(self) -> None:
+        """None: it is kept in the database, which all machines share."""

@@ -1,0 +1,26 @@
+"""What views need besides the request: the database, the store and who is asking."""
+
+from dataclasses import dataclass
+
+from flask import current_app
+
+from curator_web.db.database import Database
+from curator_web.jobs.queue import Jobs
+from curator_web.jobs.upload_service import Inbox
+from curator_web.storage.recordings import RecordingStore
+
+
+@dataclass(frozen=True)
+class Services:
+    """Opened once when the app is made."""
+
+    db: Database
+    store: RecordingStore
+    who: str
+    inbox: Inbox | None
+    jobs: Jobs
+
+
+def services() -> Services:
+    """Those of the current app."""
+    return current_app.extensions["demotape"]

@@ -1,0 +1,34 @@
+"""The lead's dashboard."""
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from werkzeug import Response
+
+from curator_web.demonstrations.figures import DAYS, figures, set_goal
+from curator_web.errors import InputError
+
+from . import charts
+from .accounts import lead
+from .context import services
+
+blueprint = Blueprint("dashboard", __name__)
+
+
+@blueprint.get("/dashboard")
+def show() -> str:
+    """The figures, with charts."""
+    lead()
+    found = figures(services().db)
+    bars, top = charts.by_day(found.days, ("submitted", "approved"))
+    return render_template("dashboard.html", figures=found, bars=bars, top=top, days=DAYS, width=charts.WIDTH,
+                           height=charts.HEIGHT, dropped_why=charts.shares(found.dropped_why),
+                           edited_how=charts.shares(found.edited_how))
+
+
+@blueprint.post("/dashboard/goal")
+def goal() -> Response:
+    """Set how many approved demonstrations are wanted."""
+    text = request.form.get("goal", "").strip()
+    if text and not text.isdecimal():
+        raise InputError(f"field goal: {text[:40]!r} is not a number")
+    set_goal(services().db, int(text[:20]) if text else None, lead())
+    return redirect(url_for(".show"), 303)

@@ -1,0 +1,155 @@
+"""Which edit a form of the review page means.
+
+A form says little, the edit all: what a retarget, a split or another picture brings is read from the recording here.
+What a form lacks or has wrong is found by the edit's schema.
+"""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flask import request
+
+from curator_web.demonstrations import library
+from curator_web.errors import InputError
+from pipeline.align import alternatives
+from pipeline.pages.targets import element_of
+from pipeline.turns import splitting
+from recorder.reader import Recording
+from schemas import BROWSER_INTENTS
+
+from .context import services
+from .forms import converted, parse_arguments
+
+_PLAIN = ("status", "utterance", "speaker", "other", "check")
+_ID_SHOWN = 80
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A sent form and what it is about."""
+
+    demonstration: str
+    turn_id: str
+
+    @property
+    def turns(self) -> list[dict]:
+        return library.current(services().db, self.demonstration)["turns"]
+
+    @property
+    def turn(self) -> dict:
+        """The turn that the form names; raises InputError when there is none."""
+        for turn in self.turns:
+            if turn["id"] == self.turn_id:
+                return turn
+        raise InputError(f"field turn: no turn {self.turn_id[:_ID_SHOWN]!r} in this demonstration")
+
+    @property
+    def action(self) -> dict:
+        """The same, which must not be a chat turn."""
+        if self.turn["type"] != "browser":
+            raise InputError(f"field turn: no action {self.turn_id[:_ID_SHOWN]!r} in this demonstration")
+        return self.turn
+
+    @property
+    def recording(self) -> Recording:
+        return services().store.open(library.review(services().db, self.demonstration).row.recording)
+
+
+def version_from_form() -> int:
+    """The version that a change was made on; raises InputError when the form does not say it."""
+    version = request.form.get("version", type=int)
+    if version is None:
+        raise InputError("field version: is needed")
+    return version
+
+
+def edit_from_form(demonstration_id: str) -> dict:
+    """The edit that the sent form means; raises InputError for one that cannot be meant."""
+    op = request.form.get("op", "")
+    asked = _Asked(demonstration_id, request.form.get("turn", ""))
+    if op in ("undo", "redo"):
+        return {"op": op}
+    if op in _WHOLE:
+        return _WHOLE[op](asked)
+    return {"op": op, "turn": asked.turn_id} | _FIELDS.get(op, _plain)(asked)
+
+
+def _plain(asked: _Asked) -> dict:
+    return {name: request.form[name] for name in _PLAIN if name in request.form}
+
+
+def _move(asked: _Asked) -> dict:
+    """By a place or more: counted from where the turn is now, not from where it was when the page was made, for keys
+    can be faster than answers."""
+    if "step" not in request.form:
+        return {"after": request.form.get("after") or None}
+    ids = [each["id"] for each in asked.turns]
+    if asked.turn_id not in ids:
+        return {"after": None}  # which the edit's check refuses
+    rest = [each for each in ids if each != asked.turn_id]
+    place = min(max(ids.index(asked.turn_id) + request.form.get("step", 0, int), 0), len(rest))
+    return {"after": rest[place - 1] if place else None}
+
+
+def _intent(asked: _Asked) -> dict:
+    intent = request.form.get("intent", "")
+    if intent not in BROWSER_INTENTS:
+        raise InputError(f"field intent: {intent[:40]!r} is none")
+    return {"intent": intent, "arguments": converted(asked.action, intent)}
+
+
+def _screenshot(asked: _Asked) -> dict:
+    """A screenshot of the recording by its blob, or a frame of its own video by the time, which is then kept."""
+    recording, turn = asked.recording, asked.action
+    if "frame" in request.form:
+        time, picture = alternatives.frame(recording, _number("frame"))
+        name = services().store.keep(recording, alternatives.as_file(picture))
+        return {"screenshot": name, "screenshot_time": time, "source": "video"}
+    name = request.form.get("screenshot", "")
+    for row in alternatives.screenshots(recording, turn):
+        if row["screenshot"] == name:
+            return {"screenshot": name, "screenshot_time": row["time"], "source": "captured"}
+    raise InputError("field screenshot: no such picture around this turn")
+
+
+def _add(asked: _Asked) -> dict:
+    """A new chat turn behind the one that the form names, at its time."""
+    name = f"said-{secrets.token_hex(6)}"
+    turn = {"id": name, "type": "chat", "timestamp": asked.turn["timestamp"],
+            "speaker": request.form.get("speaker", ""), "utterance": request.form.get("utterance", "").strip(),
+            "checks": [], "dropped": False}
+    if not turn["utterance"]:
+        raise InputError("field utterance: is needed")
+    return {"op": "add", "turn": name, "after": asked.turn_id, "added": turn}
+
+
+def _fix(asked: _Asked) -> dict:
+    """The edit that a check of the turn offers; the form gives the check's kind."""
+    kind = request.form.get("check", "")
+    for check in asked.turn["checks"]:
+        if check["kind"] == kind and check.get("fix"):
+            return check["fix"]
+    raise InputError(f"field check: no {kind[:40]!r} with a fix at this turn; it may have been settled meanwhile")
+
+
+def _number(name: str) -> float:
+    value = request.form.get(name, type=float)
+    if value is None or not abs(value) < 1e9:
+        raise InputError(f"field {name}: must be a number of seconds")
+    return value
+
+
+_FIELDS: dict[str, Callable[[_Asked], dict]] = {
+    "move": _move,
+    "retarget": lambda asked: {"element": element_of(asked.recording, asked.action.get("state") or {},
+                                                     request.form.get("uid", ""))},
+    "set_arguments": lambda asked: {"arguments": parse_arguments(asked.action["intent"], request.form)},
+    "set_intent": _intent,
+    "set_screenshot": _screenshot,
+}
+_WHOLE: dict[str, Callable[[_Asked], dict]] = {
+    "add": _add,
+    "fix": _fix,
+    "split": lambda asked: splitting.split(asked.recording, asked.action, int(_number("event"))),
+}

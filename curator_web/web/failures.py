@@ -1,0 +1,77 @@
+"""Answers to requests that fail: a page, a notice inside the page, or JSON. Only our own errors' words are shown."""
+
+import logging
+
+from flask import Flask, Response, jsonify, make_response, render_template, request
+from werkzeug.exceptions import HTTPException
+
+from curator_web.errors import (
+    Conflict,
+    DemotapeError,
+    InputError,
+    NotAllowed,
+    NotFound,
+    NotSignedIn,
+    StoreAway,
+    TooManyTries,
+)
+
+WORDS = {
+    400: ("That did not work", "The request was not understood."),
+    401: ("Not signed in", "This needs to be signed in."),
+    403: ("Not allowed", "The request was refused."),
+    404: ("Not found", "There is no page at this address."),
+    405: ("Not allowed", "This address cannot be used in that way."),
+    409: ("Not saved", "Somebody changed this demonstration meanwhile."),
+    413: ("Too large", "What was sent is too large."),
+    429: ("Wait a little", "Too many tries."),
+    503: ("Not to be had now", "The server cannot answer this at the moment. Try again in a while."),
+    500: ("Something went wrong", "The fault is in demotape, and it is noted in the server's log. Nothing was saved."),
+}
+_log = logging.getLogger(__name__)
+EXPIRED = "This page is too old to save from. Reload it and try again."
+CODES = ((NotFound, 404), (NotSignedIn, 401), (NotAllowed, 403), (TooManyTries, 429), (InputError, 400),
+         (Conflict, 409))
+
+
+def register(app: Flask) -> None:
+    """Handle our own errors and Flask's."""
+    app.register_error_handler(DemotapeError, _own_error)
+    app.register_error_handler(HTTPException, _http_error)
+
+
+def _own_error(error: DemotapeError) -> Response:
+    if isinstance(error, StoreAway):
+        _log.error("%s", error)
+        return _answer(503, _sentence(StoreAway.told))
+    code = next((code for kind, code in CODES if isinstance(error, kind)), 500)
+    return _answer(code, _sentence(str(error)))
+
+
+def _http_error(error: HTTPException) -> Response:
+    code = error.code or 500
+    if 300 <= code < 400:
+        return error.get_response()
+    if error.description and code == 400 and "CSRF" in error.description:
+        return _answer(400, EXPIRED)
+    details = getattr(error, "data", None) or {}
+    return _answer(code, WORDS.get(code, WORDS[400])[1], details.get("messages"))
+
+
+def _answer(code: int, message: str, fields: dict | None = None) -> Response:
+    title = WORDS.get(code, WORDS[400])[0]
+    if request.path.startswith("/api/"):
+        body = {"code": code, "message": message} | ({"errors": fields} if fields else {})
+        return make_response(jsonify(body), code)
+    if request.headers.get("HX-Request"):
+        response = make_response(render_template("_notice.html", code=code, title=title, message=message), code)
+        response.headers["HX-Retarget"] = "#notice"
+        response.headers["HX-Reswap"] = "innerHTML"
+        return response
+    return make_response(render_template("error.html", code=code, title=title, message=message), code)
+
+
+def _sentence(message: str) -> str:
+    """Our errors are lower-case lines; on a page they are sentences."""
+    message = message[:1].upper() + message[1:]
+    return message if message.endswith((".", "!", "?")) else message + "."

@@ -1,0 +1,96 @@
+"""What was changed in a demonstration: as recorded beside as curated, and the log of edits with who and when."""
+
+import json
+from dataclasses import dataclass
+
+from flask import Blueprint, render_template
+
+from curator_web.db.models import Edit
+from curator_web.demonstrations import editing, library
+from pipeline.turns.edits import standing
+
+from .context import services
+from .presentation import ReviewView, TurnView, clock
+
+blueprint = Blueprint("history", __name__)
+SHOWN = 300  # characters of a value
+_LEFT_OUT = {"dropped", "checks", "events"}
+_DID = {"drop": "Dropped", "restore": "Restored", "move": "Moved", "set_intent": "Intent changed",
+        "set_arguments": "Arguments changed", "set_utterance": "Utterance changed", "set_speaker": "Speaker changed",
+        "retarget": "Another target", "set_screenshot": "Another picture", "set_screenshot_status": "Picture marked",
+        "add": "Chat turn added", "merge": "Merged", "split": "Split", "settle": "Check settled", "undo": "Undone",
+        "redo": "Redone"}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One turn that is not as it was recorded. `what`: new, dropped, moved, edited, merged away; `fields`: (name,
+    before, after) of each change."""
+
+    turn: TurnView | None
+    label: str
+    what: tuple[str, ...]
+    fields: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """One edit of the log; `turn`: the one it is about, if that is still there."""
+
+    edit: Edit
+    turn: TurnView | None
+    undone: bool
+
+    @property
+    def did(self) -> str:
+        """What was done, in words."""
+        return _DID.get(self.edit.content["op"], self.edit.content["op"])
+
+
+@blueprint.get("/demonstrations/<demonstration_id>/changes")
+def changes(demonstration_id: str) -> str:
+    """The recorded turns and the curated ones compared, and every edit ever made."""
+    review = library.review(services().db, demonstration_id)
+    found = ReviewView(review)
+    log = editing.edit_log(services().db, demonstration_id)
+    in_force, turns = {number for number, _ in standing(review.edits)}, {turn.id: turn for turn in found.turns}
+    lines = [LogLine(edit, turns.get(edit.content.get("turn")),
+                     edit.number not in in_force and edit.content["op"] not in ("undo", "redo"))
+             for edit in reversed(log)]
+    return render_template("changes.html", row=found.row, differences=differences(review.base["turns"], found),
+                           log=lines)
+
+
+def differences(base: list[dict], found: ReviewView) -> list[Difference]:
+    """Every turn that a person changed, in the curated order; then those that were merged into others."""
+    rows = [Difference(turn, f"{turn.kind} {turn.label}", _what(turn), _fields(turn))
+            for turn in found.turns if _what(turn)]
+    present = {turn.id for turn in found.turns}
+    gone = [Difference(None, f"{turn.get('intent', 'say')} at {clock(turn['timestamp'])}", ("merged into another",))
+            for turn in base if turn["id"] not in present]
+    return rows + gone
+
+
+def _what(turn: TurnView) -> tuple[str, ...]:
+    if turn.original is None:
+        return ("new",)
+    dropped = {(False, True): ("dropped",), (True, False): ("restored",)}.get(
+        (turn.original["dropped"], turn.turn["dropped"]), ())
+    return (*dropped, *(("moved",) if turn.moved else ()), *(("edited",) if _fields(turn) else ()))
+
+
+def _fields(turn: TurnView) -> tuple[tuple[str, str, str], ...]:
+    if turn.original is None:
+        return ()
+    before, after = _flat(turn.original), _flat(turn.turn)
+    return tuple((name, before.get(name, ""), after.get(name, ""))
+                 for name in dict.fromkeys([*before, *after]) if before.get(name, "") != after.get(name, ""))
+
+
+def _flat(value: object, name: str = "") -> dict[str, str]:
+    """All that a turn says, by dotted names, as text."""
+    if isinstance(value, dict):
+        return {key: text for part, inner in value.items() if name or part not in _LEFT_OUT
+                for key, text in _flat(inner, f"{name}.{part}" if name else part).items()}
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return {name: text if len(text) <= SHOWN else text[:SHOWN] + "…"}

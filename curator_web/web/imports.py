@@ -1,0 +1,72 @@
+"""Packages dropped on the page: kept under a name of our own, then received, processed and imported as jobs."""
+
+import os
+import secrets
+import tempfile
+from pathlib import Path
+
+from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from werkzeug.datastructures import FileStorage
+
+from curator_web.errors import InputError, NotFound
+from curator_web.jobs.upload_service import KIND, SIZE_LIMIT
+
+from .accounts import account
+from .context import services
+
+blueprint = Blueprint("imports", __name__)
+FILES_LIMIT = 100
+NAME_LENGTH = 100
+PIECE = 1 << 20
+
+
+@blueprint.get("/import")
+def show() -> str:
+    """The place to drop packages on, and what became of those before; asked by htmx, only these."""
+    jobs = services().jobs.latest(KIND)
+    if request.headers.get("HX-Request"):
+        return render_template("_jobs.html", jobs=jobs, here=url_for(".show"))
+    return render_template("import.html", jobs=jobs, here=url_for(".show"), limit=SIZE_LIMIT >> 30,
+                           takes=services().inbox is not None)
+
+
+@blueprint.post("/import")
+def receive() -> Response:
+    """Take packages and begin to import them."""
+    if services().inbox is None:
+        raise NotFound("this review app takes no packages")
+    files = [file for file in request.files.getlist("package") if file.filename]
+    if not 0 < len(files) <= FILES_LIMIT:
+        raise InputError(f"field package: choose 1 to {FILES_LIMIT} packages (zip files) first")
+    for file in files:
+        who = account().name
+        services().jobs.add(KIND, who, {"file": _keep(file), "name": _shown(file.filename), "who": who})
+    if request.headers.get("HX-Request"):
+        return make_response(show())
+    return redirect(url_for(".show"), 303)
+
+
+receive.takes_up_to = SIZE_LIMIT  # told to accounts.py, which lets so much through once it is known who sends it
+
+
+def _keep(file: FileStorage) -> str:
+    """Write the package under a name that the sender has no say in; returns the name."""
+    if file.stream.read(4) != b"PK\x03\x04":
+        raise InputError(f"{_shown(file.filename)}: not a zip file")
+    file.stream.seek(0)
+    name, store = f"uploads/dropped-{secrets.token_hex(12)}.zip", services().store
+    descriptor, temporary = tempfile.mkstemp(dir=store.data_dir, prefix=".tmp-")
+    try:
+        with os.fdopen(descriptor, "wb") as kept:
+            file.save(kept, PIECE)
+            kept.flush()
+            os.fsync(kept.fileno())
+        store.files.keep(name, Path(temporary))
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+    return name
+
+
+def _shown(filename: str) -> str:
+    """The sender's name for the file, to tell it from others; it never becomes a path."""
+    return "".join(c for c in filename.replace("\\", "/").rpartition("/")[2] if c.isprintable())[:NAME_LENGTH]

@@ -1,0 +1,112 @@
+"""The same moment in other ways: the own video's frame, what came after, other pictures, places to split typing."""
+
+from dataclasses import dataclass, field, replace
+
+from flask import Blueprint, Response, request
+
+from curator_web.errors import InputError
+from pipeline.align import alternatives
+from pipeline.pages.targets import candidates
+from pipeline.turns import splitting
+from recorder.reader import Recording
+
+from . import tree
+from .blobs import immutable
+from .context import services
+from .presentation import ReviewView, TurnView
+
+VIEWS = ("screenshot", "after", "dom", "video", "compare", "targets", "tree", "pictures",
+         "split")
+blueprint = Blueprint("moments", __name__)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What a view of one turn shows besides the turn.
+
+    `after`: the next turn of the same tab with a screenshot. `frame`: time of the video's frame, seconds, None without
+    a video; `painted`: when that frame was; `similarity`: SSIM of it and the screenshot.
+    """
+
+    view: str
+    video: bool = False  # whether there is one
+    after: TurnView | None = None
+    frame: float | None = None
+    painted: float | None = None
+    similarity: float | None = None
+    targets: list[dict] = field(default_factory=list)
+    lines: list[tree.Line] = field(default_factory=list)
+    screenshots: list[dict] = field(default_factory=list)
+    frames: list[float] = field(default_factory=list)
+    breaks: list[dict] = field(default_factory=list)
+
+
+@blueprint.get("/frames/<recording_id>/<int:milliseconds>")
+def frame(recording_id: str, milliseconds: int) -> Response:
+    """What the recording's own video shows at a time, as a picture."""
+    recording = services().store.open(recording_id)
+    return immutable(alternatives.as_file(alternatives.frame(recording, milliseconds / 1000)[1]), "image/jpeg")
+
+
+def moment(found: ReviewView, view: str) -> Moment:
+    """What the selected turn's view needs; raises InputError for a view that does not exist."""
+    if view not in VIEWS:
+        raise InputError(f"view: {view[:40]!r} is none; {', '.join(VIEWS)} are")
+    turn = found.selected
+    if turn is None or turn.is_chat or not turn.state:
+        return Moment("screenshot")
+    store, name = services().store, found.row.recording
+    plain = Moment(view, store.has_video(name), _after(found, turn))
+    return replace(plain, **_SHOWN[view](turn, store.open(name), plain)) if view in _SHOWN else plain
+
+
+def _frame(turn: TurnView, recording: Recording, plain: Moment) -> dict:
+    if not plain.video:
+        return {}
+    time = _time(turn)
+    painted, picture = alternatives.frame(recording, time)
+    return {"frame": time, "painted": painted, "similarity": alternatives.similarity(recording, turn.state, picture)}
+
+
+def _pictures(turn: TurnView, recording: Recording, plain: Moment) -> dict:
+    times = [turn.turn["timestamp"] - before for before in alternatives.BEFORE] if plain.video else []
+    return {"screenshots": alternatives.screenshots(recording, turn.turn),
+            "frames": [each for each in times if each >= 0]}
+
+
+_SHOWN = {
+    "video": _frame,
+    "compare": _frame,
+    "pictures": _pictures,
+    "targets": lambda turn, recording, _: {"targets": _targets(turn, recording)},
+    "tree": lambda turn, recording, _: {"targets": _targets(turn, recording), "lines": _lines(turn, recording)},
+    "split": lambda turn, recording, _: {"breaks": splitting.breaks(recording, turn.turn)},
+}
+
+
+def _time(turn: TurnView) -> float:
+    """The moment that a turn's picture shows, seconds of the recording."""
+    taken = turn.state["screenshot_time"]
+    return turn.turn["timestamp"] if taken is None else min(taken, turn.turn["timestamp"])
+
+
+def _after(found: ReviewView, turn: TurnView) -> TurnView | None:
+    later = found.turns[turn.number:]
+    return next((each for each in later if each.state.get("screenshot") and each.state["tab"] == turn.state["tab"]),
+                None)
+
+
+def _lines(turn: TurnView, recording: Recording) -> list[tree.Line]:
+    """The page, opened at the present target."""
+    found = tree.of_state(recording, turn.state)
+    return found.lines(opened=found.way(found.find((turn.turn["element"] or {}).get("uid"))))
+
+
+def _targets(turn: TurnView, recording: Recording) -> list[dict]:
+    """What a turn can be about: what a person could act on, or all that was in sight; each with a number."""
+    rows = candidates(recording, turn.state)
+    present = (turn.turn["element"] or {}).get("uid")
+    if not request.args.get("all"):
+        rows = [row for row in rows if row["clickable"] or row["uid"] == present]
+    return [row | {"number": number, "present": row["uid"] == present,
+                   "area": row["bbox"]["width"] * row["bbox"]["height"]} for number, row in enumerate(rows, 1)]

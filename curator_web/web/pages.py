@@ -1,0 +1,104 @@
+"""The pages: the list of demonstrations and the review page, with the changes that are made there."""
+
+from flask import Blueprint, make_response, redirect, render_template, request, url_for
+from werkzeug import Response
+
+from curator_web import users
+from curator_web.db.models import DRAFT, ORDERS, STATUSES
+from curator_web.demonstrations import comments, editing, leases, library, workflow
+from curator_web.demonstrations.listing import COUNT_LIMIT, listing, read_filter, sites
+from pipeline.checks import KINDS
+from pipeline.turns.edits import standing
+from schemas import BROWSER_INTENTS, INTENTS
+from schemas.recording import SPEAKERS
+
+from .accounts import account
+from .context import services
+from .edit_forms import edit_from_form, version_from_form
+from .forms import MODIFIERS
+from .moments import moment
+from .presentation import ReviewView
+
+blueprint = Blueprint("pages", __name__)
+
+
+@blueprint.get("/")
+def index() -> str:
+    """The list, searched and filtered by the URL."""
+    db, sought = services().db, read_filter(request.args)
+    page = listing(db, sought)
+    if request.headers.get("HX-Request"):
+        return render_template("_rows.html", page=page, sought=sought, count_limit=COUNT_LIMIT, people=_people())
+    return render_template(
+        "list.html", page=page, sought=sought, statuses=STATUSES, intents=INTENTS, kinds=KINDS, sites=sites(db),
+        orders=ORDERS, people=_people(), count_limit=COUNT_LIMIT, questions=len(comments.questions_for(db, account())))
+
+
+def _people() -> list[str]:
+    return [user.name for user in users.everybody(services().db)]
+
+
+@blueprint.get("/demonstrations/<demonstration_id>")
+def review(demonstration_id: str) -> str:
+    """The review page; asked by htmx, only the selected turn."""
+    template = "_turn.html" if request.headers.get("HX-Request") else "review.html"
+    return _render(template, demonstration_id, request.args.get("turn"), request.args.get("view", "screenshot"))
+
+
+@blueprint.post("/demonstrations/<demonstration_id>/edits")
+def edit(demonstration_id: str) -> str | Response:
+    """Save one edit at once; asked by htmx, answer the page's whole working area."""
+    change = edit_from_form(demonstration_id)
+    steps_back = change["op"] in ("undo", "redo")
+    before = library.review(services().db, demonstration_id).edits if steps_back else []
+    workflow.edit(services().db, demonstration_id, change, version_from_form(), account(),
+                  request.form.get("key") or None)
+    selected = request.form.get("selected")
+    if steps_back:
+        selected = _touched(before, [*before, change]) or selected
+    elif change["op"] in ("add", "merge"):
+        selected = change["turn"]
+    return _after_change(demonstration_id, selected)
+
+
+@blueprint.post("/demonstrations/<demonstration_id>/status")
+def status(demonstration_id: str) -> str | Response:
+    """Change the status; in a team, who is done with a demonstration gets the next one at once."""
+    db, given, who = services().db, request.form.get("status", ""), account()
+    workflow.change_status(db, demonstration_id, given, version_from_form(), who, request.form.get("reason", ""))
+    if who.alone or given == DRAFT:
+        return _after_change(demonstration_id, request.form.get("selected"))
+    following = leases.take_next(db, who, after=demonstration_id)
+    address = (url_for(".review", demonstration_id=following.id, done=demonstration_id) if following
+               else url_for(".index", done=demonstration_id))
+    if not request.headers.get("HX-Request"):
+        return redirect(address, 303)
+    response = make_response("")
+    response.headers["HX-Redirect"] = address
+    return response
+
+
+def _after_change(demonstration_id: str, selected: str | None) -> str | Response:
+    address = url_for(".review", demonstration_id=demonstration_id, turn=selected or None)
+    if not request.headers.get("HX-Request"):
+        return redirect(address, 303)
+    response = make_response(_render("_workspace.html", demonstration_id, selected or None, "screenshot"))
+    response.headers["HX-Replace-Url"] = address
+    return response
+
+
+def _touched(before: list[dict], after: list[dict]) -> str | None:
+    """The turn of the edit that an undo took back or a redo brought back, so that one sees what happened."""
+    longer, shorter = sorted((standing(before), standing(after)), key=len, reverse=True)
+    return longer[-1][1]["turn"] if len(longer) > len(shorter) else None
+
+
+def _render(template: str, demonstration_id: str, selected: str | None, view: str) -> str:
+    db = services().db
+    found = ReviewView(library.review(db, demonstration_id), selected)
+    shown = moment(found, view)
+    return render_template(
+        template, review=found, row=found.row, turn=found.selected, moment=shown, view=shown.view,
+        actions=workflow.actions(found.row, account()), comments=comments.comments_of(db, demonstration_id),
+        holder=leases.holder(found.row), intents=BROWSER_INTENTS, speakers=SPEAKERS, modifiers=MODIFIERS,
+        last_change=editing.last_status_change(db, demonstration_id) if found.row.status != DRAFT else None)

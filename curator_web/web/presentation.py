@@ -1,0 +1,211 @@
+"""What the review page shows of a demonstration: plain view objects for the templates."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from curator_web.demonstrations.library import Review
+from curator_web.demonstrations.summary import changed, moved
+from curator_web.errors import NotFound
+from pipeline.turns.edits import undo_depths
+
+from .forms import FormField, argument_fields
+
+FAMILIES = {
+    "pointer": ("click", "dblclick", "hover", "drag"),
+    "typing": ("textInput", "change", "press", "copy", "paste", "upload"),
+    "page": ("load", "back", "forward", "reload", "submit"),
+    "tab": ("tabcreate", "tabremove", "tabswitch"),
+    "other": ("scroll", "dialog"),
+}
+FAMILY = {intent: family for family, intents in FAMILIES.items() for intent in intents}
+LABEL_LENGTH = 160
+
+
+@dataclass(frozen=True)
+class TurnView:
+    """One turn in its place."""
+
+    turn: dict
+    number: int
+    base_number: int | None
+    changed: bool
+    moved: bool
+    original: dict | None
+    merges_into: str | None = None  # id of the typing into the same field right before it
+
+    @property
+    def id(self) -> str:
+        return self.turn["id"]
+
+    @property
+    def is_chat(self) -> bool:
+        return self.turn["type"] == "chat"
+
+    @property
+    def kind(self) -> str:
+        """The intent, or the speaker."""
+        return self.turn["speaker"] if self.is_chat else self.turn["intent"]
+
+    @property
+    def family(self) -> str:
+        """Which colour the kind has."""
+        return "say" if self.is_chat else FAMILY[self.turn["intent"]]
+
+    @property
+    def state(self) -> dict:
+        return self.turn.get("state") or {}
+
+    @property
+    def label(self) -> str:
+        """What the turn acted on, in a few words."""
+        if self.is_chat:
+            return self.turn["utterance"]
+        return _shorten(_target(self.turn.get("element")) or _value(self.turn) or self.state.get("title") or "")
+
+    @property
+    def detail(self) -> str:
+        """What was entered or chosen, when the label does not say it."""
+        value = "" if self.is_chat else _shorten(_value(self.turn))
+        return "" if value == self.label else value
+
+    @property
+    def time(self) -> str:
+        return clock(self.turn["timestamp"])
+
+    @cached_property
+    def fields(self) -> list[FormField]:
+        return [] if self.is_chat else argument_fields(self.turn["intent"], self.turn["arguments"])
+
+    @cached_property
+    def original_fields(self) -> dict[str, FormField]:
+        """The form as the pipeline made it, to show what a fix replaced; empty for an unchanged intent or turn."""
+        if not self.original or self.is_chat or self.original["intent"] != self.turn["intent"]:
+            return {}
+        return {field.name: field for field in argument_fields(self.original["intent"], self.original["arguments"])}
+
+    @property
+    def first_fix(self) -> dict | None:
+        """The first check that has a fix ready."""
+        return next((check for check in self.turn["checks"] if check.get("fix")), None)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """The screenshot's place on the page, in CSS pixels."""
+        viewport = self.state.get("viewport") or {}
+        return viewport.get("width") or 1280, viewport.get("height") or 720
+
+    @property
+    def box(self) -> dict | None:
+        return (self.turn.get("element") or {}).get("bbox")
+
+    @property
+    def points(self) -> list[tuple[float, float]]:
+        """Where the pointer was: once, or for a drag where it began and where it ended."""
+        if self.family != "pointer":
+            return []
+        arguments = self.turn["arguments"]
+        places = [arguments["from"], arguments["to"]] if self.kind == "drag" else [arguments]
+        return [(place["x"], place["y"]) for place in places if None not in (place["x"], place["y"])]
+
+    @cached_property
+    def key(self) -> str:
+        """Changes with the turn's content, so that a field on the page is replaced exactly when it is outdated."""
+        return "t" + hashlib.sha256(json.dumps(self.turn, sort_keys=True).encode()).hexdigest()[:12]
+
+
+class ReviewView:
+    """A demonstration with one turn selected."""
+
+    def __init__(self, review: Review, selected: str | None = None):
+        """Raises NotFound when there is no turn of the selected id."""
+        self.row = review.row
+        base = {turn["id"]: (number, turn) for number, turn in enumerate(review.base["turns"], 1)}
+        turns = review.current()["turns"]
+        touched, displaced = changed(review.base["turns"], turns), moved(review.edits)
+        self.turns = [TurnView(turn, number, *base.get(turn["id"], (None, None))[:1], turn["id"] in touched,
+                               turn["id"] in displaced, base.get(turn["id"], (None, None))[1], into)
+                      for number, (turn, into) in enumerate(zip(turns, _typing_before(turns), strict=True), 1)]
+        self.undos, self.redos = undo_depths(review.edits)
+        self.selected = self._find(selected)
+        self.locked = self.row.status in ("approved", "invalid")
+
+    def _find(self, turn_id: str | None) -> TurnView | None:
+        if turn_id is None:
+            return self.turns[0] if self.turns else None
+        for turn in self.turns:
+            if turn.id == turn_id:
+                return turn
+        raise NotFound(f"there is no turn {turn_id[:80]!r} in this demonstration")
+
+
+def _typing_before(turns: list[dict]) -> list[str | None]:
+    """For each turn the id of the one right before it, if both are typing into the same field."""
+    fields = [(turn["intent"], (turn["element"] or {}).get("uid")) if turn["type"] == "browser" else None
+              for turn in turns]
+    return [None, *(before["id"] if one == other and one and one[0] == "textInput" and one[1] else None
+                    for before, one, other in zip(turns, fields, fields[1:], strict=False))][:len(turns)]
+
+
+def told(edit: dict) -> str:
+    """What a fix would do, in a few words for its button."""
+    words = {"drop": "Drop it", "move": "Move it", "set_utterance": "Correct it", "retarget": "Change the target",
+             "set_arguments": "Correct it", "set_screenshot": "Change the picture", "set_intent": "Change the intent",
+             "set_screenshot_status": "Mark it broken"}
+    return words.get(edit["op"], "Fix it")
+
+
+def clock(seconds: float) -> str:
+    """A time since the start as m:ss.t."""
+    tenths = round(seconds * 10)
+    sign, tenths = ("−", -tenths) if tenths < 0 else ("", tenths)
+    minutes, rest = divmod(tenths, 600)
+    return f"{sign}{minutes}:{rest // 10:02d}.{rest % 10}"
+
+
+def when(time: datetime) -> str:
+    """Day and time where the server stands."""
+    local = time.astimezone()
+    return f"{local.day} {local:%b %Y, %H:%M}"
+
+
+def time_of_day(time: datetime) -> str:
+    """Hours, minutes and seconds where the server stands."""
+    return f"{time.astimezone():%H:%M:%S}"
+
+
+def _target(element: dict | None) -> str:
+    if not element:
+        return ""
+    return element["name"] or element["text"] or element["attributes"].get("placeholder") or f"<{element['tag']}>"
+
+
+def _value(turn: dict) -> str:
+    """The argument that says most about a turn."""
+    arguments, intent = turn["arguments"], turn["intent"]
+    if intent in ("textInput", "copy", "paste"):
+        return f"“{arguments['text']}”"
+    if intent == "change":
+        if arguments.get("checked") is not None and "value" not in arguments:
+            return "checked" if arguments["checked"] else "not checked"
+        return f"“{arguments.get('label') or arguments.get('value') or ''}”"
+    if intent == "scroll":
+        return f"to {arguments['x']:.0f}, {arguments['y']:.0f}"
+    if intent in ("tabcreate", "tabremove"):
+        return f"tab {arguments['tab']}"
+    if intent == "tabswitch":
+        return f"to tab {arguments['target']}"
+    if intent == "upload":
+        return ", ".join(arguments["files"])
+    if intent == "dialog":
+        return f"{arguments['message']} ({'accepted' if arguments['accepted'] else 'dismissed'})"
+    if intent == "load":
+        return arguments["url"].removeprefix("https://").removeprefix("http://")
+    return arguments.get("key", "")
+
+
+def _shorten(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= LABEL_LENGTH else text[:LABEL_LENGTH - 1] + "…"

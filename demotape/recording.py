@@ -1,0 +1,103 @@
+"""`demotape record`: a person acts in a window, the recorder writes; Stop, Ctrl-C or closing a window ends it."""
+
+import asyncio
+import shutil
+import signal
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from playwright.async_api import BrowserContext, Page, async_playwright
+from playwright.async_api import Error as PlaywrightError
+
+from recorder import Recorder
+from recorder.browser.launch import has_display, launch
+from recorder.control import ControlPage
+from schemas import InputError
+
+_VIEWPORT = {"width": 1280, "height": 720}
+
+
+async def record(url: str | None, directory: Path, task: str, *, headless: bool, connect: str | None,
+                 say: Callable[[str], None], **options) -> Recorder:
+    """Record until the person ends it; returns the recorder with what it has to report. `options`: the Recorder's.
+
+    Raises InputError when the address cannot be opened (the empty recording is then removed), when there is no
+    display for a window, or when nothing listens at `connect`.
+    """
+    if not connect and not headless and not has_display():
+        raise InputError("there is no display to show a browser window; use --headless or --connect CDP_URL")
+    async with AsyncExitStack() as stack:
+        playwright = await stack.enter_async_context(async_playwright())
+        context = await _context(playwright, headless, connect)
+        ended = _ended(context)
+        page = context.pages[0] if context.pages else await context.new_page()
+        refused = None
+        async with Recorder(context, directory, task, **options) as recorder, AsyncExitStack() as beside:
+            if not headless and not connect:
+                await beside.enter_async_context(ControlPage(context.browser, recorder, ended.set, task=task))
+                await page.bring_to_front()
+            refused = await _open(page, url) if url else None
+            if not refused:
+                say("Recording. Close the window or press Ctrl-C to end.")
+                await _first(ended, recorder.stopped)
+        if refused:
+            shutil.rmtree(directory, ignore_errors=True)  # it was new, and holds nothing
+            raise refused
+        if not connect:
+            await context.browser.close()
+        return recorder
+
+
+async def _context(playwright, headless: bool, connect: str | None) -> BrowserContext:
+    if not connect:
+        browser = await launch(playwright, headless=headless)
+        return await browser.new_context(**({"viewport": _VIEWPORT} if headless else {"no_viewport": True}))
+    try:
+        browser = await playwright.chromium.connect_over_cdp(connect)
+    except PlaywrightError as error:
+        raise InputError(f"{connect}: no Chromium answers there; start one with --remote-debugging-port "
+                         f"({_reason(error)})") from None
+    return browser.contexts[0] if browser.contexts else await browser.new_context()
+
+
+def _ended(context: BrowserContext) -> asyncio.Event:
+    """Set when the person presses Ctrl-C, closes the last page, or the browser goes away."""
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ended.set)
+    context.on("close", lambda _: ended.set())
+    if context.browser:
+        context.browser.on("disconnected", lambda _: ended.set())
+
+    def watch(page: Page) -> None:
+        page.on("close", lambda _: None if context.pages else ended.set())
+
+    context.on("page", watch)
+    for page in context.pages:
+        watch(page)
+    return ended
+
+
+async def _first(*events: asyncio.Event) -> None:
+    """Wait until one of the events is set."""
+    waiting = [asyncio.ensure_future(event.wait()) for event in events]
+    await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    for each in waiting:
+        each.cancel()
+
+
+async def _open(page: Page, url: str) -> InputError | None:
+    """Go to an address; returns what to tell when that is not possible."""
+    try:
+        await page.goto(url, wait_until="commit")
+    except PlaywrightError as error:
+        return InputError(f"{url}: cannot be opened ({_reason(error)})")
+    return None
+
+
+def _reason(error: PlaywrightError) -> str:
+    """The first line of a browser's error, without the call that failed."""
+    line = error.message.splitlines()[0] if error.message else "no reason given"
+    return line.removeprefix("Page.goto: ").removeprefix("BrowserType.connect_over_cdp: ").split(" at http")[0][:200]

@@ -1,0 +1,74 @@
+"""Pictures that a turn could be shown with: screenshots of the same tab around it, and frames of the own video."""
+
+from bisect import bisect_left
+
+import av
+import cv2
+import numpy as np
+
+from recorder.reader import Recording
+from schemas import InputError
+
+from .placing import encode
+from .screenshots import decode, work_shape
+from .ssim import ssim
+
+_AROUND = 6  # screenshots before and after a turn
+BEFORE = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0)  # seconds before the action at which frames are offered
+
+
+def screenshots(recording: Recording, turn: dict) -> list[dict]:
+    """Screenshots of the turn's tab, those nearest to it in time, by time and each once: {screenshot, time}."""
+    state = turn.get("state")
+    if not state:
+        return []
+    times: dict[str, float] = {}
+    for event in recording.events:
+        other = event["state"]
+        if other and other["screenshot"] and other["tab"] == state["tab"]:
+            taken = event["time"] if other["screenshot_time"] is None else other["screenshot_time"]
+            times.setdefault(other["screenshot"], taken)
+    rows = sorted((time, name) for name, time in times.items())
+    place = bisect_left(rows, (turn["timestamp"], ""))
+    return [{"screenshot": name, "time": time} for time, name in rows[max(0, place - _AROUND):place + _AROUND]]
+
+
+def frame(recording: Recording, time: float) -> tuple[float, np.ndarray]:
+    """What the own video shows at a time of the recording: when that was painted, and the picture (BGR, uint8).
+
+    Before the first frame, the first one. Raises InputError when there is no video or it cannot be read.
+    """
+    path = recording.layout.video
+    try:
+        with av.open(str(path)) as container:
+            stream = container.streams.video[0]
+            container.seek(max(0, int(time / stream.time_base)), stream=stream, backward=True)
+            shown = None
+            for each in container.decode(stream):
+                if shown is not None and each.time > time + 1e-6:
+                    break
+                shown = each
+            if shown is None:
+                raise InputError(f"{path}: the video holds no frames")
+            return round(float(shown.time), 4), shown.to_ndarray(format="bgr24")
+    except (av.FFmpegError, OSError, IndexError) as error:
+        raise InputError(f"{path}: the video cannot be read ({error})") from None
+
+
+def as_file(picture: np.ndarray) -> bytes:
+    """A frame (BGR) as the bytes of a picture file."""
+    return encode(picture)
+
+
+def similarity(recording: Recording, state: dict, picture: np.ndarray) -> float | None:
+    """SSIM of a state's screenshot and a frame (BGR), at the size that alignment works with; None without a screenshot.
+
+    Raises InputError when the screenshot's blob is missing.
+    """
+    taken = decode(recording.blob(state["screenshot"])) if state["screenshot"] else None
+    if taken is None:
+        return None
+    viewport = state["viewport"]
+    shape = work_shape((viewport["width"], viewport["height"])) if viewport["width"] else work_shape(taken.shape[::-1])
+    grey = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
+    return ssim(*(cv2.resize(each, shape[::-1], interpolation=cv2.INTER_AREA) for each in (taken, grey)))

@@ -1,0 +1,76 @@
+"""Which picture shows each turn's state, and where the turn is in the video.
+
+With an external video (a meeting tool's recording of the screen): `video` decodes it, `pictures` are the recording's
+screenshots, `rectangle` finds the page in the frame, `coarse` places the video roughly, `marks` are changes that both
+show, `clock` is fitted to them, `choose` judges each action's frame and screenshot, `external` is the whole way.
+Without one, the recording's own video has the recording's clock.
+"""
+
+from collections.abc import Mapping
+
+import cv2
+import numpy as np
+
+from recorder import Recording
+
+from . import own
+from .external import Found, align
+from .screenshots import Picture, load
+from .video import Video
+
+_EMPTY_PAGE = "about:blank"  # a new tab is blank and rightly so
+_JPEG_QUALITY = 95
+_MANY = 100  # actions: their screenshots are enough to place a video by
+_WORTH_IT = 0.1  # confidence from which on another picture is better than one that is known to be late or broken
+
+
+def stage(demonstration: dict, context) -> dict:
+    """Pipeline stage: mark what is broken, find every turn in the video, replace pictures that are late or broken."""
+    video = None if context.video is None else Video(context.video)
+    pictures = load(context.recording, _states(demonstration["turns"], context.recording, video))
+    turns = [_marked(turn, pictures) for turn in demonstration["turns"]]
+    if video:
+        found = align(context.recording, turns, video, pictures, encode)
+        turns = [_told(turn, found.get(turn["id"]), context.keep) for turn in turns]
+    elif context.recording.layout.video.exists():
+        turns = own.place(context.recording, turns, encode, context.keep)
+    else:
+        turns = [turn | {"state": turn["state"] | {"video_time": None}} if turn.get("state") else turn
+                 for turn in turns]
+    return demonstration | {"turns": turns}
+
+
+def encode(page: np.ndarray) -> bytes:
+    """A picture (BGR) as a file: JPEG, as a video's frame has lost more already."""
+    return cv2.imencode(".jpg", page, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])[1].tobytes()
+
+
+def _states(turns: list[dict], recording: Recording, video: Video | None) -> list[dict]:
+    """The states whose screenshots are looked at: those of the turns; with an external video and few turns, all."""
+    acting = [turn["state"] for turn in turns if turn.get("state")]
+    if video is None or len(acting) >= _MANY:
+        return acting
+    return acting + [event["state"] for event in recording.events if event["state"]]
+
+
+def _marked(turn: dict, pictures: Mapping[str, Picture]) -> dict:
+    """The turn with its screenshot called broken when it is blank or no picture."""
+    state = turn.get("state")
+    if not state or not state["screenshot"] or state["url"] == _EMPTY_PAGE:
+        return turn
+    status = "broken" if pictures[state["screenshot"]].blank else "good"
+    return turn | {"state": state | {"screenshot_status": status}}
+
+
+def _told(turn: dict, found: Found | None, keep) -> dict:
+    """The turn with what the external video says of it."""
+    if found is None:
+        return turn
+    state = turn["state"] | {"video_time": found.time and round(found.time, 4),
+                             "similarity": found.similarity and round(found.similarity, 4),
+                             "confidence": found.confidence}
+    if state["url"] != _EMPTY_PAGE and found.confidence >= _WORTH_IT and (found.better or found.page):
+        state |= {"screenshot": found.better or keep(found.page), "screenshot_time": found.painted,
+                  "screenshot_status": "good", "screenshot_source": "captured" if found.better else "video",
+                  "screenshot_taken": turn["state"]["screenshot"]}
+    return turn | {"state": state}

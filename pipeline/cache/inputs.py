@@ -1,0 +1,70 @@
+"""What a demonstration was made from, by content: so that it is made again exactly when something changed."""
+
+import hashlib
+import json
+from functools import lru_cache
+from pathlib import Path
+
+from schemas import InputError, ProcessedSchema, RecordingLayout
+from schemas.demonstration import PROCESSED_FORMAT, PROCESSED_VERSION
+from schemas.files import dump_json, read_json, write_atomically
+
+_CHUNK = 1 << 20  # bytes
+_ROOMS = ("schemas", "recorder", "pipeline")
+
+
+def fingerprint(layout: RecordingLayout, chat: Path | None, speakers: dict[str, str], video: Path | None) -> dict:
+    """SHA-256 by name of everything that a demonstration depends on, the pipeline's own code included.
+
+    Blobs need no hash: the events name them by theirs. Raises InputError when a file cannot be read.
+    """
+    files = {path.name: path for path in (layout.manifest, layout.events, layout.chat, layout.resources, layout.video)}
+    found = {name: _of_file(path) for name, path in files.items() if path.exists()}
+    if chat is not None:
+        parts = sorted(path for path in chat.rglob("*") if path.is_file()) if chat.is_dir() else [chat]
+        listed = [(str(path.relative_to(chat)), _of_file(path)) for path in parts]
+        found["chat log"] = _of_text(json.dumps(listed))
+    if video is not None:
+        found["external video"] = _of_file(video)
+    return found | {"speakers": _of_text(json.dumps(sorted(speakers.items()))), "pipeline": _of_code()}
+
+
+def is_unchanged(layout: RecordingLayout, inputs: dict) -> bool:
+    """Whether the demonstration is there, whole, and was made from exactly these inputs."""
+    try:
+        note = read_json(layout.processed, ProcessedSchema())
+        return (note["inputs"] == inputs and note["demonstration"] == _of_file(layout.demonstration)
+                and all(layout.derived_blob(name).exists() for name in note["derived"]))
+    except InputError:
+        return False
+
+
+def note(layout: RecordingLayout, inputs: dict) -> None:
+    """Write down what the demonstration that lies there was made from."""
+    derived = sorted(path.name for path in layout.derived.glob("[0-9a-f][0-9a-f]/*"))
+    write_atomically(layout.processed, dump_json({
+        "format": PROCESSED_FORMAT, "version": PROCESSED_VERSION, "inputs": inputs,
+        "demonstration": _of_file(layout.demonstration), "derived": derived}))
+
+
+def _of_file(path: Path) -> str:
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    return digest.hexdigest()
+
+
+def _of_text(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _of_code() -> str:
+    """The rules themselves: better ones make a better demonstration of the same recording."""
+    root = Path(__file__).parents[2]
+    files = sorted(path for room in _ROOMS for path in (root / room).rglob("*.py"))
+    return _of_text(json.dumps([(str(path.relative_to(root)), _of_file(path)) for path in files]))

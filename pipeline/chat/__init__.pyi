@@ -1,0 +1,9 @@
+from .log import ChatLine as ChatLine
+from .log import ChatLog as ChatLog
+from .parsers.registry import KINDS as KINDS
+from .parsers.registry import READERS as READERS
+from .placing import place as place
+from .reading import read_chat as read_chat
+from .reading import recorded_chat as recorded_chat
+from .reading import recording_length as recording_length
+from .reading import stage as stage

@@ -1,0 +1,1 @@
+"""One parser for each kind of chat log, and the list of them."""

@@ -1,0 +1,60 @@
+"""Text logs that are headers followed by text: the one loop that all of them share."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pipeline.chat.log import Document, Message, Reading, Stamp
+
+_LOOKS_LIKE_HEADER = re.compile(r"\[?\d{1,4}[-:]\d{2}[-:]\d{2}\b")
+
+
+@dataclass(frozen=True)
+class Header:
+    """The line that begins a message: who, when, and the text that stands on the same line."""
+
+    speaker: str
+    stamp: Stamp | None
+    text: str = ""
+
+
+HeaderParser = Callable[[str], Header | None]
+
+
+def count_headers(document: Document, parse: HeaderParser) -> int:
+    """How many lines begin a message."""
+    return sum((header := parse(line)) is not None and header.stamp is not None for line in document.lines)
+
+
+def read_blocks(document: Document, parse: HeaderParser) -> Reading:
+    """Messages of a log in which every line that is no header belongs to the message above it."""
+    reading = Reading()
+    head, text, number = None, [], 0
+
+    def finish() -> None:
+        if head is not None:
+            content = "\n".join(text).strip()
+            if content:
+                reading.messages.append(Message(head.speaker.strip(), content, head.stamp, number))
+            else:
+                reading.problems.append((number, "a message without text"))
+
+    for at, line in enumerate(document.lines, 1):
+        header = parse(line)
+        if header is None and not _LOOKS_LIKE_HEADER.match(line):
+            if head is not None:
+                text.append(line.removeprefix("\t"))
+            elif line.strip():
+                reading.problems.append((at, "text before the first message"))
+            continue
+        finish()
+        head, text, number = header, [], at
+        if header is None:
+            reading.problems.append((at, "begins like a message, but cannot be read as one"))
+        elif header.stamp is None:
+            reading.problems.append((at, "there is no such time of day"))
+            head = None
+        else:
+            text = [header.text]
+    finish()
+    return reading

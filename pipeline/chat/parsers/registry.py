@@ -1,0 +1,61 @@
+"""All kinds of chat log, and finding out which one a file is."""
+
+from pathlib import Path
+
+from pipeline.chat.log import Document, Reader
+from schemas import InputError
+
+from . import discord, slack, tables, webvtt, zoom
+
+READERS: dict[str, Reader] = {
+    reader.kind: reader
+    for module in (zoom, webvtt, slack, discord, tables) for reader in module.READERS
+}
+KINDS = tuple(READERS)
+MAX_BYTES = 64 << 20
+
+
+def open_document(path: Path) -> Document:
+    """A chat file decoded, or an export's folder; raises InputError when it cannot be read or is no text."""
+    if path.is_dir():
+        return Document(path)
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise InputError(f"{path}: larger than {MAX_BYTES >> 20} MiB; this is no chat log")
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    text = _decode(content)
+    if text is None:
+        raise InputError(f"{path}: not a text file; give a chat log ({', '.join(KINDS)})")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return Document(path, text, tuple(text.split("\n")))
+
+
+def find_reader(document: Document, kind: str | None) -> Reader:
+    """The reader of a kind, or the one that recognises most of the file; raises InputError when none does."""
+    if kind is not None:
+        if kind not in READERS:
+            raise InputError(f"chat kind {kind!r} is unknown; choose one of {', '.join(KINDS)}")
+        if document.is_folder != (kind == "slack"):
+            raise InputError(f"{document.path}: not a {kind} chat; "
+                             + ("a Slack export is a folder" if kind == "slack" else "only a Slack export is a folder"))
+        return READERS[kind]
+    candidates = READERS.values() if not document.is_folder else slack.READERS
+    scores = {reader.kind: reader.recognise(document) for reader in candidates}
+    best = max(scores, key=scores.__getitem__)
+    if not scores[best]:
+        raise InputError(f"{document.path}: not a chat log of any kind that is known ({', '.join(KINDS)})")
+    return READERS[best]
+
+
+def _decode(content: bytes) -> str | None:
+    """Text in UTF-8 or UTF-16 by its mark, else UTF-8, else Windows' western code page; None for no text at all."""
+    try:
+        if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+            return content.decode("utf-16")
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        if b"\0" in content:
+            return None
+        return content.decode("cp1252", "replace")

@@ -1,0 +1,114 @@
+"""Slack exports: a channel's folder of `YYYY-MM-DD.json`, or the whole export with one channel in it."""
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+from pipeline.chat.log import MILLISECOND, Document, Message, Reader, Reading
+from schemas import InputError
+
+from .times import instant, numeric_time
+
+_DAY_FILE = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9].json"
+_MENTION = re.compile(r"<([@#!])([^<>|]*)(?:\|([^<>]*))?>")
+_LINK = re.compile(r"<((?:https?|mailto|tel):[^<>|]*)(?:\|([^<>]*))?>")
+
+
+def recognise(document: Document) -> int:
+    """The number of day files."""
+    if not document.is_folder:
+        return 0
+    return len(_day_files(document.path)) + sum(len(_day_files(folder)) for folder in _folders(document.path))
+
+
+def read(document: Document) -> Reading:
+    """Messages of one channel, oldest first. Raises InputError when the export holds several channels."""
+    channel = document.path
+    if not _day_files(channel):
+        channels = [folder for folder in _folders(channel) if _day_files(folder)]
+        if len(channels) != 1:
+            names = ", ".join(folder.name for folder in channels)
+            raise InputError(f"{document.path}: several channels ({names}); give the folder of one")
+        channel = channels[0]
+    names = _names(channel)
+    reading = Reading()
+    number = 0
+    for path in _day_files(channel):
+        for entry in _entries(path, reading, number):
+            number += 1
+            _read_entry(reading, entry, names, number)
+    reading.messages.sort(key=lambda message: message.stamp.seconds)
+    return reading
+
+
+def _read_entry(reading: Reading, entry: object, names: dict[str, str], number: int) -> None:
+    if not isinstance(entry, dict):
+        reading.problems.append((number, "no message"))
+        return
+    text, stamp = entry.get("text"), numeric_time(str(entry.get("ts", ""))) if entry.get("ts") else None
+    user = entry.get("user") or entry.get("username") or entry.get("bot_id")
+    if str(entry.get("subtype", "")).startswith(("channel_", "group_", "bot_add", "bot_remove", "pinned_item")):
+        reading.problems.append((number, f"a notice of Slack's ({entry['subtype']}), no utterance"))
+    elif not isinstance(text, str) or not text.strip() or not isinstance(user, str):
+        reading.problems.append((number, "a message without text or sender"))
+    elif stamp is None or stamp.kind != "instant" or instant(stamp.seconds, MILLISECOND) is None:
+        reading.problems.append((number, "its `ts` cannot be read"))
+    else:
+        reading.messages.append(Message(names.get(user, user), _plain(text, names),
+                                        instant(stamp.seconds, MILLISECOND), number))
+
+
+def _plain(text: str, names: dict[str, str]) -> str:
+    """Slack's markup as a person reads it."""
+
+    def mention(match: re.Match) -> str:
+        sign = "#" if match[1] == "#" else "@"
+        return sign + (match[3] or names.get(match[2], match[2]))
+
+    text = _LINK.sub(lambda match: match[2] or match[1].removeprefix("mailto:"), text)
+    return unescape(_MENTION.sub(mention, text)).strip()
+
+
+def _names(channel: Path) -> dict[str, str]:
+    """User ids and the names that the others saw; none when users.json is missing or broken."""
+    for folder in (channel, channel.parent):
+        users = _load(folder / "users.json")
+        if isinstance(users, list):
+            return {user["id"]: name for user in users if isinstance(user, dict) and isinstance(user.get("id"), str)
+                    and (name := _name(user))}
+    return {}
+
+
+def _name(user: dict) -> str:
+    profile = user.get("profile") if isinstance(user.get("profile"), dict) else {}
+    for name in (profile.get("display_name"), user.get("real_name"), profile.get("real_name"), user.get("name")):
+        if isinstance(name, str) and name.strip():
+            return name.strip()
+    return ""
+
+
+def _entries(path: Path, reading: Reading, number: int) -> list:
+    entries = _load(path)
+    if not isinstance(entries, list):
+        reading.problems.append((number + 1, f"{path.name}: not a list of messages"))
+        return []
+    return entries
+
+
+def _load(path: Path) -> object:
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _day_files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob(_DAY_FILE) if path.is_file())
+
+
+def _folders(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.is_dir())
+
+
+READERS = (Reader("slack", recognise, read),)

@@ -1,0 +1,80 @@
+"""WebVTT transcripts, as meeting tools save them: `Name: text` or `<v Name>text`."""
+
+import re
+from html import unescape
+
+from pipeline.chat.log import Document, Message, Reader, Reading, Stamp
+
+from .times import clock_time
+
+_VOICE = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+([^>]+)>")
+_TAG = re.compile(r"</?[A-Za-z][^>]*>|<\d[\d:.]*>")
+_NAMED = re.compile(r"([^:\s][^:]{0,79}):\s+(.*)", re.DOTALL)
+
+
+def recognise(document: Document) -> int:
+    """A file that says so in its first line, or holds cue times."""
+    if not any(line.startswith("WEBVTT") for line in document.lines[:1]):
+        return 0
+    return 1 + sum("-->" in line for line in document.lines)
+
+
+def read(document: Document) -> Reading:
+    """Cues; a cue that names nobody goes on with the speaker before it."""
+    reading = Reading()
+    speaker = ""
+    for number, timing, lines in _cues(document):
+        stamp = _start(timing)
+        text = "\n".join(lines).strip()
+        if stamp is None:
+            reading.problems.append((number, "the cue's time cannot be read"))
+        elif not text:
+            reading.problems.append((number, "a cue without text"))
+        else:
+            speaker = _read_cue(reading, text, stamp, number, speaker)
+    return reading
+
+
+def _read_cue(reading: Reading, text: str, stamp: Stamp, number: int, speaker: str) -> str:
+    """Append the cue's messages, one a voice; returns the last speaker."""
+    parts = _VOICE.split(text)
+    if len(parts) == 1 and (named := _NAMED.fullmatch(text)):
+        parts = ["", named[1], named[2]]
+    voices = [(speaker, parts[0]), *zip(parts[1::2], parts[2::2], strict=True)]
+    for name, said in voices:
+        said = unescape(_TAG.sub("", said)).strip()
+        name = unescape(name).strip()
+        if not said:
+            continue
+        if not name:
+            reading.problems.append((number, "nobody is named as the speaker"))
+            continue
+        reading.messages.append(Message(name, said, stamp, number))
+        speaker = name
+    return speaker
+
+
+def _cues(document: Document):
+    """Line number, timing line and text lines of each cue."""
+    number, timing, text = 0, None, []
+    for at, line in enumerate(document.lines, 1):
+        if "-->" in line:
+            if timing is not None:
+                yield number, timing, text
+            number, timing, text = at, line, []
+        elif not line.strip():
+            if timing is not None:
+                yield number, timing, text
+            timing, text = None, []
+        elif timing is not None:
+            text.append(line)
+    if timing is not None:
+        yield number, timing, text
+
+
+def _start(timing: str) -> Stamp | None:
+    start = timing.partition("-->")[0].strip()
+    return clock_time(start if start.count(":") == 2 else f"0:{start}", "offset")
+
+
+READERS = (Reader("webvtt", recognise, read),)

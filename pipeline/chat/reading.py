@@ -1,0 +1,113 @@
+"""Chat: logs of meeting and chat tools become turns among the actions."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from pipeline.chat.parsers.registry import find_reader, open_document
+from recorder import Recording
+from schemas import InputError
+
+from . import time_base
+from .log import MILLISECOND, ChatLine, ChatLog, Message
+from .noise import fold
+from .placing import place
+from .speakers import assign_roles
+
+_log = logging.getLogger("demotape.chat")
+
+
+def read_chat(path: Path | str, *, started_at: datetime, duration: float, kind: str | None = None,
+              time_base: str | None = None, speakers: Mapping[str, str] | None = None) -> ChatLog:
+    """Read a chat log and put it on the clock of a recording.
+
+    `started_at` (with its zone) and `duration` (seconds) are the recording's. `kind`, `time_base` (offset, wall, utc
+    or instant) and `speakers` (name: instructor or navigator) override what is detected. Raises InputError when the
+    path is no chat, or nothing in it lies within an hour of the recording.
+    """
+    path = Path(path)
+    if started_at.tzinfo is None:
+        raise ValueError("started_at needs a time zone")
+    document = open_document(path)
+    reader = find_reader(document, kind)
+    reading = reader.read(document)
+    if not reading.messages:
+        raise InputError(f"{path}: no message of a {reader.kind} chat in it"
+                         + "".join(f"; line {line}: {reason}" for line, reason in reading.problems[:1]))
+    messages, folded = _without_noise(reading.messages)
+    if not messages:
+        raise InputError(f"{path}: nothing but reactions in this chat")
+    try:
+        times, base, shift = time_base.resolve(messages, started_at, duration, time_base)
+        roles, unsure = assign_roles([message.speaker for message in messages], speakers)
+    except (InputError, OverflowError) as error:
+        raise InputError(f"{path}: {error}") from None
+    lines, outside = _within(messages, times, roles, duration, path)
+    guesses = [(next(message.line for message in messages if message.speaker == name),
+                f"{name} is taken for an instructor; name the role to be sure") for name in unsure]
+    return ChatLog(reader.kind, base, tuple(lines), tuple(sorted([*reading.problems, *outside, *guesses])),
+                   tuple(folded), roles, shift)
+
+
+def recorded_chat(recording: Recording) -> ChatLog:
+    """What was typed into the recorder itself while recording."""
+    lines = tuple(ChatLine(line["speaker"], line["speaker"], line["utterance"], line["time"], MILLISECOND, number)
+                  for number, line in enumerate(recording.chat(), 1) if line["utterance"].strip())
+    return ChatLog("recording", "offset", lines)
+
+
+def stage(demonstration: dict, context) -> dict:
+    """Pipeline stage: place what was typed while recording, then the chat log that was given along."""
+    recording: Recording = context.recording
+    placed = place(demonstration, recorded_chat(recording))
+    if context.chat is None:
+        return placed
+    log = read_chat(context.chat, started_at=recording.manifest["started_at"], duration=recording_length(recording),
+                    speakers=context.speakers)
+    if log.shift:
+        _log.warning("%s: written in another time zone, moved by %+.1f hours", context.chat, log.shift / 3600)
+    for line, reason in log.problems:
+        _log.warning("%s, line %d: %s", context.chat, line, reason)
+    return place(placed, log)
+
+
+def recording_length(recording: Recording) -> float:
+    """Seconds from the start to the end, or to the last event of a recording that was killed."""
+    manifest = recording.manifest
+    if manifest["ended_at"] is not None:
+        return max((manifest["ended_at"] - manifest["started_at"]).total_seconds(), 0.0)
+    return max((event["time"] for event in recording.events), default=0.0)
+
+
+def _without_noise(messages: Sequence[Message]) -> tuple[list[Message], list[tuple[int, str]]]:
+    """Messages with quotes and reactions taken out, and what was taken out whole, by line."""
+    kept, folded = [], []
+    for message in messages:
+        text = fold(message.text)
+        if text:
+            kept.append(Message(message.speaker or "?", text, message.stamp, message.line))
+        else:
+            folded.append((message.line, message.text))
+    return kept, folded
+
+
+def _within(messages: Sequence[Message], times: Sequence[float], roles: dict[str, str], duration: float,
+            path: Path) -> tuple[list[ChatLine], list[tuple[int, str]]]:
+    """Lines of the session, and those that lie too far outside it; raises InputError when all do."""
+    lines, outside = [], []
+    for message, moment in zip(messages, times, strict=True):
+        if -time_base.MARGIN <= moment <= duration + time_base.MARGIN:
+            lines.append(ChatLine(message.speaker, roles[message.speaker], message.text, round(moment, 3),
+                                  message.stamp.precision, message.line))
+        else:
+            outside.append((message.line, _distance(moment, duration)))
+    if not lines:
+        raise InputError(f"{path}: no message lies within an hour of the recording (line {outside[0][0]}: "
+                         f"{outside[0][1]}); give the right chat or its time base")
+    return lines, outside
+
+
+def _distance(moment: float, duration: float) -> str:
+    gap, where = (-moment, "before the start") if moment < 0 else (moment - duration, "after the end")
+    return f"left out: {gap / 3600:.1f} hours {where} of the recording"

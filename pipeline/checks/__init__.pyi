@@ -1,0 +1,6 @@
+from .finding import CHECKS as CHECKS
+from .finding import KINDS as KINDS
+from .finding import find as find
+from .finding import stage as stage
+from .material import Finding as Finding
+from .material import Material as Material

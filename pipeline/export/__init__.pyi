@@ -1,0 +1,9 @@
+from .exporting import FORMATS as FORMATS
+from .exporting import export as export
+from .exporting import open_destination as open_destination
+from .exporting import prepare as prepare
+from .source import Options as Options
+from .source import Source as Source
+from .source import Summary as Summary
+from .splits import Rule as Rule
+from .splits import read_rule as read_rule

@@ -1,0 +1,1 @@
+"""Where exports go: a folder or S3."""

@@ -1,0 +1,168 @@
+"""Where an export goes. A format creates files one after the other; `publish` names them all in the manifest, last."""
+
+import hashlib
+import json
+import tempfile
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from typing import IO
+
+from pipeline.export.manifest import write_manifest
+from pipeline.export.source import Source, Summary, Tally
+from schemas import InputError
+from schemas.files import dump_line
+
+_PIECE = 1 << 20  # bytes that are hashed and written at once
+_PIECES = 4  # that may wait
+
+
+class Destination(ABC):
+    """Collects the files of one export, hashed as they are written. Used as a context.
+
+    Behind it: `begin` gives the file to write into, `end` takes it when it is complete, `finish` takes the manifest
+    and shows the export.
+    """
+
+    def __init__(self, name: str, format: str):
+        self.summary = Summary(format, name)
+        self.opened = ExitStack()
+        self._names: set[str] = set()
+        self._beside = ThreadPoolExecutor(1, thread_name_prefix="hash")
+        self.opened.callback(self._beside.shutdown)
+        # One line a file and one a demonstration, kept on disk: a data set may have millions of files.
+        self._entries: dict[str, IO[bytes]] = {
+            kind: self.opened.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+            for kind in ("files", "demonstrations")}
+
+    @abstractmethod
+    def __enter__(self) -> "Destination": ...
+
+    @abstractmethod
+    def __exit__(self, kind, error, trace) -> None: ...
+
+    @abstractmethod
+    def begin(self, name: str, *, provisional: bool = False) -> IO[bytes]:
+        """A new file to write into. `provisional`: its name may change until `end`."""
+
+    @abstractmethod
+    def end(self, raw: IO[bytes], file: "HashingFile") -> None:
+        """Take a file that is complete; its name is `file.name`."""
+
+    @abstractmethod
+    def finish(self, manifest: IO[bytes]) -> None:
+        """Write the manifest, given from its beginning, when all files are there, and show the export."""
+
+    @contextmanager
+    def create(self, name: str, *, provisional: bool = False) -> Iterator["HashingFile"]:
+        """A new file to write into; its size, SHA-256 and sample count stand in the manifest.
+
+        The `name` of a `provisional` one may be changed until the context is left.
+        """
+        raw = self.begin(name, provisional=provisional)
+        try:
+            file = HashingFile(raw, name, self._beside)
+            try:
+                yield file
+            finally:
+                file.settle()
+        except BaseException:
+            raw.close()
+            raise
+        self.end(raw, file)
+        self._entries["files"].write(dump_line(
+            {"path": file.name, "size": file.size, "sha256": file.digest.hexdigest(), "samples": file.samples}))
+        self.summary.files += 1
+        self.summary.size += file.size
+        self.summary.samples += file.samples
+
+    def write(self, name: str, content: bytes, samples: int = 0) -> None:
+        """A whole file at once."""
+        with self.create(name) as file:
+            file.write(content)
+            file.samples = samples
+
+    def write_json(self, name: str, value: object, samples: int = 0) -> None:
+        """A JSON file in ASCII: readers open it with their locale's encoding."""
+        self.write(name, json_bytes(value), samples)
+
+    def claim(self, source: Source) -> None:
+        """Reserve a demonstration's name; raises InputError when another has it."""
+        if source.name in self._names:
+            raise InputError(f"demonstration {source.id!r} is given twice; give each one once")
+        self._names.add(source.name)
+
+    def add_demonstration(self, source: Source, tally: Tally) -> None:
+        """Note that a demonstration was exported, and what became of it."""
+        self._entries["demonstrations"].write(dump_line({
+            "id": source.id, "name": source.name, "recording": source.recording.id, "split": source.split,
+            "turns": tally.turns, "sha256": source.sha256}))
+        self.summary.demonstrations += 1
+        self.summary.splits[source.split] += 1
+        self.summary.add(tally)
+
+    def publish(self) -> Summary:
+        """Write the manifest, last; raises InputError when nothing was exported."""
+        if not self.summary.demonstrations:
+            raise InputError(f"{self.summary.destination}: no demonstrations to export; nothing was written")
+        with tempfile.TemporaryFile() as manifest:
+            write_manifest(manifest, self.summary, self._entries["files"], self._entries["demonstrations"])
+            manifest.seek(0)
+            self.finish(manifest)
+        return self.summary
+
+
+class HashingFile:
+    """A file that counts and hashes what passes through; `samples` is set by who writes it.
+
+    What is large is hashed and written in a thread beside, while the next is made; `settle` waits for it.
+    """
+
+    closed = False
+
+    def __init__(self, raw: IO[bytes], name: str, beside: Executor):
+        self._raw, self._beside = raw, beside
+        self._waiting: deque[Future] = deque()
+        self._small: list[bytes] = []
+        self._held = 0
+        self.name = name
+        self.digest = hashlib.sha256()
+        self.size = 0
+        self.samples = 0
+
+    def write(self, content: bytes) -> int:
+        """Append; raises what an earlier piece met."""
+        self._small.append(bytes(content))
+        self.size += len(content)
+        self._held += len(content)
+        if self._held >= _PIECE:
+            self._waiting.append(self._beside.submit(self._take, self._small))
+            self._small, self._held = [], 0
+            while len(self._waiting) > _PIECES:
+                self._waiting.popleft().result()
+        return len(content)
+
+    def settle(self) -> None:
+        """Wait until all is written."""
+        while self._waiting:
+            self._waiting.popleft().result()
+        self._take(self._small)
+        self._small, self._held = [], 0
+
+    def flush(self) -> None:
+        """Nothing: what is written is complete when it is settled."""
+
+    def tell(self) -> int:
+        return self.size
+
+    def _take(self, pieces: list[bytes]) -> None:
+        content = b"".join(pieces)
+        self.digest.update(content)
+        self._raw.write(content)
+
+
+def json_bytes(value: object) -> bytes:
+    """JSON in ASCII, indented, as all files of an export have it."""
+    return (json.dumps(value, indent=1, allow_nan=False) + "\n").encode("ascii")

@@ -1,0 +1,290 @@
+"""Objects under one prefix of an S3 bucket: listing, sending whole or in parts, reading. By boto3's client only.
+
+Every body is held against the MD5 that the service answers as its ETag, and sent again when it was damaged on the way;
+until a service has answered one, and when it is sent again, the MD5 goes with the body. A small object carries its
+SHA-256 as metadata. Each part of a large object carries its CRC-32: where the service keeps it, it is enough, because
+what the service has when all parts are together is held against it. A large object that was interrupted goes on with
+the parts that it has.
+"""
+
+import re
+import sqlite3
+import time
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from threading import Lock, Semaphore
+from typing import IO
+
+from schemas import DemotapeError, InputError
+
+from .s3_etags import MARK, PART, has_etag, is_encrypted, md5
+
+PARTS_AT_ONCE = 8
+CONNECTIONS = 20  # files and parts that are sent at once, and who renews the claim
+ATTEMPTS = 6  # of a request, with pauses that grow
+FIRST_PAUSE = 0.1  # seconds
+_ADDRESS = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(?P<prefix>.*))?", re.S)
+_DAMAGED = ("BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch", "IncompleteBody")
+_MISSING = ("NoSuchKey", "404", "NotFound")
+_UNKNOWN = ("NotImplemented", "MethodNotAllowed", "AccessDenied", "NoSuchUpload")
+
+
+@dataclass(frozen=True)
+class Found:
+    """An object as it was found. `age`: seconds since it was written, by the service's clock."""
+
+    content: bytes
+    etag: str
+    age: float
+
+
+@dataclass(frozen=True)
+class Address:
+    """A bucket, and what the names of its objects begin with: empty, or ending in a slash."""
+
+    bucket: str
+    prefix: str
+
+
+def parse_address(text: str) -> Address:
+    """The parts of `s3://bucket/prefix`; raises InputError when it is none."""
+    found = _ADDRESS.fullmatch(text)
+    if not found:
+        raise InputError(f"{text}: not an address of the form s3://bucket/prefix")
+    prefix = (found["prefix"] or "").strip("/")
+    return Address(found["bucket"], f"{prefix}/" if prefix else "")
+
+
+def connect(endpoint_url: str | None, attempts: int = ATTEMPTS):
+    """A client that tries again with growing pauses when the service is busy or away."""
+    from boto3.session import Session
+    from botocore.config import Config
+
+    # A session of its own: the default one keeps credentials for as long as the process lives.
+    return Session().client("s3", endpoint_url=endpoint_url, config=Config(
+        retries={"mode": "standard", "max_attempts": attempts}, max_pool_connections=CONNECTIONS,
+        connect_timeout=10, read_timeout=60, request_checksum_calculation="when_required",
+        response_checksum_validation="when_required",
+        s3={"addressing_style": "path" if endpoint_url else "auto"}))
+
+
+class Bucket:
+    """The objects under a prefix; names are without it. The listing is kept on disk, as there may be millions.
+
+    Safe to use from several threads. Raises botocore's exceptions; see s3_errors.
+    """
+
+    def __init__(self, address: str, endpoint_url: str | None = None, attempts: int = ATTEMPTS):
+        self.address = parse_address(address)
+        self.client = connect(endpoint_url, attempts)
+        self.senders = ThreadPoolExecutor(PARTS_AT_ONCE, thread_name_prefix="s3-part")
+        self.free = Semaphore(PARTS_AT_ONCE + 1)  # parts in memory, of all files together
+        self._answers_md5 = False  # whether this bucket's ETags are MD5s: then nobody need hash a body twice
+        self.keeps_crc32: bool | None = None  # whether parts need no MD5; unknown until one was sent
+        self._lock = Lock()
+        self._index = sqlite3.connect("", check_same_thread=False)
+        self._index.execute("CREATE TABLE object (name TEXT PRIMARY KEY, size INTEGER, etag TEXT, seen INTEGER)")
+        self.uploads: dict[str, str] = {}
+
+    def stop_sending(self) -> None:
+        """Wait for the parts that are on their way; none is sent from now on."""
+        self.senders.shutdown(cancel_futures=True)
+
+    def close(self) -> None:
+        self.stop_sending()
+        self._index.close()
+        self.client.close()
+
+    def load(self) -> None:
+        """List what is there: objects, and uploads that were interrupted."""
+        where = {"Bucket": self.address.bucket, "Prefix": self.address.prefix}
+        for page in self.client.get_paginator("list_objects_v2").paginate(**where):
+            self._index.executemany("INSERT OR REPLACE INTO object VALUES (?, ?, ?, 0)", (
+                (self._name(found["Key"]), found["Size"], found["ETag"].strip('"'))
+                for found in page.get("Contents", ())))
+        with _where_it_is_known():
+            for page in self.client.get_paginator("list_multipart_uploads").paginate(**where):
+                for found in page.get("Uploads") or ():
+                    self.uploads[self._name(found["Key"])] = found["UploadId"]
+
+    def names(self, *, unseen: bool = False) -> Iterator[str]:
+        """Names of what was listed, in order; with `unseen` only of what no call of `is_there` asked for."""
+        last, most = "", 0 if unseen else 1
+        while True:
+            with self._lock:
+                rows = self._index.execute(
+                    "SELECT name FROM object WHERE name > ? AND seen <= ? ORDER BY name LIMIT 999",
+                    (last, most)).fetchall()
+            if not rows:
+                return
+            yield from (name for name, in rows)
+            last = rows[-1][0]
+
+    def size(self, name: str) -> int | None:
+        """Bytes of an object as it was listed; None when it was not there."""
+        with self._lock:
+            row = self._index.execute("SELECT size FROM object WHERE name = ?", (name,)).fetchone()
+        return row and row[0]
+
+    def is_there(self, name: str, raw: IO[bytes], size: int, sha256: str) -> bool:
+        """Whether the object was listed with this very content, by its ETag, else by the SHA-256 that it carries."""
+        with self._lock:
+            row = self._index.execute("SELECT size, etag FROM object WHERE name = ?", (name,)).fetchone()
+            self._index.execute("UPDATE object SET seen = 1 WHERE name = ?", (name,))
+        if row is None or row[0] != size:
+            return False
+        if has_etag(raw, row[1]):
+            return True
+        return self._metadata(name).get("sha256") == sha256  # with a key service's encryption an ETag is no hash
+
+    def exists(self, name: str) -> bool:
+        """Whether the service has the object now; asks it, unlike `size`."""
+        from botocore.exceptions import ClientError
+
+        try:
+            self.client.head_object(Bucket=self.address.bucket, Key=self.key(name))
+        except ClientError as error:
+            if error.response["Error"]["Code"] not in ("404", "NoSuchKey", "NotFound"):
+                raise
+            return False
+        return True
+
+    def is_ours(self, name: str) -> bool:
+        """Whether an export put the object there."""
+        return MARK in self._metadata(name)
+
+    def put(self, name: str, content: bytes, sha256: str) -> None:
+        """Make or replace a small object in one request."""
+        self.until_whole(name, content, self.client.put_object,
+                         {"Key": self.key(name), "Metadata": {MARK: "1", "sha256": sha256}})
+
+    def put_if(self, name: str, content: bytes, etag: str | None) -> bool:
+        """Make a small object unless there is one, or replace the one of that ETag; false when it is another.
+
+        A service that knows no conditions does it in any case.
+        """
+        from botocore.exceptions import ClientError
+
+        told = {"Bucket": self.address.bucket, "Key": self.key(name), "Body": content, "Metadata": {MARK: "1"}}
+        for condition in ({"IfNoneMatch": "*"} if etag is None else {"IfMatch": etag}, {}):
+            try:
+                self.client.put_object(**told, **condition)
+                return True
+            except ClientError as error:
+                if error.response["Error"]["Code"] in ("PreconditionFailed", "ConditionalRequestConflict"):
+                    return False
+                if not condition or error.response["Error"]["Code"] != "NotImplemented":
+                    raise
+        return True
+
+    def fetch(self, name: str) -> "Found | None":
+        """A small object as it is now."""
+        from botocore.exceptions import ClientError
+
+        try:
+            answer = self.client.get_object(Bucket=self.address.bucket, Key=self.key(name))
+        except ClientError as error:
+            if error.response["Error"]["Code"] in _MISSING:
+                return None
+            raise
+        with closing(answer["Body"]) as body:
+            content = body.read(PART)
+        told = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
+        now = parsedate_to_datetime(told) if told else datetime.now(UTC)
+        return Found(content, answer["ETag"], max(0.0, (now - answer["LastModified"]).total_seconds()))
+
+    def etag_now(self, name: str) -> str | None:
+        """The ETag of an object as it is now; None when there is none."""
+        from botocore.exceptions import ClientError
+
+        try:
+            return self.client.head_object(Bucket=self.address.bucket, Key=self.key(name))["ETag"]
+        except ClientError as error:
+            if error.response["Error"]["Code"] in _MISSING:
+                return None
+            raise
+
+    def delete(self, name: str) -> None:
+        """Take an object away; nothing when it is not there."""
+        self.client.delete_object(Bucket=self.address.bucket, Key=self.key(name))
+
+    def abandon_uploads(self) -> None:
+        """Take away the parts of interrupted uploads that nothing went on from."""
+        for name, upload in self.uploads.items():
+            with _where_it_is_known("NoSuchUpload"):
+                self.client.abort_multipart_upload(Bucket=self.address.bucket, Key=self.key(name), UploadId=upload)
+
+    def read(self, name: str) -> Iterator[bytes]:
+        """An object's content in chunks."""
+        with closing(self.client.get_object(Bucket=self.address.bucket, Key=self.key(name))["Body"]) as body:
+            yield from body.iter_chunks(1 << 20)
+
+    def parts_of(self, upload: str, key: dict) -> tuple[dict[int, tuple[int, str]], bool]:
+        """Size and ETag of the parts that an interrupted upload has, by number; and whether they carry a CRC-32."""
+        found: dict[int, tuple[int, str]] = {}
+        has_crc32 = False
+        with _where_it_is_known():
+            for page in self.client.get_paginator("list_parts").paginate(**key, UploadId=upload):
+                has_crc32 = page.get("ChecksumAlgorithm") == "CRC32"
+                for part in page.get("Parts", ()):
+                    found[part["PartNumber"]] = (part["Size"], part["ETag"].strip('"'))
+        return found, has_crc32
+
+    def until_whole(self, name: str, content: bytes, request: Callable, told: dict, digest=None) -> str:
+        """Send a body until what arrived is what was sent; returns its ETag. `digest`: its MD5, where it is known."""
+        from botocore.exceptions import ClientError
+
+        crc32 = told.get("ChecksumCRC32")
+        by_md5 = crc32 is None or not self.keeps_crc32
+        digest = digest or (md5(content) if by_md5 else None)
+        for attempt in range(ATTEMPTS):
+            if by_md5 and (attempt or not self._answers_md5):
+                told = told | {"ContentMD5": b64encode(digest.digest()).decode()}
+            try:
+                made = request(Bucket=self.address.bucket, Body=content, **told)
+                keeps_crc32 = crc32 is not None and made.get("ChecksumCRC32") == crc32
+                if keeps_crc32 and not by_md5:
+                    return made["ETag"]
+                is_md5 = by_md5 and made["ETag"].strip('"') == digest.hexdigest()
+                if is_md5 or ("ContentMD5" in told and is_encrypted(made)):
+                    self._answers_md5 = is_md5
+                    if crc32 is not None and self.keeps_crc32 is None:
+                        self.keeps_crc32 = keeps_crc32
+                    return made["ETag"]
+            except ClientError as error:
+                if error.response["Error"]["Code"] not in _DAMAGED:
+                    raise
+            time.sleep(FIRST_PAUSE * 2**attempt)
+        raise DemotapeError(f"s3://{self.address.bucket}/{self.key(name)}: was damaged on the way {ATTEMPTS} times; "
+                            "check the network, then run the export again to go on")
+
+    def crc32_of(self, key: dict) -> str:
+        """The CRC-32 of an object's parts' CRC-32s, as the service tells it; with or without `-` and their number."""
+        return self.client.head_object(**key, ChecksumMode="ENABLED").get("ChecksumCRC32", "").partition("-")[0]
+
+    def _metadata(self, name: str) -> dict:
+        return self.client.head_object(Bucket=self.address.bucket, Key=self.key(name)).get("Metadata", {})
+
+    def key(self, name: str) -> str:
+        """The bucket's name of an object."""
+        return self.address.prefix + name
+
+    def _name(self, key: str) -> str:
+        return key[len(self.address.prefix):]
+
+
+@contextmanager
+def _where_it_is_known(*also: str) -> Iterator[None]:
+    """What only some services do and only some users may; without it more is sent again."""
+    from botocore.exceptions import ClientError
+
+    try:
+        yield
+    except ClientError as error:
+        if error.response["Error"]["Code"] not in (*_UNKNOWN, *also):
+            raise

@@ -1,0 +1,73 @@
+"""Export: demonstrations in, a data set out, in one of several formats; whole or absent, the same each time."""
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from pipeline.export.destinations.destination import Destination
+from pipeline.export.destinations.folder import Folder
+from pipeline.export.formats import mind2web, parquet, webdataset, weblinx
+from pipeline.privacy.finding import KINDS
+from schemas import InputError
+
+from .running import Format, run
+from .source import Options, Source, Summary, Tally
+from .splits import LeakCheck, Rule
+from .states import ENCODINGS
+
+FORMATS: dict[str, Format] = {
+    "weblinx": Format(weblinx.samples, weblinx.Writer),
+    "mind2web": Format(mind2web.samples, mind2web.Writer),
+    "webdataset": Format(webdataset.samples, webdataset.Writer),
+    "parquet": Format(parquet.samples, parquet.Writer),
+}
+
+
+def export(sources: Iterable[Source], destination: Path | str, format: str,
+           progress: Callable[[str], None] | None = None, *, rule: Rule | None = None, jobs: int = 1,
+           endpoint_url: str | None = None, **options) -> Summary:
+    """Write a data set into a folder or to `s3://bucket/prefix`, streaming: a demonstration at a time.
+
+    `format` is a key of FORMATS; `progress` is called with each demonstration's id when it is written; `rule` gives
+    the splits (without it all is train); `jobs` is the number of processes that work on it; `endpoint_url` is the
+    address of an S3 service other than Amazon's; `options` are the fields of Options. A folder must be absent, empty
+    or an earlier export, which is then replaced in one step at the end.
+    Raises InputError for a wrong destination, format or option, no demonstrations, or two of one name.
+    """
+    if format not in FORMATS:
+        raise InputError(f"format {format!r} is unknown; choose one of {', '.join(FORMATS)}")
+    chosen = Options(**options)
+    if unknown := sorted(chosen.allow - KINDS.keys()):
+        raise InputError(f"--allow {unknown[0]}: no kind of personal data; {', '.join(KINDS)} are")
+    if chosen.screenshots not in (None, *ENCODINGS):
+        raise InputError(f"--screenshots {chosen.screenshots}: choose one of {', '.join(ENCODINGS)}")
+    if (chosen.candidates or chosen.records) and format != "weblinx":
+        raise InputError(f"--candidates and --records go with the format weblinx, not with {format}")
+    if chosen.scorer and not (chosen.candidates or chosen.records):
+        raise InputError("--scorer goes with --candidates or --records")
+    leaks = LeakCheck(rule or Rule())
+    with open_destination(destination, format, endpoint_url) as opened:
+        run(leaks.watch(sources), FORMATS[format], opened, chosen, jobs=jobs, progress=progress or (lambda name: None))
+        leaks.verify()
+        return opened.publish()
+
+
+def prepare(source: Source) -> None:
+    """Make and keep, beside the recording, what an export of its turns reads: pages, boxes, pictures (webdataset's).
+
+    What cannot be made now is left for the export to complain of.
+    """
+    with suppress(InputError):
+        for _ in webdataset.samples(source, Options(), Tally()):
+            pass
+
+
+def open_destination(destination: Path | str, format: str, endpoint_url: str | None = None) -> Destination:
+    """Where an export goes: `s3://…` or a folder."""
+    if str(destination).startswith("s3:"):
+        from pipeline.export.destinations.s3 import S3  # here, as boto3 is slow to import and folders need none of it
+
+        return S3(str(destination), format, endpoint_url)
+    if endpoint_url:
+        raise InputError(f"{destination}: --endpoint-url goes with an address of the form s3://bucket/prefix")
+    return Folder(destination, format)

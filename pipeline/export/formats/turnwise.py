@@ -1,0 +1,82 @@
+"""One sample a turn, for the formats that hold turns by themselves: the turn, and the state that was on the screen."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pipeline.export.model_input.set_of_marks import legend
+from pipeline.export.source import Options, Source, Tally
+from pipeline.export.states import States, with_box
+
+UID = "data-demotape-uid"
+NO_PAGE = b"<!DOCTYPE html>\n<html><head></head><body></body></html>"
+
+
+@dataclass(frozen=True)
+class TurnSample:
+    """A turn: its key, its fields (always the same keys and types), page, pictures where there are any."""
+
+    key: str
+    record: dict
+    page: bytes
+    picture: bytes | None
+    marked: bytes | None
+
+
+def samples(source: Source, options: Options, tally: Tally, usual: str) -> Iterator[TurnSample]:
+    """One sample a turn, chat turns too. `usual`: the pictures' encoding unless the options say otherwise.
+
+    A turn without a state of its own (chat, a closed tab) carries the one of the last turn that had one: what was
+    known to be on the screen then. `state_turn` names that turn; before the first one it is empty.
+    """
+    states = States(source, UID, options, usual)
+    source = states.source
+    tally.redacted += states.known.counts
+    carrier = None
+    for index, turn in enumerate(source.turns):
+        if turn["type"] == "browser" and turn["state"]:
+            carrier = turn
+        tally.turns += 1
+        yield _sample(source, options, states, index, turn, carrier)
+
+
+def _sample(source: Source, options: Options, states: States, index: int, turn: dict, carrier: dict | None
+            ) -> TurnSample:
+    state = carrier["state"] if carrier else None
+    page = states.page(state) if state else None
+    boxes = states.boxes_text(state) if page else "{}"
+    element = turn.get("element")
+    if element and page and carrier is turn:
+        element = element | {"uid": page.uid(element["frame"], element["uid"])}
+        if element["bbox"] and page.has(element["uid"]):
+            boxes = with_box(boxes, element["uid"], element["bbox"])
+    picture = states.picture(state) if state else None
+    status = state["screenshot_status"] if picture else "none"
+    record = _record(source, index, turn, element, carrier, status, boxes)
+    marked = None
+    if options.set_of_marks:
+        marked, marks = states.marked(state) if state else (None, [])
+        record["marks"] = json.dumps(legend(marks))
+    if options.axtree:
+        record["axtree"] = json.dumps(states.tree(state) if state else None)
+    return TurnSample(f"{source.name}-{index:04d}", record, page.content if page else NO_PAGE, picture, marked)
+
+
+def _record(source: Source, index: int, turn: dict, element: dict | None, carrier: dict | None, status: str,
+            boxes: str) -> dict:
+    """The fields of a sample: always the same keys and types; what varies by intent is packed as JSON text."""
+    state = carrier["state"] if carrier else {}
+    viewport, scroll = state.get("viewport", {}), state.get("scroll", {})
+    return {
+        "demonstration": source.id, "recording": source.recording.id, "task": source.demonstration["task"],
+        "index": index, "turn": turn["id"], "type": turn["type"], "timestamp": float(turn["timestamp"]),
+        "speaker": turn.get("speaker", ""), "utterance": turn.get("utterance", ""),
+        "intent": turn.get("intent", "say"), "arguments": json.dumps(turn.get("arguments", {})),
+        "uid": element["uid"] if element else "", "element": json.dumps(element),
+        "state_turn": carrier["id"] if carrier else "", "url": state.get("url", ""), "title": state.get("title", ""),
+        "tab": state.get("tab", -1), "viewport_width": viewport.get("width", 0),
+        "viewport_height": viewport.get("height", 0), "scroll_x": float(scroll.get("x", 0)),
+        "scroll_y": float(scroll.get("y", 0)), "zoom": float(state.get("zoom", 1)),
+        "device_pixel_ratio": float(state.get("device_pixel_ratio", 1)), "screenshot_status": status,
+        "boxes": boxes, "checks": json.dumps(turn.get("checks", [])),
+    }

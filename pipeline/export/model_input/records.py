@@ -1,0 +1,137 @@
+"""Model-ready records: for each turn to predict, what WebLINX gives a model (section 3.1, B.1, B.5), and the action.
+
+Also the candidates on which they rest. Works turn by turn, as the export goes through a demonstration.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pipeline.export.formats.weblinx_turns import UID
+from pipeline.export.source import Line, Options
+from pipeline.pages.dom import Page
+from schemas.files import dump_line
+
+from . import candidates
+from .pruning import bracketed, prune
+from .truncation import cut, fit_tree
+
+PREDICTED = ("click", "change", "textInput", "scroll", "load", "say", "submit")
+_NEEDING = ("click", "change", "textInput", "submit")
+_PROMPTED = 10  # candidates that a model is shown
+_LAST_ACTIONS = 5
+_LAST_UTTERANCES = 4
+_BUDGET = 2048  # tokens, of which: (appendix B.6)
+_DOM, _UTTERANCE, _ACTION, _CANDIDATE = 700, 40, 50, 65
+
+
+@dataclass(frozen=True)
+class View:
+    """What a turn's page shows. `boxes` by uid, CSS pixels; `target` is a uid."""
+
+    page: Page
+    boxes: dict[str, dict]
+    target: str | None
+
+
+class Records:
+    """Sees the turns of one demonstration's replay in order, and tells candidates and records."""
+
+    def __init__(self, name: str, split: str, options: Options):
+        self._name, self._split, self._options = name, split, options
+        self._score = candidates.scorer(options.scorer)
+        self._utterances: list[str] = []
+        self._actions: list[str] = []
+        self._shown: dict | None = None  # state of the last turn that had a screenshot
+        self._viewport: dict = {"width": 0, "height": 0}
+        self._view: View | None = None
+        self._ranked: list[dict] = []
+
+    def see(self, turn: dict, index: int, view: View | None) -> Iterator[Line]:
+        """Tell what the turn of the replay gives; `view` is None where its page is not known."""
+        if turn["type"] == "browser":
+            self._look(turn, view)
+            if view is not None:
+                yield from self._tell_candidates(index)
+        if self._options.records and self._is_predicted(turn):
+            yield Line(f"records/{self._split}.jsonl", dump_line(self._record(turn, index)))
+        self._remember(turn)
+
+    def _look(self, turn: dict, view: View | None) -> None:
+        if turn["state"]["screenshot"]:
+            self._shown = turn["state"]
+        told = turn["action"]["arguments"]["metadata"]
+        self._viewport = {"width": told["viewportWidth"], "height": told["viewportHeight"]}
+        if view is not None:
+            asked = candidates.query(self._last_utterances(), self._actions[-_LAST_ACTIONS:], self._viewport)
+            self._ranked = candidates.rank(view.page, view.boxes, self._viewport, asked, self._score, view.target)
+            self._view = view
+
+    def _tell_candidates(self, index: int) -> Iterator[Line]:
+        if self._options.candidates:
+            for candidate in self._ranked:
+                record = candidate | {"demo_name": self._name, "turn_index": index}
+                yield Line(f"candidates/{self._split}.jsonl", dump_line(record))
+
+    def _is_predicted(self, turn: dict) -> bool:
+        """As `select_turns_and_candidates_for_prompts` of the library decides."""
+        intent = "say" if turn["type"] == "chat" else turn["action"]["intent"]
+        if intent not in PREDICTED or (intent == "say" and turn["speaker"] != "navigator"):
+            return False
+        if intent in _NEEDING and "element" not in turn["action"]["arguments"]:
+            return False
+        state = self._shown if intent == "say" else turn["state"]
+        return bool(state and state["screenshot"] and state["screenshot_status"] == "good")
+
+    def _record(self, turn: dict, index: int) -> dict:
+        share = self._options.budget / _BUDGET
+        shown = [each for each in self._ranked if each["rank"] <= _PROMPTED]
+        page = ""
+        if self._view:
+            tree = prune(self._view.page, [each["uid"] for each in shown])
+            page = fit_tree(tree, bracketed, round(_DOM * share))
+        return {
+            "demo_name": self._name, "turn_index": index,
+            "screenshot": f"demonstrations/{self._name}/screenshots/{self._shown['screenshot']}",
+            "viewport": self._viewport, "html": page,
+            "utterances": [cut(text, round(_UTTERANCE * share)) for text in self._last_utterances()],
+            "actions": [cut(text, round(_ACTION * share)) for text in self._actions[-_LAST_ACTIONS:]],
+            "candidates": [f"(uid = {each['uid']}) {cut(each['doc'], round(_CANDIDATE * share))}" for each in shown],
+            "candidate_uids": [each["uid"] for each in shown], "action": action(turn)}
+
+    def _last_utterances(self) -> list[str]:
+        said = self._utterances
+        return said if len(said) <= _LAST_UTTERANCES + 1 else [said[0], *said[-_LAST_UTTERANCES:]]
+
+    def _remember(self, turn: dict) -> None:
+        if turn["type"] == "chat" and turn["speaker"] == "instructor":
+            minutes, seconds = divmod(int(turn["timestamp"]), 60)
+            self._utterances.append(f"[{minutes:02d}:{seconds:02d}] {turn['utterance']}")
+        else:
+            self._actions.append(action(turn))
+
+
+def action(turn: dict) -> str:
+    """A turn of a replay as the text that a model is to give: `click(uid="…")`, `say(speaker="…", utterance="…")`."""
+    if turn["type"] == "chat":
+        return _call("say", {"speaker": turn["speaker"], "utterance": turn["utterance"]})
+    arguments, intent = turn["action"]["arguments"], turn["action"]["intent"]
+    told: dict = {}
+    for name, where in (("text", "text"), ("value", "value"), ("selected", "text"), ("pasted", "text"),
+                        ("scrollX", "x"), ("scrollY", "y")):
+        if name in arguments:
+            told[where] = arguments[name]
+    properties = arguments.get("properties", {})
+    if intent == "load":
+        told["url"] = properties["url"]
+    if intent.startswith("tab"):
+        told |= {"origin": properties["tabIdOrigin"]} if "tabIdOrigin" in properties else {}
+        told["target"] = properties["tabId"]
+    if uid := arguments.get("element", {}).get("attributes", {}).get(UID):
+        told["uid"] = uid
+    return _call(intent, told)
+
+
+def _call(name: str, arguments: dict) -> str:
+    def written(value) -> str:
+        return '"' + value.replace("\n", "\\n").replace("\t", "\\t") + '"' if isinstance(value, str) else f"{value:g}"
+    return f"{name}({', '.join(f'{key}={written(value)}' for key, value in arguments.items())})"

@@ -1,0 +1,1 @@
+"""Captured pages: read, rendered offline, their targets and accessibility trees."""

@@ -1,0 +1,121 @@
+"""The accessibility tree of each turn's state, from its kept DOM: a Chromium without network shows the snapshot and
+tells its tree. So it is the tree of the very state before the effect, and making it costs the person who acts nothing.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Page, sync_playwright
+
+from recorder import Recording
+from schemas import UID_ATTRIBUTE
+from schemas.chromium import find_chromium, sandbox_arguments
+
+from .rendering import Resources, render
+from .restoring_scroll import STANDS
+
+# What only says how the browser came to it.
+_LEFT_OUT = {"focusable", "url", "hiddenRoot", "actions"}
+
+
+def stage(demonstration: dict, context) -> dict:
+    """Pipeline stage: keep the accessibility tree of each turn's DOM, where the recording was made with `axtree`."""
+    if not context.recording.manifest["options"].get("axtree"):
+        return demonstration
+    states = [turn["state"] for turn in demonstration["turns"] if turn.get("state") and turn["state"]["dom"]]
+    trees: dict[str, str] = {}
+    with _offline_page() as page:
+        resources = Resources(context.recording)
+        for state in states:
+            if state["dom"] not in trees:
+                nodes = tree(page, context.recording, state, resources)
+                trees[state["dom"]] = context.keep(json.dumps(nodes, separators=(",", ":")).encode())
+    turns = [turn | {"state": turn["state"] | {"axtree": trees[turn["state"]["dom"]]}}
+             if turn.get("state") and turn["state"]["dom"] else turn for turn in demonstration["turns"]]
+    return demonstration | {"turns": turns}
+
+
+def tree(page: Page, recording: Recording, state: dict, resources: Resources) -> list[dict]:
+    """Nodes of a state's accessibility tree in document order, without those that assistive technology does not see.
+
+    Each: `id` (from 1), `parent` (an id, null for the root), `role`, `name`, and, where there are any, `value`,
+    `description`, `properties` (states and properties by name) and `uid` of its element.
+    """
+    page.set_viewport_size({name: max(1, int(state["viewport"][name])) for name in ("width", "height")})
+    page.set_content(render(recording, state, resources), wait_until="load")
+    page.evaluate(STANDS)
+    session = page.context.new_cdp_session(page)
+    uids = dict(_uids(session.send("DOM.getDocument", {"depth": -1, "pierce": True})["root"]))
+    trees: list[tuple[int | None, list[dict]]] = []
+    for frame in _frames(session.send("Page.getFrameTree")["frameTree"]):
+        owner = session.send("DOM.getFrameOwner", {"frameId": frame})["backendNodeId"] if trees else None
+        trees.append((owner, session.send("Accessibility.getFullAXTree", {"frameId": frame})["nodes"]))
+    session.detach()
+    return _told(trees, uids)
+
+
+def _frames(tree: dict) -> Iterator[str]:
+    """Ids of a page's frames, each before those inside it."""
+    yield tree["frame"]["id"]
+    for child in tree.get("childFrames", []):
+        yield from _frames(child)
+
+
+def _uids(node: dict) -> Iterator[tuple[int, str]]:
+    """Backend node ids of a document's elements and their uids."""
+    attributes = node.get("attributes", [])
+    for name, value in zip(attributes[::2], attributes[1::2], strict=True):
+        if name == UID_ATTRIBUTE:
+            yield node["backendNodeId"], value
+    for child in (*node.get("children", []), *node.get("shadowRoots", []),
+                  *([node["contentDocument"]] if "contentDocument" in node else [])):
+        yield from _uids(child)
+
+
+def _told(trees: list[tuple[int | None, list[dict]]], uids: dict[int, str]) -> list[dict]:
+    """The frames' trees (each with the backend id of its frame element) as one, as it is kept: numbered anew, ignored
+    nodes left out and what is in them lifted."""
+    inner = {owner: nodes for owner, nodes in trees if owner is not None}
+    told: list[dict] = []
+
+    def tell_tree(nodes: list[dict], parent: int | None) -> None:
+        by_id = {node["nodeId"]: node for node in nodes}
+        waiting = [(node, parent) for node in reversed(nodes) if node.get("parentId") not in by_id]
+        while waiting:
+            node, parent = waiting.pop()
+            if not node["ignored"]:
+                told.append({"id": len(told) + 1, "parent": parent} | _facts(node, uids))
+                parent = told[-1]["id"]
+            if node.get("backendDOMNodeId") in inner:
+                tell_tree(inner[node["backendDOMNodeId"]], parent)
+            waiting += [(by_id[child], parent) for child in reversed(node.get("childIds", [])) if child in by_id]
+
+    tell_tree(trees[0][1], None)
+    return told
+
+
+def _facts(node: dict, uids: dict[int, str]) -> dict:
+    facts = {name: node.get(name, {}).get("value", "") for name in ("role", "name")}
+    for name in ("value", "description"):
+        if name in node and node[name].get("value") not in (None, ""):
+            facts[name] = node[name]["value"]
+    properties = {each["name"]: each["value"].get("value") for each in node.get("properties", [])
+                  if each["name"] not in _LEFT_OUT and each["value"].get("value") not in (None, "", False)}
+    if properties:
+        facts["properties"] = properties
+    if uid := uids.get(node.get("backendDOMNodeId")):
+        facts["uid"] = uid
+    return facts
+
+
+@contextmanager
+def _offline_page() -> Iterator[Page]:
+    """A page of a fresh Chromium that runs no script of a page and reaches nothing."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=find_chromium(playwright.chromium.executable_path), args=sandbox_arguments())
+        try:
+            yield browser.new_context(offline=True).new_page()
+        finally:
+            browser.close()

@@ -1,0 +1,77 @@
+"""From a recording to a demonstration: one stage a file, and this list of stages is the whole way.
+
+A stage is a function (demonstration, context) -> demonstration; it never changes what it was given.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from recorder import Recording
+from schemas import DemonstrationSchema
+from schemas.demonstration import FORMAT, VERSION
+from schemas.files import check, dump_json, read_json, write_atomically
+
+from . import align, chat, checks
+from .cache import derived, inputs
+from .export import Source, prepare
+from .pages import accessibility_tree
+from .turns import folding
+
+STAGES = (
+    folding.stage,  # events -> turns
+    chat.stage,  # + utterances, from the recording and from a chat log
+    align.stage,  # + where each turn is in the video, and which screenshot is good
+    accessibility_tree.stage,  # + the accessibility tree of each state, where it is asked for
+    checks.stage,  # + what a reviewer should look at
+)
+
+
+@dataclass(frozen=True)
+class Context:
+    """What every stage may use besides the demonstration."""
+
+    recording: Recording
+    chat: Path | None = None
+    speakers: Mapping[str, str] = field(default_factory=dict)
+    video: Path | None = None
+
+    def keep(self, content: bytes) -> str:
+        """Keep a picture that no recorder took among the derived blobs; returns its name."""
+        return derived.keep(self.recording.layout, content)
+
+
+def derive(context: Context) -> dict:
+    """The demonstration of a recording; raises InputError when the recording or the chat cannot be read."""
+    recording = context.recording
+    demonstration = {"format": FORMAT, "version": VERSION, "id": recording.id, "recording": recording.id,
+                     "task": recording.task, "turns": []}
+    for stage in STAGES:
+        demonstration = stage(demonstration, context)
+    return check(demonstration, DemonstrationSchema(), f"{recording.layout.root}: demonstration")
+
+
+def process(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None,
+            video: Path | None = None) -> dict:
+    """Derive a recording's demonstration and write demonstration.json beside it; returns the demonstration.
+
+    What an export will read is prepared on the way.
+    `video`: an external video of the session, such as a meeting tool's recording of the screen.
+    """
+    recording = Recording(path)
+    used = inputs.fingerprint(recording.layout, chat, dict(speakers or {}), video)
+    demonstration = derive(Context(recording, chat, speakers or {}, video))
+    write_atomically(recording.layout.demonstration, dump_json(demonstration))
+    derived.clear(recording.layout, demonstration)
+    prepare(Source(demonstration, recording))
+    inputs.note(recording.layout, used)
+    return demonstration
+
+
+def refresh(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None,
+            video: Path | None = None) -> tuple[dict, bool]:
+    """As `process`, but a demonstration that was made from the same inputs stays; returns it and whether it is new."""
+    layout = Recording(path).layout
+    if inputs.is_unchanged(layout, inputs.fingerprint(layout, chat, dict(speakers or {}), video)):
+        return read_json(layout.demonstration, DemonstrationSchema()), False
+    return process(path, chat=chat, speakers=speakers, video=video), True

@@ -1,0 +1,1 @@
+"""Turns: folded from events, changed by edits."""

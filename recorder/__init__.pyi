@@ -1,0 +1,2 @@
+from .browser.session import Recorder as Recorder
+from .reader import Recording as Recording

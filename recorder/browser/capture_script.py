@@ -1,0 +1,68 @@
+"""The capture script as one source text, from the files that the extension loads one by one."""
+
+from functools import cache
+from pathlib import Path
+
+_FOLDER = Path(__file__).resolve().parents[2] / "extension" / "capture"
+FILES = ("island.js", "secrets.js", "elements.js", "plain.js", "markup.js", "mirror.js", "table.js", "closed.js",
+         "snapshot.js", "events.js")
+WORLD = "demotape"
+BINDING = "demotapeSend"
+_PART = 1 << 16  # characters of chunks in a message; more go ahead in parts, handed on while the next is being made
+_START = f"""{{
+  const tell = (message) => globalThis.{BINDING}(JSON.stringify(message));
+  const tellParts = (island, chunks) => {{
+    let part = [], size = 0;
+    for (const chunk of chunks) {{
+      part.push(chunk);
+      if ((size += chunk[1].length) < {_PART}) continue;
+      tell({{ type: "ahead", island, chunks: part, rows: [] }});
+      part = [], size = 0;
+    }}
+    return part;
+  }};
+  const begin = () => demotape.events.start((message) => {{
+    const {{ snapshot }} = message;
+    if (snapshot) snapshot.chunks = tellParts(snapshot.island, snapshot.chunks);
+    tell(message);
+  }}, (field, value) => tell({{ type: "secret", field, value }}),
+  (island, chunks, rows) => tell({{ type: "ahead", island, chunks: tellParts(island, chunks), rows }}));
+  begin();
+  const ended = new AbortController();
+  addEventListener("pageshow", ({{ persisted }}) => {{
+    if (!persisted) return;
+    demotape.events.stop(); // it comes back as it was left, to a recorder that has seen other pages since
+    begin();
+  }}, {{ signal: ended.signal }});
+  demotape.end = () => {{
+    ended.abort();
+    demotape.events.stop();
+    demotape.recording = null;
+  }};
+}}"""
+
+
+def capture_script(recording: str) -> str:
+    """Source for an isolated world that holds the binding.
+
+    A second run for the same recording in the same document does nothing; one for another recording, as when a page is
+    recorded that was recorded before, begins anew and sends all again.
+    """
+    return f"""if (!globalThis.demotape) {{
+{_source()}
+}}
+if (demotape.recording !== "{recording}") {{
+  if (demotape.recording) demotape.end();
+  demotape.recording = "{recording}";
+  {_START}
+}}"""
+
+
+def ending_script(recording: str) -> str:
+    """Source that ends what `capture_script` began, unless another recording has taken over."""
+    return f'if (globalThis.demotape?.recording === "{recording}") demotape.end();'
+
+
+@cache
+def _source() -> str:
+    return "\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in FILES)

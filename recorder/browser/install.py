@@ -1,0 +1,55 @@
+"""`python -m recorder.browser.install`: makes sure that there is a Chromium, installing one where that is possible."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+from schemas import InputError
+from schemas.chromium import find_chromium
+
+
+def playwrights_own() -> str:
+    """Where Playwright's own Chromium lies, or would."""
+    from playwright.sync_api import sync_playwright
+    with sync_playwright() as playwright:
+        return playwright.chromium.executable_path
+
+
+def provide() -> str:
+    """Path of a Chromium, installed now if need be; raises InputError when none can be had."""
+    for install in (lambda: None, _install_by_apt, _install_by_playwright):
+        install()
+        try:
+            return find_chromium()
+        except InputError as error:
+            missing = error
+        try:
+            return find_chromium(playwrights_own())
+        except InputError:
+            pass
+    raise missing
+
+
+def _install_by_apt() -> None:
+    if shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
+        print("setup: installing Chromium by apt-get", flush=True)
+        _quietly("apt-get", "update")
+        _quietly("apt-get", "install", "-y", "chromium")
+
+
+def _install_by_playwright() -> None:
+    print("setup: installing Chromium by Playwright", flush=True)
+    _quietly(sys.executable, "-m", "playwright", "install", "chromium")
+
+
+def _quietly(*command: str) -> None:
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+
+
+if __name__ == "__main__":
+    try:
+        provide()
+    except InputError as error:
+        sys.exit(f"setup: {error}")

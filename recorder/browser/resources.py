@@ -1,0 +1,77 @@
+"""Style sheets, images and fonts of the pages, as the browser received them."""
+
+import base64
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
+
+from playwright.async_api import CDPSession
+from playwright.async_api import Error as PlaywrightError
+
+from recorder.building.tab_observer import Sink
+
+_KINDS = {"Stylesheet", "Image", "Font"}
+_MAX_BYTES = 20_000_000
+
+
+async def in_use(sessions: Iterable[CDPSession]) -> set[str]:
+    """Addresses of all that the documents shown now have loaded."""
+    found: set[str] = set()
+    for session in list(sessions):
+        with suppress(PlaywrightError):  # the tab is closed
+            trees = [(await session.send("Page.getResourceTree"))["frameTree"]]
+            while trees:
+                tree = trees.pop()
+                found |= {resource["url"] for resource in tree["resources"]}
+                trees += tree.get("childFrames", [])
+    return found
+
+
+def listeners(session: CDPSession, sink: Sink, spawn: Callable[[Coroutine], None]) -> dict[str, Callable]:
+    """CDP handlers that hand each finished resource of one session to the sink.
+
+    What the browser takes from its cache is not asked for again when it was kept as it came there: the pages of a site
+    share most of what they load.
+    """
+    waiting: dict[str, tuple[tuple[str, str], str, float]] = {}
+    started: dict[str, tuple[float, str]] = {}  # request -> when, by a document of which origin
+    from_memory: set[str] = set()  # requests that the renderer answered itself
+
+    def sent(event: dict) -> None:
+        started[event["requestId"]] = event["wallTime"], _origin(event["documentURL"])
+
+    def served_from_cache(event: dict) -> None:
+        from_memory.add(event["requestId"])
+
+    def received(event: dict) -> None:
+        response, request = event["response"], event["requestId"]
+        epoch, origin = started.pop(request, (0.0, ""))
+        place = origin, response["url"]
+        if request not in from_memory and not response.get("fromDiskCache"):
+            sink.cached.discard(place)
+        from_memory.discard(request)
+        wanted = event["type"] in _KINDS and response["url"].startswith(("http:", "https:"))
+        if wanted and place not in sink.cached:
+            waiting[request] = (place, response["mimeType"], epoch)
+
+    def failed(event: dict) -> None:
+        for known in (waiting, started):
+            known.pop(event["requestId"], None)
+        from_memory.discard(event["requestId"])
+
+    def finished(event: dict) -> None:
+        if event["requestId"] in waiting and event["encodedDataLength"] <= _MAX_BYTES:
+            spawn(fetch(event["requestId"], *waiting.pop(event["requestId"])))
+
+    async def fetch(request: str, place: tuple[str, str], content_type: str, epoch: float) -> None:
+        answer = await session.send("Network.getResponseBody", {"requestId": request})
+        body = answer["body"]
+        content = base64.b64decode(body) if answer["base64Encoded"] else body.encode()
+        if sink.on_resource(place[1], content_type, epoch, content):
+            sink.cached.add(place)
+
+    return {"Network.requestWillBeSent": sent, "Network.requestServedFromCache": served_from_cache,
+            "Network.responseReceived": received, "Network.loadingFinished": finished, "Network.loadingFailed": failed}
+
+
+def _origin(url: str) -> str:
+    return "/".join(url.split("/", 3)[:3])

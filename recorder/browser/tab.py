@@ -1,0 +1,275 @@
+"""One tab under recording: arms its frames over CDP, collects its frames' messages, pictures and navigations.
+
+Knows the browser's protocol and nothing of files: what it learns it hands to its `sink`.
+"""
+
+import asyncio
+import json
+import time
+from collections import defaultdict
+from collections.abc import Coroutine
+from contextlib import suppress
+from dataclasses import dataclass
+from secrets import token_hex
+
+from playwright.async_api import CDPSession, Frame, Page
+from playwright.async_api import Error as PlaywrightError
+
+from recorder.building.tab_observer import Sink
+from recorder.building.tab_state import TabState
+from recorder.media.painted_frames import Frame as Painted
+from recorder.privacy.har import Exchange
+
+from . import closed_roots, network, resources
+from .capture_script import BINDING, WORLD, capture_script, ending_script
+from .navigation import Navigations
+from .screencast import Screencast
+
+_LATE_FRAME = 3.0  # seconds by which a frame may come late
+_ARCHIVE_AFTER = 0.6  # seconds of rest after which a page is kept as MHTML
+_FAREWELL = 1.0  # seconds that a page has to take note of the end; one with a dialog open answers nothing
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What is kept of a page besides its states."""
+
+    har: bool = False
+    mhtml: bool = False
+
+
+class Tab(TabState):
+    """One page of the browser."""
+
+    def __init__(self, number: int, page: Page, sink: Sink, extras: Extras):
+        super().__init__(number, page.url, sink.on_frame)
+        self.page = page
+        self._sink = sink
+        self._extras = extras
+        self._token = token_hex(4)
+        self._sessions: list[CDPSession] = []
+        self._worlds: dict[CDPSession, set[int]] = {}  # where the capture script runs
+        self._framed: dict[Frame, CDPSession] = {}  # frames in a process of their own
+        self._framing: defaultdict[Frame, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._tasks: set[asyncio.Task] = set()
+        self._last_heard = 0.0
+        self._loads = 0
+        self._enlarging = False  # the window was made larger, and no whole frame has come since
+
+    async def arm(self) -> None:
+        """Begin to listen: this document and all later ones, in every frame; raises PlaywrightError when closed."""
+        session = await self.page.context.new_cdp_session(self.page)
+        self._navigations = Navigations(session, lambda: self._sink.now)
+        self._screencast = Screencast(session, self._on_screencast, self._spawn)
+        await self._arm_session(session)
+        for name, handler in {
+            "Page.frameRequestedNavigation": self._navigations.requested,
+            "Page.frameNavigated": self._on_navigated,
+            "Page.navigatedWithinDocument": self._on_same_document,
+            "Page.javascriptDialogOpening": self._on_dialog,
+            "Page.javascriptDialogClosed": self._on_dialog_closed,
+            "Page.downloadWillBegin": self._on_download,
+            "Page.frameStartedNavigating": self._navigations.started,
+            "Page.loadEventFired": self._on_loaded,
+        }.items():
+            session.on(name, handler)
+        await self._navigations.begin()
+        await self._learn_zoom(session)
+        await self._screencast.start()
+        self.page.on("frameattached", lambda frame: self._spawn(self._arm_frame(frame)))
+        self.page.on("framenavigated", lambda frame: self._spawn(self._arm_frame(frame)))
+        self.page.on("framedetached", self._on_detached)
+        for frame in self.page.frames:
+            await self._arm_frame(frame)
+
+    async def _learn_zoom(self, session: CDPSession) -> None:
+        ratio = await session.send("Runtime.evaluate", {"expression": "devicePixelRatio", "returnByValue": True})
+        metrics = await session.send("Page.getLayoutMetrics")
+        self.facts["device_pixel_ratio"] = ratio["result"]["value"]
+        self.set_zoom(metrics["cssVisualViewport"]["zoom"])
+
+    async def settle(self) -> None:
+        """Wait for what the browser has already sent, and for what was begun: navigations, resources."""
+        for session in list(self._sessions):
+            with suppress(PlaywrightError):  # the tab is closed
+                await session.send("Page.getFrameTree")
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def resources_in_use(self) -> set[str]:
+        """Addresses of the style sheets, images and fonts of the documents that it shows now, among others."""
+        return await resources.in_use(self._sessions)
+
+    async def disarm(self) -> None:
+        """Stop listening; the page is left as it was."""
+        endings = [session.send("Runtime.evaluate", {"expression": ending_script(self._token), "contextId": world})
+                   for session in self._sessions for world in self._worlds[session]]
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.gather(*endings, return_exceptions=True), _FAREWELL)
+        for session in list(self._sessions):
+            with suppress(PlaywrightError):  # the tab is closed: nothing to detach from
+                await session.detach()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _arm_session(self, session: CDPSession) -> None:
+        session.on("Runtime.bindingCalled", lambda event: self._on_binding(session, event))
+        worlds = self._worlds[session] = set()
+        session.on("Runtime.executionContextCreated", lambda event: _note_world(event["context"], worlds))
+        session.on("Runtime.executionContextDestroyed", lambda event: worlds.discard(event["executionContextId"]))
+        session.on("Runtime.executionContextsCleared", lambda _: worlds.clear())
+        for event, handler in resources.listeners(session, self._sink, self._spawn).items():
+            session.on(event, handler)
+        if self._extras.har:
+            handlers = network.listeners(session, self.number, self._on_exchange, self._spawn)
+            for event, handler in handlers.items():
+                session.on(event, handler)
+        await session.send("Page.enable")
+        await session.send("Runtime.enable")
+        await session.send("Network.enable", {"maxTotalBufferSize": 100_000_000, "maxResourceBufferSize": 20_000_000})
+        await session.send("Runtime.addBinding", {"name": BINDING, "executionContextName": WORLD})
+        await session.send("Page.addScriptToEvaluateOnNewDocument",
+                           {"source": capture_script(self._token), "worldName": WORLD, "runImmediately": True})
+        self._sessions.append(session)
+
+    async def _arm_frame(self, frame: Frame) -> None:
+        """Frames in a process of their own need a session of their own, but one; the others refuse one."""
+        if frame == self.page.main_frame:
+            return
+        async with self._framing[frame]:
+            if frame in self._framed:
+                try:
+                    await self._framed[frame].send("Page.getFrameTree")
+                    return  # it follows the frame from document to document
+                except PlaywrightError:  # the frame has joined its parent's process, or left it again
+                    self._forget_frame(frame)
+            try:
+                session = await self.page.context.new_cdp_session(frame)
+            except PlaywrightError:
+                return
+            await self._arm_session(session)
+            self._framed[frame] = session
+
+    def _on_detached(self, frame: Frame) -> None:
+        self._forget_frame(frame)
+        self._framing.pop(frame, None)
+
+    def _forget_frame(self, frame: Frame) -> None:
+        session = self._framed.pop(frame, None)
+        if session in self._sessions:
+            self._sessions.remove(session)
+            del self._worlds[session]
+
+    def _spawn(self, work: Coroutine) -> None:
+        task = asyncio.ensure_future(_forgiving(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _on_binding(self, session: CDPSession, event: dict) -> None:
+        if event["name"] != BINDING:
+            return
+        message = json.loads(event["payload"])
+        self._last_heard = time.monotonic()
+        if message["type"] == "error":
+            self._sink.on_problem(f"tab {self.number}: the capture script failed: {message['message'][:500]}")
+        elif message["type"] == "ahead":
+            self.tell_ahead(message["island"], message["chunks"], message["rows"])
+        elif message["type"] == "suspects":
+            self._spawn(closed_roots.find(session, event["executionContextId"]))
+        elif message["type"] == "secret":
+            self._sink.on_secret(message["field"], message["value"])
+        else:
+            self._sink.on_message(self, message)
+
+    def _on_screencast(self, image: bytes, metadata: dict) -> None:
+        self._see_whole(metadata)
+        at = self._sink.seconds(metadata["timestamp"], f"frames of tab {self.number}", _LATE_FRAME)
+        self.paint(Painted(image, at))
+
+    def _see_whole(self, shown: dict) -> None:
+        """An emulated viewport may be larger than its window, of which alone there are frames: then the window grows.
+
+        So it is with the tabs that a link opens under Playwright; the page itself keeps its size.
+        """
+        viewport = self.facts["viewport"]
+        lacking = {name: round(viewport[name] * self.zoom - shown[f"device{name.title()}"]) for name in viewport}
+        if max(lacking.values()) <= 1:
+            self._enlarging = False
+        elif not self._enlarging:
+            self._enlarging = True
+            self._spawn(self._enlarge_window(lacking))
+
+    async def _enlarge_window(self, by: dict[str, int]) -> None:
+        window = await self._sessions[0].send("Browser.getWindowForTarget")
+        now, viewport = window["bounds"], self.facts["viewport"]
+        bounds = {name: now[name] + max(0, by[name]) for name in by}
+        by_another_tab = all(now[name] == round(viewport[name] * self.zoom) + by[name] for name in by)
+        if not by_another_tab:
+            await self._sessions[0].send("Browser.setWindowBounds", {"windowId": window["windowId"], "bounds": bounds})
+        self._screencast.look_again()
+
+    def _on_navigated(self, event: dict) -> None:
+        frame = event["frame"]
+        if "parentId" not in frame:
+            self.new_document(frame["url"])
+            self._navigated(frame["url"] + frame.get("urlFragment", ""), same_document=False)
+
+    def _on_same_document(self, event: dict) -> None:
+        if event["frameId"] == self._navigations.main_frame:
+            self._navigated(event["url"], same_document=True)
+
+    def _navigated(self, url: str, *, same_document: bool) -> None:
+        transition, epoch = self._navigations.finish(same_document)
+        before, self.facts["url"] = self.facts["url"], url
+        if transition is None:
+            self._spawn(self._went_through_history(before, url, epoch))
+        elif url != "about:blank":
+            self._sink.on_browser_event(self, "navigate", epoch, {"url": url, "transition": transition}, before)
+
+    async def _went_through_history(self, before: str, url: str, epoch: float) -> None:
+        transition = await self._navigations.direction(before)
+        self._sink.on_browser_event(self, "navigate", epoch, {"url": url, "transition": transition}, before)
+
+    def _on_dialog(self, event: dict) -> None:
+        self._dialog = {"kind": event["type"], "message": event["message"]}
+
+    def _on_dialog_closed(self, event: dict) -> None:
+        data = self._dialog | {"accepted": event["result"]}
+        if data["kind"] == "prompt" and event["result"]:
+            data["text"] = event.get("userInput", "")
+        self._sink.on_browser_event(self, "dialog", self._sink.now, data)
+
+    def _on_exchange(self, exchange: Exchange) -> None:
+        self._sink.on_exchange(self, exchange)
+
+    def _on_loaded(self, _event: dict) -> None:
+        self._loads += 1
+        self._screencast.look_again()
+        if self._extras.mhtml:
+            self._spawn(self._archive(self._loads))
+
+    async def _archive(self, load: int) -> None:
+        """Keep the page as MHTML once nobody acts in it for a moment; making it takes the page's time."""
+        wait = _ARCHIVE_AFTER
+        while wait > 0:
+            await asyncio.sleep(wait)
+            wait = self._last_heard + _ARCHIVE_AFTER - time.monotonic()
+        if load == self._loads:
+            epoch = self._sink.now
+            answer = await self._sessions[0].send("Page.captureSnapshot", {"format": "mhtml"})
+            self._sink.on_page_archive(self, epoch, answer["data"].encode())
+
+    def _on_download(self, event: dict) -> None:
+        self._sink.on_browser_event(self, "download", self._sink.now,
+                                    {"url": event["url"], "files": [event["suggestedFilename"]]})
+
+
+def _note_world(context: dict, worlds: set[int]) -> None:
+    if context["name"] == WORLD:
+        worlds.add(context["id"])
+
+
+async def _forgiving(work: Coroutine) -> None:
+    """Run work that may find its page gone."""
+    with suppress(PlaywrightError):
+        await work

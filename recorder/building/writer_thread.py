@@ -1,0 +1,41 @@
+"""The writer's thread: one job after the other, in the order they were handed over, until the first one fails."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack
+
+from recorder.priority import quick_turns
+
+
+class Pen:
+    """`on_failure` is called once, in the thread, with the error after which nothing more is written."""
+
+    def __init__(self, on_failure: Callable[[Exception], None]):
+        self._on_failure = on_failure
+        self._failed = False
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
+        self._turns = ExitStack()
+        self._turns.enter_context(quick_turns())
+
+    def submit(self, job: Callable[[], None]) -> None:
+        """Hand over a job."""
+        self._thread.submit(self._do, job)
+
+    def drain(self) -> None:
+        """Wait until all that was handed over is done."""
+        if not self._failed:
+            wait([self._thread.submit(lambda: None)])
+
+    def close(self) -> None:
+        """Do what waits, and end."""
+        self._thread.shutdown(wait=True)
+        self._turns.close()
+
+    def _do(self, job: Callable[[], None]) -> None:
+        if self._failed:
+            return
+        try:
+            job()
+        except Exception as error:
+            self._failed = True
+            self._on_failure(error)

@@ -1,0 +1,1 @@
+from .control_page import ControlPage as ControlPage

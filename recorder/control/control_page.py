@@ -1,0 +1,136 @@
+"""The control page of `demotape record`: a window of the recorder's own, for the person who records.
+
+It lives in a browser context of its own, so that the recorded one never sees it; its files come from this folder and
+the extension's by way of a route, so that nothing listens on the network; and it talks to the recorder through one
+binding, `demotape`.
+"""
+
+import asyncio
+import mimetypes
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from playwright.async_api import Browser, BrowserContext, Page, Route
+from playwright.async_api import Error as PlaywrightError
+
+from recorder.browser.session import Recorder
+from schemas import DemotapeError
+
+ORIGIN = "http://demotape.invalid"  # a name that by its standard never resolves
+PAGE = f"{ORIGIN}/control.html"
+SIZE = {"width": 380, "height": 760}
+_LOOK = Path(__file__).resolve().parents[2] / "extension" / "panel"  # what it shares with the extension's panel
+_FILES = {f"/{name}": Path(__file__).with_name(name) for name in ("control.html", "control.js")} | {
+    f"/{name}": _LOOK / name for name in ("look.css", "lines.js")}
+_REST = 0.05  # seconds in which news are gathered, so that fast typing is not one call a key
+_WATCH = 1.0  # seconds between looks whether the recording still runs
+
+
+class ControlPage:
+    """Shows a recording and steers it, from `async with` to its end.
+
+    `stop` is called when the person presses Stop or closes the window. `windowed` gives the page a small window of its
+    own; without it, for tests, it has a viewport of that size.
+    """
+
+    def __init__(self, browser: Browser, recorder: Recorder, stop: Callable[[], None], *, task: str = "",
+                 windowed: bool = True, color_scheme: str | None = None):
+        self._browser = browser
+        self._recorder = recorder
+        self._stop = stop
+        self._task = task
+        self._options = {"no_viewport": True} if windowed else {"viewport": SIZE, "color_scheme": color_scheme}
+        self._windowed = windowed
+        self._news: list[dict] = []
+        self._told = self._starts = 0
+        self._open = False
+
+    async def __aenter__(self) -> Page:
+        context = await self._browser.new_context(**self._options)
+        self._context = context
+        await context.route("**/*", _serve)
+        await context.expose_binding("demotape", lambda _, command, *values: self._obey(command, *values))
+        self._page = await (_popup(context) if self._windowed else context.new_page())
+        self._page.on("close", lambda _: self._closed())
+        self._recorder.listeners.append(self._news.append)
+        self._tasks = [asyncio.ensure_future(self._tell()), asyncio.ensure_future(self._watch())]
+        self._open = True
+        if not self._windowed:
+            await self._page.goto(PAGE)
+        return self._page
+
+    async def __aexit__(self, kind, error, trace) -> None:
+        self._open = False
+        self._recorder.listeners.remove(self._news.append)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        with suppress(PlaywrightError):  # the window is closed already
+            await self._context.close()
+
+    def _closed(self) -> None:
+        if self._open:
+            self._stop()
+
+    def _obey(self, command: str, *values: str) -> dict:
+        """What the page asks for; an answer with `error` when it cannot be done."""
+        recorder = self._recorder
+        try:
+            match command:
+                case "start":  # also after a reload: everything is told again, but what was the state once
+                    self._told, self._starts = 0, self._starts + 1
+                    self._news[:] = [news for news in self._news if news["type"] != "state"]
+                    return {"task": self._task, "paused": recorder.paused, "elapsed": recorder.elapsed}
+                case "say":
+                    recorder.say(*values)
+                case "pause":
+                    recorder.pause()
+                case "resume":
+                    recorder.resume()
+                case "undo":
+                    recorder.undo_last()
+                case "stop":
+                    self._stop()
+        except DemotapeError as error:
+            return {"error": str(error)}
+        return {}
+
+    async def _tell(self) -> None:
+        """Hand the page what is new, in order."""
+        while True:
+            await asyncio.sleep(_REST)
+            news, starts = self._news[self._told:], self._starts
+            if not news:
+                continue
+            with suppress(PlaywrightError):  # the page is being reloaded, or closed
+                taken = await self._page.evaluate("news => globalThis.control?.take(news) ?? false", news)
+                if taken and starts == self._starts:
+                    self._told += len(news)
+
+    async def _watch(self) -> None:
+        """A recording that had to stop must not look like one that runs."""
+        while not self._recorder.failed:
+            await asyncio.sleep(_WATCH)
+        self._news.append({"type": "failed", "message": str(self._recorder.failed)})
+
+
+async def _serve(route: Route) -> None:
+    path = route.request.url.removeprefix(ORIGIN)
+    if path in _FILES:
+        await route.fulfill(path=_FILES[path], content_type=mimetypes.guess_type(path)[0])
+    else:
+        await route.abort()
+
+
+async def _popup(context: BrowserContext) -> Page:
+    """A small window at the right edge of the screen; only a popup may be so narrow, and it has no row of tabs."""
+    opener = await context.new_page()
+    async with context.expect_page() as opened:
+        await opener.evaluate("""([url, { width, height }]) => {
+            const left = Math.max(0, screen.availLeft + screen.availWidth - width);
+            open(url, "", `popup,noopener,width=${width},height=${height},left=${left},top=${screen.availTop}`);
+        }""", [PAGE, SIZE])
+    page = await opened.value
+    await opener.close()
+    return page

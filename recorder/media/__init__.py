@@ -1,0 +1,1 @@
+"""Painted frames and the video."""

@@ -1,0 +1,113 @@
+"""The painted frames as a WebM video, each at its true time, playable also when the recorder is killed."""
+
+import os
+import queue
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from fractions import Fraction
+from pathlib import Path
+from typing import Protocol
+
+import av
+
+from recorder.priority import step_back
+from schemas import DemotapeError
+
+from . import encoder
+from .painted_frames import Frame
+
+_BACKLOG = 500  # frames that may wait; a page that paints faster than we encode loses frames of the video only
+
+
+class Video(Protocol):
+    """What writes a recording's video; `dropped` and `error` say what is missing."""
+
+    dropped: int
+    error: Exception | None
+
+    def add(self, frame: Frame) -> None: ...
+    def close(self) -> None: ...
+
+
+class VideoWriter:
+    """Hands frames to a process that encodes them (recorder/media/encoder.py). The first one fixes the size."""
+
+    def __init__(self, path: Path):
+        self._queue: queue.Queue[Frame | None] = queue.Queue(_BACKLOG)
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", encoder.__file__, str(path.absolute())], stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,  # Ctrl-C does not end it
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+        step_back(self._process.pid)
+        self._thread = threading.Thread(target=self._feed, name="video", daemon=True)
+        self._thread.start()
+        self.dropped = 0
+        self.error: Exception | None = None
+
+    def add(self, frame: Frame) -> None:
+        """Queue a frame; never waits."""
+        try:
+            self._queue.put_nowait(frame)
+        except queue.Full:
+            self.dropped += 1
+
+    def close(self) -> None:
+        """Wait until what waits is encoded and the file is closed."""
+        while self._thread.is_alive():
+            try:
+                self._queue.put(None, timeout=0.5)
+                break
+            except queue.Full:
+                continue
+        self._thread.join()
+        told = self._process.communicate()[1].decode(errors="replace").strip()
+        if self._process.returncode:  # a failed video must not end the recording; the recorder reports it
+            self.error = DemotapeError(told.rpartition("\n")[2] or f"encoder ended with {self._process.returncode}")
+
+    def _feed(self) -> None:
+        with suppress(BrokenPipeError):  # it has failed, and says why when it is closed
+            while frame := self._queue.get():
+                self._process.stdin.write(encoder.HEADER.pack(frame.time, len(frame.image)) + frame.image)
+                self._process.stdin.flush()
+
+
+class PacketVideo:
+    """Writes a video that somebody else has encoded as VP8, each packet at its own time; frames are not needed."""
+
+    def __init__(self, path: Path):
+        self._path = path
+        self._container = None
+        self._last = -1
+        self.dropped = 0
+        self.error: Exception | None = None
+
+    def add(self, frame: Frame) -> None:
+        """Frames are in the packets already."""
+
+    def packet(self, content: bytes, time: float, key: bool, size: tuple[int, int]) -> None:
+        """Append a packet; `time` in seconds of the recording, `size` of the picture as (width, height)."""
+        if self.error or (self._container is None and not key):
+            self.dropped += 1
+            return
+        try:
+            if self._container is None:
+                self._open(size)
+            packet = av.Packet(content)
+            self._last = max(self._last + 1, round(time * 1000))
+            packet.pts = packet.dts = self._last
+            packet.time_base, packet.stream, packet.is_keyframe = Fraction(1, 1000), self._stream, key
+            self._container.mux(packet)
+        except (av.FFmpegError, ValueError) as error:
+            self.error = error
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._container is not None:
+            self._container.close()
+
+    def _open(self, size: tuple[int, int]) -> None:
+        self._container = av.open(str(self._path), "w", format="webm", options=encoder.SHORT_CLUSTERS)
+        self._stream = self._container.add_mux_stream("vp8", width=size[0], height=size[1], pix_fmt="yuv420p")
+        self._stream.time_base = Fraction(1, 1000)

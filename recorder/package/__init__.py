@@ -1,0 +1,1 @@
+"""What the extension hands over, made a recording."""

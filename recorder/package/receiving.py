@@ -1,0 +1,247 @@
+"""From what the extension hands over to a recording: replays a package's journal, on its own clock, through the Keeper.
+
+The second user of the Keeper beside the Playwright recorder: what is folded, merged, named and kept is the same.
+"""
+
+import re
+from pathlib import Path
+
+from recorder.building.builder import Keeper
+from recorder.building.frame_merging import numbered
+from recorder.building.recording_clock import Clock
+from recorder.building.tab_state import TabState
+from recorder.media.painted_frames import Frame
+from recorder.media.video import PacketVideo
+from schemas import InputError
+
+from .package_file import Package
+
+_DRAIN_EVERY = 16  # lines after which the writer is waited for, so that little stands in memory
+_FRAME_LATE = 0.002  # seconds by which a frame's time may be too late
+_PAINTS = 1.0  # seconds in which a page that has changed is painted, however busy the machine
+_MAX_TEXT = 1 << 26  # characters of a page
+_MAX_DEPTH = 100  # of chunks in chunks
+_MARK = re.compile("([\x01\x02])(\\d+)\\1")
+
+
+def receive(package: Path | str, directory: Path | str) -> list[str]:
+    """Make the new folder `directory` a recording from a package (a zip file); returns the problems met on the way.
+
+    Raises InputError when the package is not whole, or the folder holds something.
+    """
+    with Package(package) as source:
+        receiver = _Receiver(source, directory)
+        try:
+            receiver.replay()
+        except (KeyError, IndexError, RecursionError, OverflowError) as error:  # what no schema could see
+            raise InputError(f"{source.path}: cannot be made into a recording ({error!r})") from None
+        finally:
+            receiver.let_go()
+    if receiver.failed:
+        raise receiver.failed
+    return receiver.problems
+
+
+class _Tab(TabState):
+    """One tab, as the journal tells of it."""
+
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.document = ""
+        self.shown_since = 0.0  # when this document began to be shown, wall clock
+        self._acted: tuple[float, float, dict] | None = None  # last action: when done, when heard of, the page then
+        self._told: dict[str, set[int]] = {}  # island -> numbers of its rows
+        self._sizes: dict[str, dict[int, tuple[int, int]]] = {}  # island -> chunk -> its text's size, its depth
+
+    def new_document(self, url: str) -> None:
+        super().new_document(url)
+        self._told, self._sizes = {}, {}
+
+    def is_stale(self, line: dict, painted: float) -> bool:
+        """Whether the page may have changed since it was painted at that time (wall clock, seconds).
+
+        It is from before the page was shown; or from before the page heard of the last action, a moment ago, though the
+        page has changed since. To be asked once for each line with a state, in order.
+        """
+        message, snapshot = line["message"], line["message"]["snapshot"]
+        page = {path: (each["island"], each["root"]) for path, each in self.islands.items()}
+        if snapshot:
+            page[tuple(message["path"])] = snapshot["island"], snapshot["root"]
+        time = message["time"] / 1000
+        last, heard, before = self._acted or (0.0, 0.0, page)
+        if message["type"] != "hover":
+            self._acted = time, line["sent"], page
+        changed = page != before and time - last < _PAINTS
+        return painted < self.shown_since or (changed and painted < heard + _FRAME_LATE)
+
+    def fault(self, snapshot: dict) -> str | None:
+        """Why a snapshot cannot be put together; None when it can. Nobody may blow up a page by chunks in chunks."""
+        rows = self._told.setdefault(snapshot["island"], set())
+        rows.update(row[0] for row in snapshot["rows"] if isinstance(row, list))
+        if any(row not in rows for row in snapshot["rows"] if isinstance(row, int)):
+            return "rows are missing"
+        sizes = self._sizes.setdefault(snapshot["island"], {})
+        for number, text in sorted(snapshot["chunks"]):
+            try:
+                size, depth = len(numbered(text, snapshot["island"])), 0
+            except InputError:
+                return "its uids do not fit"
+            for mark, inner in _MARK.findall(text):
+                if int(inner) not in sizes:
+                    return "pieces of it are missing"
+                size += sizes[int(inner)][0] * (1 if mark == "\x01" else 2)  # a frame's document is escaped
+                depth = max(depth, sizes[int(inner)][1] + 1)
+            if size > _MAX_TEXT or depth > _MAX_DEPTH:
+                return "it is too large"
+            sizes[number] = size, depth
+        return None if snapshot["root"] in sizes else "its root is missing"
+
+
+class _Receiver(Keeper):
+    """Replays one package."""
+
+    def __init__(self, source: Package, directory: Path | str):
+        self._source = source
+        self._now = source.manifest["started_at"]
+        super().__init__(directory, source.manifest["task"], {"from": "extension"},
+                         clock=lambda: Clock(wall=lambda: self._now, steady=lambda: self._now), still=0.0)
+        self._pictures: dict[int, dict] = {}
+        self._numbers: dict[int, int] = {}  # line of the journal -> number of the event
+        self._ended = False
+        self._told_viewport = False
+
+    def replay(self) -> None:
+        """The whole journal, in order."""
+        self._pictures = self._source.pictures()
+        for line in self._source.lines():
+            if (line["kind"] == "begin") != (line["n"] == 1) or self._ended:
+                raise InputError(f"{self._where(line)}: field kind: {line['kind']} does not belong here")
+            self._now, before = max(self._now, line["at"]), self._seq
+            getattr(self, f"_on_{line['kind']}")(line)
+            if self._seq > before:
+                self._numbers[line["n"]] = self._seq
+            if line["n"] % _DRAIN_EVERY == 0:
+                self.drain()
+        self.settle()
+        self.finish(self._now, cut_off=not self._ended)
+
+    def let_go(self) -> None:
+        """Close what is open, also when the package turned out to be bad half-way."""
+        self._pen.close()
+        if self._running:
+            self._running = False
+            self._video.close()
+            self._writer.abandon()
+
+    def on_act(self, tab: TabState, at: float) -> None:
+        """The journal tells itself which tab was shown."""
+
+    def _on_begin(self, line: dict) -> None:
+        if line["id"] != self._source.manifest["id"]:
+            raise InputError(f"{self._where(line)}: field id: {line['id']!r} is not the manifest's")
+        self._now = line["started_at"]
+        self.begin(line["browser"], name=line["id"], video=PacketVideo)
+        self._browser = (line["user_agent"], line["browser"])
+        self.note_browser(*self._browser, None)
+
+    def _on_tab(self, line: dict) -> None:
+        if line["tab"] != len(self.tabs) + 1:
+            raise InputError(f"{self._where(line)}: field tab: {line['tab']} instead of {len(self.tabs) + 1}")
+        opener = self._tab(line, "opener") if line["opener"] is not None else None
+        self._paint(line)
+        self.add_tab(_Tab(line["tab"], line["url"], self.on_frame), opener)
+
+    def _on_show(self, line: dict) -> None:
+        self._paint(line)
+        self.show(self._tab(line))
+
+    def _on_gone(self, line: dict) -> None:
+        self._paint(line)
+        self.remove_tab(self._tab(line))
+
+    def _on_page(self, line: dict) -> None:
+        tab, message = self._tab(line), line["message"]
+        if line["frame"] == 0 and tab.document != line["document"]:
+            self._new_document(tab, line["document"], (message["snapshot"] or tab.facts)["url"])
+        if snapshot := message["snapshot"]:
+            self._tell_viewport(snapshot, message["path"])
+            if fault := tab.fault(snapshot):
+                self.on_problem(f"line {line['n']} of the journal: {fault}; the page's state is left out")
+                message["snapshot"] = None
+        self._paint(line, tab if message["snapshot"] and message["type"] != "snapshot" else None)
+        self.on_message(tab, message)
+
+    def _on_navigate(self, line: dict) -> None:
+        tab = self._tab(line)
+        self._paint(line)
+        if not line["same_document"]:
+            self._new_document(tab, line["document"], line["url"])
+            tab.shown_since = line["committed"]
+        before, tab.facts["url"] = tab.facts["url"], line["url"]
+        self.on_browser_event(tab, "navigate", line["started"],
+                              {"url": line["url"], "transition": line["transition"]}, before)
+
+    def _on_picture(self, line: dict) -> None:
+        """Taken up by the line that it belongs to, which came before."""
+
+    def _on_video(self, line: dict) -> None:
+        content, at = self._source.blob(line["blob"]), 0
+        for time, size, key in line["packets"]:
+            self._video.packet(content[at:at + size], self.seconds(time), key, (line["width"], line["height"]))
+            at += size
+
+    def _on_resource(self, line: dict) -> None:
+        self.on_resource(line["url"], line["content_type"], line["at"], self._source.blob(line["blob"]))
+
+    def _on_chat(self, line: dict) -> None:
+        self.say(line["speaker"], line["utterance"])
+
+    def _on_undo(self, line: dict) -> None:
+        if (number := self._numbers.get(line["event"])) is not None:
+            self.undo(number)
+
+    def _on_zoom(self, line: dict) -> None:
+        self._tab(line).zoom = line["zoom"]
+
+    def _on_problem(self, line: dict) -> None:
+        self.on_problem(line["message"])
+
+    def _on_pause(self, line: dict) -> None:
+        self.pause()
+
+    def _on_resume(self, line: dict) -> None:
+        self.resume()
+
+    def _on_end(self, line: dict) -> None:
+        self._ended = True
+
+    # Pieces.
+
+    def _tab(self, line: dict, field: str = "tab") -> _Tab:
+        if not 1 <= line[field] <= len(self.tabs):
+            raise InputError(f"{self._where(line)}: field {field}: there is no tab {line[field]}")
+        return self.tabs[line[field] - 1]
+
+    def _paint(self, line: dict, acted_in: _Tab | None = None) -> None:
+        """The picture of a line, which the desk has chosen and blackened; `acted_in`: the line is an action there."""
+        picture = self._pictures.pop(line["n"], None)
+        stale = acted_in is not None and acted_in.is_stale(line, picture["time"] if picture else 0.0)
+        if picture:
+            tab = self._tab(picture)
+            frame = Frame(self._source.blob(picture["blob"]), self.seconds(picture["time"]),
+                          picture["still"] or stale)
+            tab.ring.add(frame)
+            self.on_frame(tab, frame)
+
+    def _new_document(self, tab: _Tab, document: str, url: str) -> None:
+        if tab.document != document:
+            tab.document = document
+            tab.new_document(url)
+
+    def _tell_viewport(self, snapshot: dict, path: list[int]) -> None:
+        if not self._told_viewport and not path:
+            self._told_viewport = True
+            self.note_browser(*self._browser, snapshot["viewport"])
+
+    def _where(self, line: dict) -> str:
+        return f"{self._source.path}: journal.jsonl, line {line['n']}"

@@ -1,0 +1,169 @@
+"""The network as HTTP Archive (HAR 1.2, http://www.softwareishard.com/blog/har-12-spec/): entries without secrets.
+Pure functions."""
+
+import base64
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from urllib.parse import parse_qsl, urlsplit
+
+from .secret_values import REDACTED, Secrets, is_secret_name
+
+_HEADERS = {"authorization", "proxy-authorization", "cookie", "set-cookie", "set-cookie2"}
+_UNKNOWN = -1
+
+
+@dataclass
+class Exchange:
+    """One request and what came back, as the browser told it; times in seconds, `start` on the wall clock."""
+
+    tab: int
+    method: str
+    url: str
+    start: float
+    began: float
+    headers: dict[str, str]
+    posted: str | None = None
+    response: dict | None = None
+    response_headers: dict[str, str] = field(default_factory=dict)
+    ended: float | None = None
+    size: int = _UNKNOWN
+    body: bytes | None = None
+    failure: str = ""
+    redirect: str = ""
+
+
+def secrets_of(exchange: Exchange) -> Iterator[str]:
+    """Values of cookies and of authorizations in an exchange: what is secret in it wherever else it stands."""
+    for name, value in (*exchange.headers.items(), *exchange.response_headers.items()):
+        if name.lower() in ("authorization", "proxy-authorization"):
+            yield value.rpartition(" ")[2]
+        elif name.lower() in _HEADERS:
+            yield from (cookie["value"] for line in value.split("\n") for cookie in _cookies(line, name.lower()))
+
+
+def entry(exchange: Exchange, secrets: Secrets) -> dict:
+    """The HAR entry of an exchange, with what is secret in headers, cookies, addresses and bodies replaced."""
+    total = max(0.0, ((exchange.ended or exchange.began) - exchange.began) * 1000)
+    timings = _timings(exchange, total)
+    answer = exchange.response or {}
+    return {
+        "startedDateTime": datetime.fromtimestamp(exchange.start, UTC).isoformat(timespec="milliseconds"),
+        "time": round(sum(value for name, value in timings.items() if value > 0 and name != "ssl"), 3),
+        "request": _request(exchange, secrets),
+        "response": _response(exchange, secrets),
+        "cache": {},
+        "timings": timings,
+        **({"serverIPAddress": answer["remoteIPAddress"].strip("[]")} if answer.get("remoteIPAddress") else {}),
+        "_tab": exchange.tab,
+        **({"_failure": exchange.failure} if exchange.failure else {}),
+    }
+
+
+def _request(exchange: Exchange, secrets: Secrets) -> dict:
+    url = secrets.in_address(exchange.url)
+    request = {
+        "method": exchange.method, "url": url, "httpVersion": _version(exchange),
+        "headers": _headers(exchange.headers, secrets), "cookies": _hidden_cookies(exchange.headers, "cookie"),
+        "queryString": [{"name": name, "value": value}
+                        for name, value in parse_qsl(urlsplit(url).query, keep_blank_values=True)],
+        "headersSize": _UNKNOWN, "bodySize": _UNKNOWN if exchange.posted is None else len(exchange.posted.encode()),
+    }
+    if exchange.posted is not None:
+        kind = _header(exchange.headers, "content-type")
+        request["postData"] = {"mimeType": kind, "text": _posted(exchange.posted, kind, secrets)}
+    return request
+
+
+def _posted(text: str, kind: str, secrets: Secrets) -> str:
+    """A request's body. In a multipart one each part is looked at by its name."""
+    if not kind.lower().startswith("multipart/form-data"):
+        return secrets.in_request(secrets.in_body(text, kind))
+    boundary = kind.partition("boundary=")[2].strip('"')
+    parts = text.split(f"--{boundary}") if boundary else [text]
+    return f"--{boundary}".join(_part(part, secrets) for part in parts)
+
+
+def _part(part: str, secrets: Secrets) -> str:
+    head, gap, content = part.partition("\r\n\r\n")
+    name = head.partition('name="')[2].partition('"')[0]
+    if gap and is_secret_name(name):
+        return head + gap + REDACTED + "\r\n"
+    return secrets.in_request(part)
+
+
+def _response(exchange: Exchange, secrets: Secrets) -> dict:
+    answer = exchange.response or {}
+    kind = answer.get("mimeType") or "x-unknown"
+    content = {"size": len(exchange.body) if exchange.body is not None else 0, "mimeType": kind}
+    if exchange.body is not None:
+        content |= _content(exchange.body, kind, secrets)
+    return {
+        "status": answer.get("status", _UNKNOWN), "statusText": answer.get("statusText", ""),
+        "httpVersion": _version(exchange), "headers": _headers(exchange.response_headers, secrets),
+        "cookies": _hidden_cookies(exchange.response_headers, "set-cookie"), "content": content,
+        "redirectURL": secrets.in_address(exchange.redirect) if exchange.redirect else "",
+        "headersSize": _UNKNOWN, "bodySize": exchange.size,
+    }
+
+
+def _content(body: bytes, kind: str, secrets: Secrets) -> dict:
+    """Text as text, without secrets; anything else in base64."""
+    if kind.startswith("text/") or kind.endswith(("json", "xml", "javascript", "x-www-form-urlencoded")):
+        try:
+            return {"text": secrets.in_body(body.decode(), kind)}
+        except UnicodeDecodeError:
+            pass
+    return {"text": base64.b64encode(body).decode(), "encoding": "base64"}
+
+
+def _headers(headers: dict[str, str], secrets: Secrets) -> list[dict]:
+    return [{"name": name, "value": _header_value(name, line, secrets)}
+            for name, value in headers.items() for line in value.split("\n")]
+
+
+def _header_value(name: str, value: str, secrets: Secrets) -> str:
+    if name.lower() in _HEADERS or is_secret_name(name):
+        return REDACTED
+    return secrets.in_address(value) if value.startswith(("http:", "https:")) else secrets.in_request(value)
+
+
+def _header(headers: dict[str, str], name: str) -> str:
+    return next((value for key, value in headers.items() if key.lower() == name), "")
+
+
+def _hidden_cookies(headers: dict[str, str], name: str) -> list[dict]:
+    return [cookie | {"value": REDACTED} for line in _header(headers, name).split("\n")
+            for cookie in _cookies(line, name)]
+
+
+def _cookies(line: str, header: str) -> Iterable[dict]:
+    """Name and value of the cookies in a header's line; `Set-Cookie` holds one, with its attributes behind it."""
+    parts = line.split(";")[:1] if header == "set-cookie" else line.split(";")
+    for part in parts:
+        name, equals, value = part.strip().partition("=")
+        if equals:
+            yield {"name": name, "value": value}
+
+
+def _version(exchange: Exchange) -> str:
+    protocol = (exchange.response or {}).get("protocol", "http/1.1")
+    return {"h2": "HTTP/2.0", "h3": "HTTP/3.0"}.get(protocol, protocol.upper())
+
+
+def _timings(exchange: Exchange, total: float) -> dict[str, float]:
+    """Phases in ms, -1 where there was none; they add up to the whole time (`ssl` is part of `connect`)."""
+    timing = (exchange.response or {}).get("timing")
+    if not timing:
+        return {"blocked": -1, "dns": -1, "connect": -1, "ssl": -1, "send": 0, "wait": round(total, 3), "receive": 0}
+
+    def phase(name: str) -> float:
+        start, end = timing[f"{name}Start"], timing[f"{name}End"]
+        return round(end - start, 3) if start >= 0 else -1
+
+    first = timing["receiveHeadersEnd"]
+    started = next((timing[name] for name in ("dnsStart", "connectStart", "sendStart") if timing[name] >= 0), 0)
+    queued = max(0.0, (timing["requestTime"] - exchange.began) * 1000)
+    return {"blocked": round(queued + started, 3), "dns": phase("dns"), "connect": phase("connect"),
+            "ssl": phase("ssl"), "send": max(0, phase("send")), "wait": round(max(0.0, first - timing["sendEnd"]), 3),
+            "receive": round(max(0.0, total - queued - first), 3)}

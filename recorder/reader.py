@@ -1,0 +1,139 @@
+"""Reading a recording: its manifest, events, chat, resources and blobs. Never writes into it but to note a recovery."""
+
+import fcntl
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import zstandard
+
+from schemas import ChatLineSchema, EventSchema, InputError, RecordingLayout, RecordingSchema, ResourceSchema
+from schemas.files import dump_json, read_json, read_lines, write_atomically
+
+from . import blobs
+
+_BASES = 4  # blobs that are kept in memory because others are made of them: one of each kind, and one more
+
+
+class Recording:
+    """One recording on disk.
+
+    A recording whose recorder was killed is opened as `recovered`: what was flushed is read, the rest is lost.
+    Raises InputError when the folder is not a recording or a file in it is broken.
+    """
+
+    def __init__(self, path: Path | str):
+        self.layout = RecordingLayout(path)
+        if not self.layout.manifest.is_file():
+            raise InputError(f"{path}: not a recording (it has no recording.json); "
+                             "give the folder that demotape record wrote")
+        self.manifest = read_json(self.layout.manifest, RecordingSchema())
+        if self.manifest["status"] == "recording" and not self.is_live():
+            self._mark_recovered()
+
+    def __getstate__(self) -> dict:
+        """What another process needs: all but the blobs that are held here."""
+        return {name: value for name, value in self.__dict__.items() if name != "_base"}
+
+    @property
+    def id(self) -> str:
+        return self.manifest["id"]
+
+    @property
+    def task(self) -> str:
+        return self.manifest["task"]
+
+    def loss(self) -> str:
+        """What a kill cost, in a sentence; empty when the recording was ended as it should be."""
+        if self.manifest["status"] != "recovered":
+            return ""
+        events = self.events
+        if not events:
+            return "its recorder was killed before the first event"
+        last = max(event["time"] for event in events)
+        return (f"its recorder was killed; all up to event {events[-1]['seq']} at {last:.1f} s is kept, "
+                "what happened later is lost")
+
+    def is_live(self) -> bool:
+        """Whether a recorder is still writing: it holds a lock on the journal for as long as it lives."""
+        try:
+            with self.layout.events.open("rb") as journal:
+                fcntl.flock(journal, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                return False
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+
+    def raw_events(self) -> Iterator[dict]:
+        """Every line of the journal, in order of its number; raises InputError at a gap or a broken line."""
+        if not self.layout.events.exists():
+            return
+        for expected, event in enumerate(read_lines(self.layout.events, EventSchema()), 1):
+            if event["seq"] != expected:
+                raise InputError(f"{self.layout.events}, line {expected}: field seq: {event['seq']} instead of "
+                                 f"{expected}; events are missing or out of order")
+            yield event
+
+    @cached_property
+    def events(self) -> list[dict]:
+        """The events, each with its best screenshot: a later `screenshot` line is folded into the event it names."""
+        events, better = [], {}
+        for event in self.raw_events():
+            if event["type"] == "screenshot":
+                better[event["data"]["event"]] = event["data"]
+            else:
+                events.append(event)
+        for event in events:
+            if event["seq"] in better and event["state"]:
+                data = better[event["seq"]]
+                event["state"] |= {"screenshot": data["screenshot"], "screenshot_time": data["screenshot_time"]}
+        return events
+
+    def chat(self) -> list[dict]:
+        """Utterances typed while recording, in order."""
+        if not self.layout.chat.exists():
+            return []
+        return list(read_lines(self.layout.chat, ChatLineSchema()))
+
+    def resources(self) -> list[dict]:
+        """Style sheets, images and fonts that the pages used."""
+        if not self.layout.resources.exists():
+            return []
+        return list(read_lines(self.layout.resources, ResourceSchema()))
+
+    def blob(self, sha256: str) -> bytes:
+        """Bytes of a DOM, element table or screenshot, decompressed.
+
+        Raises InputError when the blob is missing or its content does not have that SHA-256.
+        """
+        return self._blob(sha256, self._base)[1]
+
+    @cached_property
+    def _base(self) -> Callable[[str], blobs.Form]:
+        return lru_cache(_BASES)(self._standing_alone)
+
+    def _standing_alone(self, sha256: str) -> blobs.Form:
+        def refuse(_: str) -> blobs.Form:
+            raise InputError(f"{self.layout.blob(sha256)}: blob is damaged, it needs a third one")
+        return self._blob(sha256, refuse)[0]
+
+    def _blob(self, sha256: str, read_base: Callable[[str], blobs.Form]) -> tuple[blobs.Form, bytes]:
+        path = self.layout.blob(sha256)
+        try:
+            form = blobs.decompress(path.read_bytes(), read_base)
+            content = form.content
+        except FileNotFoundError:
+            raise InputError(f"{path}: blob is missing") from None
+        except (zstandard.ZstdError, ValueError, OSError) as error:
+            raise InputError(f"{path}: blob cannot be read ({error})") from None
+        if hashlib.sha256(content).hexdigest() != sha256:
+            raise InputError(f"{path}: blob is damaged, its SHA-256 is not its name")
+        return form, content
+
+    def _mark_recovered(self) -> None:
+        self.manifest["status"] = "recovered"
+        with suppress(OSError):  # a full or read-only disk: it will be noted another time
+            write_atomically(self.layout.manifest, dump_json(RecordingSchema().dump(self.manifest)))

@@ -1,0 +1,57 @@
+"""The review app's database, new, migrated or unusable, and its secret."""
+
+import sqlite3
+import stat
+
+import pytest
+from sqlalchemy import inspect
+
+from curator_web.db.database import open_database
+from curator_web.db.models import Base
+from curator_web.demonstrations.editing import add_edit
+from curator_web.demonstrations.library import current, import_recording
+from curator_web.storage.recordings import RecordingStore
+from schemas import InputError
+from tests.support.curator_fixtures import make_recording
+
+
+def test_new_and_existing_databases_are_migrated(tmp_path):
+    url = f"sqlite:///{tmp_path / 'new' / 'd.db'}"
+    db, store = open_database(url), RecordingStore(tmp_path / "data")
+    import_recording(db, store, make_recording(tmp_path))
+    add_edit(db, "rec-1", {"op": "drop", "turn": "t2"}, 1)
+    db.close()
+    db = open_database(url)
+    assert current(db, "rec-1")["turns"][1]["dropped"]
+    found = {table: {column["name"] for column in inspect(db.engine).get_columns(table)}
+             for table in Base.metadata.tables}
+    assert found == {name: set(table.columns.keys()) for name, table in Base.metadata.tables.items()}
+    with db.engine.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+    db.close()
+
+
+def test_migrations_make_what_the_models_say(tmp_path):
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+    with open_database(f"sqlite:///{tmp_path / 'd.db'}").engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
+
+
+def test_database_that_cannot_be_opened_gives_one_line(tmp_path):
+    (tmp_path / "text.db").write_text("this is no database" * 100)
+    with sqlite3.connect(tmp_path / "newer.db") as connection:
+        connection.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) PRIMARY KEY)")
+        connection.execute("INSERT INTO alembic_version VALUES ('9999')")
+    for url, words in ((f"sqlite:///{tmp_path / 'text.db'}", "cannot be opened"), ("nonsense", "not a database URL"),
+                       (f"sqlite:///{tmp_path / 'newer.db'}", "newer version"), ("oracel://x", "not a database URL"),
+                       (f"sqlite:///{tmp_path / 'text.db' / 'x.db'}", "cannot be opened")):
+        with pytest.raises(InputError, match=words) as caught:
+            open_database(url)
+        assert "\n" not in str(caught.value)
+
+
+def test_secret_is_kept_and_private(tmp_path):
+    store = RecordingStore(tmp_path)
+    assert store.secret() == RecordingStore(tmp_path).secret()
+    assert stat.S_IMODE((tmp_path / "secret.key").stat().st_mode) == 0o600

@@ -1,0 +1,180 @@
+"""The list: what finds what, in which order, page by page, in both databases."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import create_engine, select, text
+
+from curator_web import create_app
+from curator_web.db.database import migrate, open_database
+from curator_web.db.models import Demonstration, Facet, Job, SecondReview, Upload
+from curator_web.demonstrations import listing
+from curator_web.demonstrations.library import import_recording
+from curator_web.demonstrations.listing import Filter, read_filter, sites
+from curator_web.demonstrations.workflow import edit
+from curator_web.errors import InputError
+from curator_web.storage.recordings import RecordingStore
+from curator_web.users import Account
+from tests.support.curator_fixtures import make_recording
+
+FIRST = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def db(db_url):
+    db = open_database(db_url)
+    yield db
+    db.close()
+
+
+@pytest.fixture
+def many(db):
+    """120 demonstrations made directly; number 0 is the oldest."""
+    with db.writing() as session:
+        for number in range(120):
+            time = FIRST + timedelta(days=number // 2)  # two of each order's key
+            name = f"d{number:03}"
+            session.add(Demonstration(
+                id=name, recording=name, task=f"Task {number} émigré", site=f"s{number % 7}.example",
+                status=("draft", "submitted")[number % 2], version=1, turns=number % 10, dropped=0, edited=0,
+                checks=number % 3, recorded_at=time, imported_at=time, changed_at=time))
+            session.flush()
+            for facet, value in (("word", "task"), ("word", f"{number}"), ("intent", "click"),
+                                 ("intent", ("hover", "drag", "copy")[number % 3]), ("word", "émigré")):
+                session.add(Facet(facet=facet, value=value, demonstration_id=name, count=1))
+    return db
+
+
+def walk(db, sought: Filter) -> list[list[str]]:
+    """The ids of every page, forwards; and going back leads over the same pages."""
+    pages, page = [], listing.listing(db, sought)
+    trail = [page]
+    while page.next:
+        page = listing.listing(db, Filter(**(sought.__dict__ | {"after": page.next})))
+        trail.append(page)
+    pages = [[row.id for row in page.rows] for page in trail]
+    for number in range(len(trail) - 1, 0, -1):
+        back = listing.listing(db, Filter(**(sought.__dict__ | {"after": trail[number].previous})))
+        assert [row.id for row in back.rows] == pages[number - 1]
+    assert not trail[0].previous
+    return pages
+
+
+@pytest.mark.parametrize("order", ["asc", "desc"])
+@pytest.mark.parametrize("sort", ["imported_at", "turns", "checks", "recorded_at"])
+@pytest.mark.parametrize("facets", [{}, {"intent": "click"}, {"status": "draft"}, {"search": "tas"}])
+def test_every_order_is_walked_page_by_page_without_gap_or_double(many, sort, order, facets):
+    pages = walk(many, Filter(sort=sort, order=order, **facets))
+    with many.reading() as session:
+        rows = session.query(Demonstration).all()
+    expected = sorted((row for row in rows if row.status == facets.get("status", row.status)),
+                      key=lambda row: (getattr(row, sort), row.id), reverse=order == "desc")
+    assert [each for page in pages for each in page] == [row.id for row in expected]
+    assert [len(page) for page in pages] == ([50, 50, 20] if "status" not in facets else [50, 10])
+
+
+def test_filters_narrow_down_together(many):
+    def found(**given):
+        return [row.id for row in listing.listing(many, Filter(order="asc", **given)).rows]
+    assert found(search="17") == ["d017"]
+    assert found(search="11")[:3] == ["d011", "d110", "d111"]  # words that begin so
+    assert found(search="TASK Émi 17") == ["d017"]
+    assert found(site="s3.example", status="draft", intent="hover") == ["d024", "d066", "d108"]
+    assert found(intent="upload") == found(search="zebra") == found(person="ann") == []
+    assert found(since="2025-01-02", until="2025-01-02") == ["d002", "d003"]
+    page = listing.listing(many, Filter(intent="click"))
+    assert (page.total, page.more_than) == (120, False)
+    assert sites(many) == [f"s{number}.example" for number in range(7)]
+
+
+def test_an_address_that_makes_no_sense_shows_the_list(many):
+    sought = read_filter({"status": "melted", "sort": "password", "order": "up", "since": "yesterday", "more": "1"})
+    assert sought == Filter()
+    assert sought.given(status="draft") == {"status": "draft"}
+    for after in ("x", "e30", "WyJhZnRlciIsICJ0dXJucyIsIDEsICJ4Il0", "\ud83d", "é", "Ww"):
+        with pytest.raises(InputError, match="field after"):
+            listing.listing(many, Filter(after=after))
+
+
+def test_the_page_filters_sorts_and_turns_pages_by_its_address(db_url, tmp_path, many):
+    client = create_app(db_url, tmp_path / "data").test_client()
+    page = client.get("/?status=draft&sort=turns&order=asc").text
+    assert 'aria-sort="ascending"' in page and "60 demonstrations found" in page
+    assert "sort=turns" in page and "after=" in page
+    part = client.get("/?search=17", headers={"HX-Request": "true"}).text
+    assert part.startswith("<section") and "d017" in part and "<html" not in part
+    assert client.get("/?after=nonsense").status_code == 400
+
+
+def test_person_and_check_are_found_after_an_edit(db, tmp_path):
+    store = RecordingStore(tmp_path / "data")
+    import_recording(db, store, make_recording(tmp_path))
+    assert [row.id for row in listing.listing(db, Filter(check="pointer_outside")).rows] == ["rec-1"]
+    edit(db, "rec-1", {"op": "drop", "turn": "t3"}, 1, Account("ann", "annotator"))
+    assert listing.listing(db, Filter(check="pointer_outside")).rows == []
+    assert [row.id for row in listing.listing(db, Filter(person="ann", intent="submit")).rows] == ["rec-1"]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_url(request, tmp_path) -> str:
+    """A database without tables."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'old.db'}"
+    return request.getfixturevalue("postgresql").empty()
+
+
+def test_what_an_older_database_holds_is_found_after_its_migration(empty_url, tmp_path):
+    path = make_recording(tmp_path)
+    content = json.loads((path / "demonstration.json").read_text())
+    engine = create_engine(empty_url)
+    with engine.begin() as connection:
+        migrate(connection, "0002")
+        connection.execute(text(
+            "INSERT INTO demonstrations VALUES ('rec-1', 'rec-1', :task, 'air.example', 'draft', 2, 6, 1, 0, 0, :now, "
+            ":now, :now)"), {"task": content["task"], "now": "2025-01-01 00:00:00"})
+        connection.execute(text("INSERT INTO base_turns VALUES ('rec-1', :content)"), {"content": json.dumps(content)})
+        connection.execute(text("INSERT INTO edits VALUES ('rec-1', 1, :content, 'ann', :now)"), {
+            "content": json.dumps({"op": "drop", "turn": "t3"}), "now": "2025-01-01 00:00:00"})
+    engine.dispose()
+    db = open_database(empty_url)
+    for sought in (Filter(search="seattle"), Filter(person="ann"), Filter(intent="submit")):
+        assert [row.id for row in listing.listing(db, sought).rows] == ["rec-1"], sought
+    assert listing.listing(db, Filter(intent="click")).rows == []  # that turn was dropped
+    assert edit(db, "rec-1", {"op": "undo"}, 2, Account("ann", "annotator")).version == 3
+    db.close()
+
+
+def test_packages_on_their_way_and_second_reviews_come_along_from_an_older_version(empty_url, tmp_path):
+    content = json.loads((make_recording(tmp_path) / "demonstration.json").read_text())
+    engine = create_engine(empty_url)
+    with engine.begin() as connection:
+        migrate(connection, "0003")
+        insert = {"users": "'ada', 'annotator', 'x', :now, NULL",
+                  "demonstrations": "'rec-1', 'rec-1', 'x', '', 'validated', 2, 6, 1, 0, 0, :now, :now, :now, NULL, "
+                                    "NULL, NULL, NULL, 'ann', 'val', NULL, NULL, 0, 0",
+                  "base_turns": "'rec-1', :content", "edits": "'rec-1', 1, :edit, 'val', :now, NULL, NULL"}
+        given = {"now": "2025-01-01 00:00:00", "content": json.dumps(content),
+                 "edit": json.dumps({"op": "drop", "turn": "t3"})}
+        for table, values in insert.items():
+            names = {name for name in given if f":{name}" in values}
+            connection.execute(text(f"INSERT INTO {table} VALUES ({values})"), {name: given[name] for name in names})
+        for number, status, edits in ((1, "submitted", 0), (2, "validated", 1)):
+            connection.execute(text("INSERT INTO status_changes VALUES ('rec-1', :n, :s, '', :w, :now, :e)"), {
+                "n": number, "s": status, "w": "ann" if edits == 0 else "val", "now": given["now"], "e": edits})
+        connection.execute(text("INSERT INTO second_reviews VALUES ('rec-1', 2, 'ann', 'val', :now, 6, 1.0, 0.25)"), {
+            "now": given["now"]})
+        connection.execute(text("INSERT INTO uploads (id, who, size, chunk_size, digests, state, begun_at) VALUES "
+                                "('pack-1', 'ada', 1, 1, '[\"x\"]', 'processing', :now)"), {"now": given["now"]})
+        connection.execute(text("INSERT INTO jobs (kind, who, state, arguments, done, note, result, tries, made_at) "
+                                "VALUES ('import', 'ada', 'queued', '{\"file\": \"dropped-1.zip\"}', 0, '', '{}', 0, "
+                                ":now)"), {"now": given["now"]})
+    engine.dispose()
+    db = open_database(empty_url)
+    with db.reading() as session:
+        found = session.get_one(SecondReview, ("rec-1", 2))
+        assert (found.turns, found.intent_match, found.chrf) == (6, pytest.approx(5 / 6), 1.0)
+        jobs = session.scalars(select(Job).order_by(Job.id)).all()
+        assert [job.arguments["file"] for job in jobs] == ["uploads/dropped-1.zip", "uploads/pack-1.zip"]
+        assert session.get_one(Upload, "pack-1").job == jobs[1].id
+    db.close()

@@ -1,0 +1,246 @@
+"""Work in the background: exports and imports from the pages, progress, restarts; and the dashboard."""
+
+import io
+import threading
+import zipfile
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from sqlalchemy import update
+
+from curator_web import create_app
+from curator_web.db.database import open_database
+from curator_web.db.models import Job
+from curator_web.demonstrations.figures import figures, set_goal
+from curator_web.demonstrations.library import import_recording, review
+from curator_web.demonstrations.workflow import change_status, edit
+from curator_web.errors import InputError, NotFound
+from curator_web.jobs.queue import TRIES, Jobs
+from curator_web.web import charts
+from demotape.importing import take_package
+from tests.support.curator_fixtures import make_recording
+from tests.support.packages import pack
+from tests.support.team_fixtures import ANN, LEA, VAL, add_people, csrf, signed_in
+
+
+@pytest.fixture
+def app(tmp_path, db_url):
+    app = create_app(db_url, tmp_path / "data", take=take_package)
+    add_people(app)
+    yield app
+    services = app.extensions["demotape"]
+    services.jobs.close()
+    services.db.close()
+
+
+@pytest.fixture
+def services(app, tmp_path):
+    services = app.extensions["demotape"]
+    import_recording(services.db, services.store, make_recording(tmp_path))
+    return services
+
+
+@pytest.fixture
+def db(db_url):
+    db = open_database(db_url)
+    yield db
+    db.close()
+
+
+def ended(jobs: Jobs, number: int) -> Job:
+    """The job once it is done or has failed; waits for the worker itself."""
+    jobs.close()
+    return jobs.get(number)
+
+
+# ---- jobs ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_job_tells_how_far_it_is(db):
+    seen, go = threading.Event(), threading.Event()
+
+    def work(_number, arguments, step):
+        step(1, arguments["total"], "first")
+        seen.set()
+        go.wait(20)
+        return {"well": True}
+    jobs = Jobs(db, {"export": work})
+    number = jobs.add("export", "lea", {"total": 3})
+    assert seen.wait(20)
+    job = jobs.get(number)
+    assert (job.state, job.done, job.total, job.note) == ("running", 1, 3, "first")
+    go.set()
+    assert (ended(jobs, number).state, jobs.get(number).result) == ("done", {"well": True})
+
+
+def test_what_fails_says_why_and_our_own_faults_tell_nothing(db):
+    def work(_number, arguments, _step):
+        raise {"input": InputError("file x: is broken"), "fault": ZeroDivisionError("secret")}[arguments["kind"]]
+    jobs = Jobs(db, {"export": work})
+    numbers = [jobs.add("export", "lea", {"kind": kind}) for kind in ("input", "fault")]
+    jobs.close()
+    jobs = Jobs(db, {"export": work})
+    with pytest.raises(NotFound):
+        jobs.get(10**12)
+    for number in numbers:
+        while jobs.get(number).state == "queued":  # the first worker was closed before it came to this one
+            jobs.start()
+            jobs.close()
+            jobs = Jobs(db, {"export": work})
+    assert [jobs.get(number).note for number in numbers] == [
+        "file x: is broken", "the fault is in the review app; it is in its log"]
+
+
+def test_a_job_whose_server_was_killed_is_begun_again_a_few_times(db):
+    jobs = Jobs(db, {"export": lambda *_: {"again": True}}, silence=timedelta(seconds=30))
+    with db.writing() as session:
+        for tries, silent in ((1, 60), (1, 10), (TRIES, 60)):
+            session.add(Job(kind="export", who="lea", state="running", arguments={}, note="", result={}, worker="gone",
+                            tries=tries, made_at=datetime.now(UTC),
+                            beat_at=datetime.now(UTC) - timedelta(seconds=silent)))
+    while job := jobs._claim():
+        jobs._do(job)
+    first, second, third = reversed(jobs.latest("export"))
+    assert (first.state, first.result, first.tries) == ("done", {"again": True}, 2)
+    assert second.state == "running"  # its worker may still be alive
+    while third.state == "running":
+        jobs._claim()
+        third = jobs.get(third.id)
+    assert third.state == "failed" and "again and again" in third.note
+
+
+def test_two_processes_do_each_job_once(db):
+    done, lock = [], threading.Lock()
+
+    def work(number, _arguments, _step):
+        with lock:
+            done.append(number)
+        return {}
+    workers = [Jobs(db, {"export": work}) for _ in range(4)]
+    numbers = [workers[0].add("export", "lea", {}) for _ in range(12)]
+    threads = [threading.Thread(target=lambda jobs=jobs: [jobs._do(job) for job in iter(jobs._claim, None)])
+               for jobs in workers[1:]]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    workers[0].close()
+    assert sorted(done) == numbers
+
+
+# ---- export --------------------------------------------------------------------------------------------------------
+
+
+def test_an_export_is_begun_on_its_page_and_downloaded(app, services, tmp_path):
+    lead = signed_in(app, "lea")
+    data = {"csrf_token": csrf(lead, "/exports"), "format": "webdataset", "status": ""}
+    assert lead.post("/exports", data=data).headers["Location"] == "/exports"
+    [job] = services.jobs.latest("export")
+    job = ended(services.jobs, job.id)
+    assert (job.state, job.result["demonstrations"]) == ("done", 1), job.note
+    page = lead.get("/exports", headers={"HX-Request": "true"}).text
+    assert f"/exports/{job.id}.zip" in page and "every 1s" not in page
+    answer = lead.get(f"/exports/{job.id}.zip")
+    names = zipfile.ZipFile(io.BytesIO(answer.data)).namelist()
+    assert any(name.endswith(".tar") for name in names)
+    assert sorted(path.name for path in (tmp_path / "data" / "exports").iterdir()) == [f"{job.id}.zip"]
+    token = {"X-CSRFToken": lead.get("/api/token").json["token"]}
+    begun = lead.post("/api/exports", json={"format": "weblinx"}, headers=token)
+    assert (begun.status_code, begun.json["state"]) == (202, "queued")
+    assert lead.get(f"/api/jobs/{job.id}").json["result"]["demonstrations"] == 1
+    for wrong in (999, 10**12):
+        assert lead.get(f"/api/jobs/{wrong}").status_code == 404
+        assert lead.get(f"/exports/{wrong}.zip").status_code == 404
+    annotator = signed_in(app, "ann")
+    for address in ("/exports", f"/exports/{job.id}.zip", "/dashboard"):
+        assert annotator.get(address).status_code == 403
+    assert lead.post("/exports", data=data | {"format": "../x"}).status_code == 400
+
+
+def test_an_export_of_nothing_fails_with_the_reason(app, services):
+    lead = signed_in(app, "lea")
+    data = {"csrf_token": csrf(lead, "/exports"), "format": "weblinx", "status": "approved"}
+    lead.post("/exports", data=data)
+    job = ended(services.jobs, services.jobs.latest("export")[0].id)
+    assert job.state == "failed" and "no demonstrations" in job.note.lower()
+    assert "Failed" in lead.get("/exports").text
+
+
+# ---- import --------------------------------------------------------------------------------------------------------
+
+
+def test_a_package_dropped_on_the_page_is_imported(app, services, tmp_path):
+    ann = signed_in(app, "ann")
+    token = csrf(ann, "/import")
+    package = pack(tmp_path / "p.zip").read_bytes()
+    files = [(io.BytesIO(package), "../../my <b>package.zip"), (io.BytesIO(b"PK\x03\x04 broken"), "broken.zip")]
+    answer = ann.post("/import", data={"csrf_token": token, "package": files})
+    assert answer.headers["Location"] == "/import"
+    services.jobs.close()
+    jobs = Jobs(services.db, services.jobs._kinds)
+    while job := jobs._claim():
+        jobs._do(job)
+    second, first = jobs.latest("import")
+    assert (first.state, first.result) == ("done", {"demonstration": "pack-1"}), first.note
+    assert first.arguments["name"] == "my <b>package.zip"
+    assert second.state == "failed" and second.note.startswith("broken.zip: not a package")
+    assert review(services.db, "pack-1").row.recorded_by == "ann"
+    assert not list((tmp_path / "data" / "uploads").iterdir())
+    page = ann.get("/import").text
+    assert "my &lt;b&gt;package.zip" in page and "/demonstrations/pack-1" in page
+    for wrong in ([], [(io.BytesIO(b"<html>"), "x.zip")], [(io.BytesIO(b""), "empty.zip")]):
+        assert ann.post("/import", data={"csrf_token": token, "package": wrong}).status_code == 400
+    assert ann.post("/import", data={"package": [(io.BytesIO(package), "x.zip")]}).status_code == 400  # no token
+    assert app.test_client().post("/import", data={}).status_code == 303  # to the sign-in
+
+
+# ---- dashboard -----------------------------------------------------------------------------------------------------
+
+
+def test_the_dashboard_tells_what_happened(app, services, db):
+    version = edit(db, "rec-1", {"op": "drop", "turn": "t3"}, 1, ANN).version
+    version = edit(db, "rec-1", {"op": "set_utterance", "turn": "t1", "utterance": "x"}, version, ANN).version
+    version = change_status(db, "rec-1", "submitted", version, ANN)
+    version = change_status(db, "rec-1", "validated", version, VAL)
+    change_status(db, "rec-1", "approved", version, LEA)
+    set_goal(db, 40, LEA)
+    found = figures(db)
+    assert found.by_status["approved"] == found.total == 1 and found.goal == 40
+    assert (found.dropped, found.edited) == (pytest.approx(1 / 6), pytest.approx(1 / 6))
+    assert found.dropped_why == [("pointer_outside", 1)] and found.edited_how == [("set_utterance", 1)]
+    assert (found.second_reviews, found.intent_match, found.element_iou, found.chrf) == (2, 1.0, 1.0, 1.0)
+    assert [(each.name, each.submitted, each.decided) for each in found.people] == [
+        ("ann", 1, 0), ("lea", 0, 1), ("val", 0, 1)]
+    assert sum(day[1] for day in found.days) == sum(day[2] for day in found.days) == 1 and len(found.days) == 28
+    lead = signed_in(app, "lea")
+    page = lead.get("/dashboard").text
+    assert "1 of 40 approved" in page and "pointer outside" in page and 'role="img"' in page
+    told = lead.get("/api/dashboard").json
+    assert (told["goal"], told["chrf"]) == (40, 1.0)
+    token = csrf(lead, "/dashboard")
+    for given, code in (("", 303), ("12", 303), ("x", 400), ("0", 400), ("9" * 30, 400), ("٣", 303)):
+        assert lead.post("/dashboard/goal", data={"csrf_token": token, "goal": given}).status_code == code, given
+
+
+def test_an_empty_dashboard_has_nothing_to_divide_by(tmp_path, db_url):
+    page = create_app(db_url, tmp_path / "data").test_client().get("/dashboard")
+    assert page.status_code == 200 and "Nobody submitted anything yet" in page.text
+
+
+def test_charts_are_plain_numbers():
+    bars, top = charts.by_day([(date(2025, 1, 1), 3, 0), (date(2025, 1, 2), 7, 10)], ("a", "b"))
+    assert top == 10 and [round(bar.height) for bar in bars] == [36, 0, 84, 120]
+    assert all(bar.y + bar.height == charts.HEIGHT for bar in bars) and bars[-1].x + bars[-1].width <= charts.WIDTH
+    assert [charts.nice(number) for number in (0, 1, 3, 6, 11, 21, 999)] == [1, 1, 5, 10, 20, 50, 1000]
+    assert charts.shares([("a", 4), ("b", 1)]) == [("a", 4, 1.0), ("b", 1, 0.25)] and charts.shares([]) == []
+
+
+def test_a_job_of_another_kind_is_left_for_who_can_do_it(db):
+    jobs = Jobs(db, {"export": lambda *_: {}})
+    with db.writing() as session:
+        session.add(Job(kind="import", who="lea", state="queued", arguments={}, note="", result={},
+                        made_at=datetime.now(UTC)))
+    assert jobs._claim() is None
+    with db.writing() as session:
+        session.execute(update(Job).values(kind="export"))
+    assert jobs._claim() is not None

@@ -1,0 +1,222 @@
+"""Every page in a real Chromium, light and dark, wide and narrow: axe-core finds nothing, the keyboard suffices."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from curator_web import create_app, vendor
+from curator_web.demonstrations.comments import add_comment
+from curator_web.demonstrations.library import import_recording
+from curator_web.demonstrations.workflow import change_status, edit
+from demotape.importing import take_package
+from tests.support.checkout import ROOT
+from tests.support.curator_fixtures import (
+    HOSTILE,
+    Site,
+    both_databases,
+    database_of,
+    hostile_turns,
+    make_recording,
+    serving,
+)
+from tests.support.packages import pack
+from tests.support.team_fixtures import ANN, LEA, PASSWORD, VAL, add_people
+
+AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
+TASKS = ("Book the cheapest flight from Anchorage to Seattle", "Find a vegetarian lasagne that takes under an hour",
+         "Compare two laptops and put the lighter one into the basket", "Renew the library card of a child")
+PAGES = {
+    "list": "/", "found": "/?status=draft&sort=turns", "none": "/?search=zebra",
+    "review": "/demonstrations/rec-1?turn=t3", "pictures": "/demonstrations/rec-1?turn=t3&view=pictures",
+    "targets": "/demonstrations/rec-1?turn=t3&view=targets", "tree": "/demonstrations/rec-1?turn=t3&view=tree",
+    "after": "/demonstrations/rec-1?turn=t3&view=after", "dom": "/demonstrations/rec-1?turn=t3&view=dom",
+    "changes": "/demonstrations/rec-2/changes",
+    "sent-back": "/demonstrations/rec-2", "questions": "/questions", "dashboard": "/dashboard", "exports": "/exports",
+    "import": "/import", "missing": "/demonstrations/nowhere",
+}
+
+
+@pytest.fixture(scope="module")
+def site(request, tmp_path_factory) -> Iterator[Site]:
+    assert vendor.main() == 0
+    folder = tmp_path_factory.mktemp("pages")
+    app = create_app(database_of(request), folder / "data", take=take_package)
+    services = app.extensions["demotape"]
+    add_people(app)
+    for number, task in enumerate(TASKS, 1):
+        path = make_recording(folder, recording_id=f"rec-{number}", task=task)
+        import_recording(services.db, services.store, path, recorded_by="lea")
+    prepare(services.db)
+    with serving(app) as address:
+        yield Site(address.rstrip("/"), services.db, services.store)
+    services.jobs.close()
+    services.db.close()
+
+
+def prepare(db) -> None:
+    """Something of everything: comments, a question, one sent back, one approved, edits."""
+    version = edit(db, "rec-2", {"op": "drop", "turn": "t3"}, 1, ANN).version
+    version = change_status(db, "rec-2", "submitted", version, ANN)
+    change_status(db, "rec-2", "returned", version, VAL, "The last turn is missing")
+    version = edit(db, "rec-3", {"op": "set_utterance", "turn": "t1", "utterance": "Please"}, 1, ANN).version
+    version = change_status(db, "rec-3", "submitted", version, ANN)
+    change_status(db, "rec-3", "approved", version, VAL)
+    add_comment(db, "rec-1", VAL, "Is this the right field?", turn="t3", kind="question")
+    add_comment(db, "rec-1", LEA, "Good otherwise")
+
+
+@pytest.fixture(scope="module")
+def cookies(browser, site) -> dict[str, list]:
+    """The cookies of who has signed in, by name."""
+    found = {}
+    for name in ("ann", "lea"):
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(f"{site.url}/")
+        expect(page.locator("#name")).to_be_focused()  # by the browser, with the first picture of the page
+        page.keyboard.type(name)
+        page.keyboard.press("Tab")
+        page.keyboard.type(PASSWORD)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name="Demonstrations")).to_be_visible()
+        found[name] = context.cookies()
+        context.close()
+    return found
+
+
+def test_nothing_of_a_hostile_recording_runs(browser, site, cookies, tmp_path):
+    path = make_recording(tmp_path, recording_id="hostile", task=HOSTILE, make_turns=hostile_turns)
+    import_recording(site.db, site.store, path, recorded_by="lea")
+    add_comment(site.db, "hostile", VAL, HOSTILE, kind="question")
+    page = opened(browser, cookies["lea"])
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    for address in ("/", "/?search=script", "/questions", "/demonstrations/hostile", "/demonstrations/hostile/changes",
+                    "/dashboard"):
+        page.goto(site.url + address)
+        page.keyboard.press("Tab")
+        assert page.title() != "owned"  # what its scripts would set; the words themselves may stand there
+    assert all(url.startswith(site.url) for url in asked)
+    page.context.close()
+
+
+def opened(browser: Browser, cookies: list, width: int = 1280, scheme: str = "light") -> Page:
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    context.add_cookies(cookies)
+    return context.new_page()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 800])
+def test_axe_finds_nothing_on_any_page(browser, site, cookies, width, scheme):
+    page = opened(browser, cookies["lea"], width, scheme)
+    found = {}
+    for name, address in PAGES.items():
+        page.goto(site.url + address)
+        found[name] = problems(page)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than the window"
+    page.context.clear_cookies()
+    page.goto(f"{site.url}/sign-in")
+    found["sign-in"] = problems(page)
+    page.context.close()
+    assert {name: told for name, told in found.items() if told} == {}
+
+
+def test_a_button_that_a_script_enables_is_readable_at_once(browser, site, cookies):
+    page = opened(browser, cookies["lea"])
+    page.goto(site.url + PAGES["tree"])
+    button = page.get_by_role("button", name="Make it the target")
+    expect(button).to_be_enabled()
+    at_once, at_last = button.evaluate("""async (button) => {
+      const ground = () => getComputedStyle(button).backgroundColor;
+      const settled = () => Promise.all(button.getAnimations().map((each) => each.finished));
+      button.disabled = true;
+      await settled();
+      button.disabled = false;
+      const atOnce = ground();
+      await settled();
+      return [atOnce, ground()];
+    }""")
+    assert at_once == at_last  # its letters have the colour for that ground from the first moment
+    page.context.close()
+
+
+def press(page: Page, key: str) -> None:
+    """Press a key of the page once its script is there."""
+    page.wait_for_load_state("load")
+    page.keyboard.press(key)
+
+
+def problems(page: Page) -> list[str]:
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    return [f"{each['id']}: {node['html'][:160]}" for each in page.evaluate("axe.run()")["violations"]
+            for node in each["nodes"]]
+
+
+@both_databases
+def test_the_list_is_worked_by_keyboard(browser, site, cookies):
+    page = opened(browser, cookies["lea"])
+    page.goto(site.url)
+    page.keyboard.press("/")
+    page.keyboard.type("library")
+    expect(page.locator("tbody tr")).to_have_count(1)
+    expect(page).to_have_url(re.compile("search=library"))
+    expect(page.locator('[name="list.search"]')).to_have_value("library")  # the last answer is on the page
+    page.locator('input[name="id"]').focus()
+    page.keyboard.press("Space")
+    page.locator("#assign-to").focus()
+    page.keyboard.type("bob")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("tbody td").filter(has_text="bob")).to_be_visible()
+    expect(page.get_by_placeholder("Search")).to_have_value("library")
+    page.get_by_role("link", name="Turns").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("[aria-sort=descending]")).to_have_text(re.compile("Turns"))
+    page.context.close()
+
+
+@both_databases
+def test_an_annotator_works_through_the_queue_by_keyboard(browser, site, cookies):
+    page = opened(browser, cookies["ann"])
+    page.goto(site.url)
+    page.keyboard.press("n")
+    expect(page).to_have_url(re.compile("/demonstrations/rec-2"))  # what was sent back comes first
+    expect(page.locator("#notice")).to_contain_text("The last turn is missing")
+    press(page, "s")
+    expect(page).to_have_url(re.compile(r"/demonstrations/rec-\d\?done=rec-2"))
+    expect(page.locator("#notice")).to_contain_text("this is the next one")
+    page.get_by_role("link", name="Go back to the one before").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".bar .status")).to_have_text("Submitted")
+    press(page, "a")  # takes it back
+    expect(page.locator(".bar .status")).to_have_text("Draft")
+    page.context.close()
+
+
+@both_databases
+def test_a_package_is_dropped_and_shows_up(browser, site, cookies, tmp_path):
+    page = opened(browser, cookies["ann"])
+    page.goto(f"{site.url}/import")
+    page.locator("#package").set_input_files(pack(tmp_path / "dropped.zip"))
+    page.get_by_role("button", name="Import").press("Enter")
+    expect(page.locator("#jobs")).to_contain_text("dropped.zip")
+    expect(page.locator("#jobs a")).to_have_text("Imported", timeout=20_000)
+    page.context.close()
+
+
+@both_databases
+def test_an_export_shows_its_progress_and_is_downloaded(browser, site, cookies):
+    page = opened(browser, cookies["lea"])
+    page.goto(f"{site.url}/exports")
+    page.locator("#format").select_option("webdataset")
+    page.locator("#status").select_option("")
+    page.get_by_role("button", name="Begin export").press("Enter")
+    link = page.locator("#jobs").get_by_role("link", name="Download")
+    expect(link).to_be_visible(timeout=20_000)
+    with page.expect_download() as download:
+        link.press("Enter")
+    assert download.value.suggested_filename.startswith("demotape-webdataset-")
+    page.context.close()

@@ -1,0 +1,181 @@
+"""The whole way on a real page that none of us wrote, as a person starts it; read back with others' libraries."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import lxml.html
+import pytest
+import webdataset
+import weblinx
+from playwright.sync_api import expect, sync_playwright
+
+from curator_web import create_app
+from curator_web.demonstrations.library import current
+from curator_web.users import add_user
+from pipeline.verify import verify
+from recorder import Recording
+from schemas.chromium import find_chromium
+from tests.support.curator_fixtures import serving
+
+DEMOTAPE = Path(sys.executable).parent / "demotape"
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """Folder in which `demotape demo` ran, and what it printed."""
+    folder = tmp_path_factory.mktemp("demo")
+    result = subprocess.run([DEMOTAPE, "demo"], cwd=folder, text=True, capture_output=True, timeout=180,
+                            stdin=subprocess.DEVNULL, env=os.environ | {"CI": "1"})
+    assert result.returncode == 0, result.stderr
+    return folder / "demotape-demo", result.stdout
+
+
+@pytest.fixture(scope="module")
+def demonstration(demo):
+    return json.loads((demo[0] / "book-a-flight" / "demonstration.json").read_text())
+
+
+def test_it_says_what_it_did(demo):
+    for word in ("Turns", "click 12", "textInput 2", "15 good out of 15", "7 of 7 utterances placed"):
+        assert word in demo[1]
+
+
+def test_the_turns_are_the_navigators(demonstration):
+    turns = [turn for turn in demonstration["turns"] if turn["type"] == "browser"]
+    assert [turn["intent"] for turn in turns] == [
+        "load", "click", "click", "textInput", "click", "click", "textInput", *["click"] * 8]
+    assert [turn["arguments"]["text"] for turn in turns if turn["intent"] == "textInput"] == ["new yo", "las ve"]
+    assert turns[-1]["element"]["name"] == "Find Flights"
+    assert all(len(turn["element"]["frame"]) == 1 for turn in turns[2:])
+
+
+def test_the_chat_stands_between_them(demonstration):
+    kinds = [turn["type"] for turn in demonstration["turns"]]
+    assert kinds.count("chat") == 7
+    assert kinds[0] == "chat" and "browser" in kinds[1:kinds.index("chat", 1)]
+    assert {turn["speaker"] for turn in demonstration["turns"] if turn["type"] == "chat"} == {"instructor", "navigator"}
+
+
+def test_everything_it_wrote_is_whole(demo):
+    for name in ("book-a-flight", "export-weblinx", "export-webdataset"):
+        assert verify(demo[0] / name) == []
+
+
+def test_states_show_the_page_before_the_effect(demo, demonstration):
+    recording = Recording(demo[0] / "book-a-flight")
+    typed = next(turn for turn in demonstration["turns"] if turn.get("intent") == "textInput")
+    top = lxml.html.fromstring(recording.blob(typed["state"]["dom"]))
+    inner = lxml.html.fromstring(top.xpath("//iframe/@srcdoc")[0])
+    field = inner.xpath(f"//*[@data-demotape-uid='{typed['element']['uid']}']")[0]
+    assert field.get("id") == "geo-from" and field.get("value") == ""
+
+
+def test_weblinx_loads_the_export(demo):
+    base = demo[0] / "export-weblinx" / "demonstrations"
+    (name,) = [path.name for path in base.iterdir()]
+    loaded = weblinx.Demonstration(name, base_dir=str(base))
+    assert loaded.is_valid() and loaded.form["description"]
+    replay = weblinx.Replay.from_demonstration(loaded)
+    assert replay.validate_turns() is True
+    assert len(replay) == 22
+    targeted = replay.filter_by_intents("click", "textInput", "submit")
+    assert len(targeted) == 14
+    for turn in targeted:
+        uid = turn.element["attributes"]["data-webtasks-id"]
+        assert turn.has_screenshot() and turn["state"]["screenshot_status"] == "good"
+        assert Path(turn.get_screenshot_path()).stat().st_size > 1000
+        assert len(lxml.html.fromstring(turn.html).xpath(f"//*[@data-webtasks-id='{uid}']")) == 1
+        assert turn.bboxes[uid]["width"] > 0
+
+
+def test_webdataset_reads_the_export(demo):
+    shards = sorted(str(path) for path in (demo[0] / "export-webdataset").rglob("*.tar"))
+    samples = list(webdataset.WebDataset(shards, shardshuffle=False).decode("rgb8"))
+    assert len(samples) == 22
+    assert len({frozenset(sample) - {"__local_path__"} for sample in samples}) == 1
+    assert all(sample["jpg"].shape[2] == 3 for sample in samples)
+
+
+def test_the_demo_is_reviewed_by_keyboard_alone_and_exported_as_it_was_left(demo, tmp_path):
+    data = tmp_path / "data"
+    shutil.copytree(demo[0] / "review", data)
+    app = create_app(data_dir=data)
+    services = app.extensions["demotape"]
+    add_user(services.db, "ann", "annotator", "correct horse battery")
+    name = services.store.recordings.joinpath(next(iter(os.listdir(services.store.recordings)))).name
+    before = current(services.db, name)["turns"]
+    chat = next(turn for turn in before if turn["type"] == "chat")
+    with serving(app) as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(playwright.chromium.executable_path),
+                                             args=["--no-sandbox"])
+        page = browser.new_page()
+        page.goto(url)
+        expect(page.get_by_label("Name")).to_be_focused()
+        page.keyboard.type("ann")
+        page.keyboard.press("Tab")
+        page.keyboard.type("correct horse battery")
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(url)
+        page.wait_for_load_state()  # nobody presses a key on a page that is not there yet
+        page.keyboard.press("n")  # the next in the queue
+        expect(page.locator("#turn")).to_have_attribute("data-turn", before[0]["id"])
+
+        def to(turn: dict) -> None:
+            page.keyboard.press("Home")
+            for _ in range(current(services.db, name)["turns"].index(turn)):
+                page.keyboard.press("j")
+            expect(page.locator("#turn")).to_have_attribute("data-turn", turn["id"])
+
+        def saving(*keys: str) -> None:
+            with page.expect_response(re.compile("/edits$")):
+                for key in keys:
+                    page.keyboard.press(key)
+
+        dropped, moved, retargeted = [turn for turn in before if turn["type"] == "browser"][-4:-1]
+        to(dropped)
+        saving("d")
+        to(moved)
+        saving("Alt+ArrowUp")
+        to(retargeted)
+        page.keyboard.press("t")
+        expect(page.get_by_role("searchbox")).to_be_focused()
+        page.keyboard.press("Tab")
+        page.keyboard.press("ArrowDown")
+        saving("Enter")
+        to(chat)
+        page.keyboard.press("e")
+        page.keyboard.press("Control+a")
+        page.keyboard.type("Mended by hand")
+        saving("Enter")
+        to(before[2])
+        saving("d")
+        saving("b" if before[2]["type"] == "browser" else "d")
+        saving("u")
+        saving("u")
+        page.keyboard.press("s")
+        expect(page).to_have_url(re.compile("done="))
+        browser.close()
+    after = current(services.db, name)["turns"]
+    by_id = {turn["id"]: turn for turn in after}
+    assert [turn["id"] for turn in after if turn["dropped"]] == [dropped["id"]]
+    assert by_id[chat["id"]]["utterance"] == "Mended by hand"
+    assert by_id[retargeted["id"]]["element"]["uid"] != retargeted["element"]["uid"]
+    assert [turn["id"] for turn in after].index(moved["id"]) == before.index(moved) - 1
+    assert by_id[before[2]["id"]] == before[2]
+    out = tmp_path / "out"
+    done = subprocess.run([DEMOTAPE, "export", out, "--format", "weblinx", "--status", "submitted", "--data", data],
+                          text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    (folder,) = (out / "demonstrations").iterdir()
+    replay = json.loads((folder / "replay.json").read_text())["data"]
+    assert len(replay) == len(after) - 1
+    assert any(turn["type"] == "chat" and turn["utterance"] == "Mended by hand" for turn in replay)
+    targets = [turn["action"]["arguments"].get("element", {}).get("attributes", {}).get("data-webtasks-id")
+               for turn in replay if turn["type"] == "browser"]
+    kept = [turn for turn in after if turn["type"] == "browser" and not turn["dropped"]]
+    assert targets == [(turn["element"] or {}).get("uid") for turn in kept]

@@ -1,0 +1,61 @@
+"""The commands about data sets, from the review app's database to what lies on disk."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from demotape.cli import main
+from tests.support.curator_fixtures import make_recording
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    root = tmp_path_factory.mktemp("app")
+    for number in range(3):
+        recording = make_recording(root / "made", recording_id=f"rec-{number}", task=f"Book flight {number}")
+        assert run("import", recording, "--data", root / "data").exit_code == 0
+    return root / "data"
+
+
+def test_export_with_all_options(tmp_path, data):
+    (tmp_path / "rule.json").write_text(json.dumps({"valid": 0.4, "test_web": ["nowhere.example"]}))
+    done = run("export", tmp_path / "out", "--format", "weblinx", "--splits", tmp_path / "rule.json", "--screenshots",
+               "webp", "--set-of-marks", "--axtree", "--candidates", "--records", "--budget", 512, "--allow", "email",
+               "--allow", "card", "--jobs", 2, "--data", data)
+    assert done.exit_code == 0, done.output
+    assert "3 demonstrations" in done.output
+    folders = {path.name for path in (tmp_path / "out" / "demonstrations" / "rec-0").iterdir() if path.is_dir()}
+    assert folders == {"pages", "bboxes", "screenshots", "marks"}
+    assert list((tmp_path / "out" / "records").iterdir()) and list((tmp_path / "out" / "candidates").iterdir())
+    assert run("check", tmp_path / "out").output == f"{tmp_path / 'out'}: whole\n"
+
+
+@pytest.mark.parametrize("options, reason", [
+    (["--format", "mind2web", "--records"], "go with the format weblinx"),
+    (["--format", "weblinx", "--allow", "name"], "email, phone, card, token"),
+    (["--format", "weblinx", "--splits", "/nonexistent"], "cannot be read"),
+    (["--format", "weblinx", "--candidates", "--scorer", "x"], "sentence-transformers"),
+    (["--format", "parquet", "--scorer", "x"], "--scorer goes with"),
+    (["--format", "weblinx", "--endpoint-url", "http://x"], "goes with an address")])
+def test_wrong_options(tmp_path, data, options, reason):
+    done = run("export", tmp_path / "out", *options, "--data", data)
+    assert done.exit_code == 2 and reason in done.output and "Traceback" not in done.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_processes_write_the_same_bytes(tmp_path, data):
+    def content(root):
+        return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+    for format in ("weblinx", "mind2web", "webdataset", "parquet"):
+        written = []
+        for jobs in (1, 2):
+            done = run("export", tmp_path / f"{format}-{jobs}", "--format", format, "--jobs", jobs, "--data", data)
+            assert done.exit_code == 0, done.output
+            written.append(content(tmp_path / f"{format}-{jobs}"))
+        assert written[0] == written[1]

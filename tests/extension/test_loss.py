@@ -1,0 +1,232 @@
+"""Nothing is lost: the service worker stopped at random, the browser killed, the network gone during an upload."""
+
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import threading
+import zipfile
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from flask import request
+from playwright.async_api import async_playwright
+from werkzeug.serving import make_server
+
+from curator_web import create_app
+from curator_web.demonstrations.listing import listing
+from curator_web.users import add_user
+from demotape.importing import import_package
+from pipeline.verify import verify
+from schemas.chromium import find_chromium, sandbox_arguments
+from tests.recorder.browser.test_recorder import FLIP
+from tests.support.chrome import ARGUMENTS, Chrome, Panel, extension_id, wait_until
+from tests.support.sessions import painted
+
+
+def lines_of(package: Path) -> list[dict]:
+    with zipfile.ZipFile(package) as archive:
+        return [json.loads(line) for line in archive.read("journal.jsonl").splitlines()]
+
+
+def test_the_service_worker_is_stopped_twenty_times(chrome, site):
+    site.pages |= {"/": FLIP + "<a id=a href='/'>Again</a>"}
+    dice = random.Random(4)
+    stops = []
+
+    async def hand(page):
+        session = await chrome.context.new_cdp_session(chrome.panel.page)
+        await session.send("ServiceWorker.enable")
+        session.on("ServiceWorker.workerVersionUpdated", lambda event: stops.extend(
+            version for version in event["versions"] if version["runningStatus"] == "stopped"))
+        for stop in range(20):
+            for _ in range(dice.randint(1, 3)):
+                await page.mouse.click(200, 200)
+                await asyncio.sleep(dice.uniform(0, 0.06))
+            if stop % 4 == 3:
+                await page.goto(site.origin + f"/?{stop}")
+                await painted(page)
+            before = len(stops)
+            await chrome.panel.page.evaluate("chrome.runtime.sendMessage({to: 'background', task: 'version'})")
+            await asyncio.sleep(dice.uniform(0, 0.05))
+            await session.send("ServiceWorker.stopAllWorkers")
+            await page.mouse.click(200, 200)
+            await wait_until(lambda: asyncio.sleep(0, len(stops) > before), what="the worker's end")  # noqa: B023
+        await session.detach()
+
+    clicks = 20 + sum(1 for deed in hand_clicks() for _ in range(deed))
+    session = chrome.record(hand, url=site.origin + "/")
+    lines = lines_of(chrome.folder / f"{chrome.count}.zip")
+    assert [line["n"] for line in lines] == list(range(1, len(lines) + 1))
+    assert len(stops) >= 20
+    assert sum(turn["intent"] == "click" for turn in session.turns) == clicks
+    assert sum(turn["intent"] == "load" for turn in session.turns) == 6
+    assert verify(session.recording.layout.root) == []
+
+
+def hand_clicks() -> list[int]:
+    """How often the hand above clicks before each stop: the same dice."""
+    dice, counts = random.Random(4), []
+    for _ in range(20):
+        counts.append(dice.randint(1, 3))
+        for _ in range(counts[-1] + 1):
+            dice.uniform(0, 1)
+    return counts
+
+
+class Browser:
+    """A Chromium of its own, whose profile outlives it."""
+
+    def __init__(self, playwright, profile: Path):
+        self._playwright, self._profile = playwright, profile
+
+    async def __aenter__(self):
+        port = self._profile / "DevToolsActivePort"
+        port.unlink(missing_ok=True)
+        self.process = subprocess.Popen(
+            [find_chromium(), *ARGUMENTS, *sandbox_arguments(), f"--allowlisted-extension-id={extension_id()}",
+             "--headless", "--remote-debugging-port=0", f"--user-data-dir={self._profile}", "--window-size=800,600",
+             "about:blank"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+
+        async def there():
+            return port.exists() and port.read_text().count("\n")
+
+        await wait_until(there, what="the browser's port")
+        number, path = port.read_text().splitlines()
+        self.browser = await self._playwright.chromium.connect_over_cdp(f"ws://127.0.0.1:{number}{path}")
+        self.context = self.browser.contexts[0]
+        return self
+
+    def kill(self) -> None:
+        """kill -9 of all its processes."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    async def __aexit__(self, *_) -> None:
+        if self.process.poll() is None:
+            self.kill()
+
+
+def test_a_killed_browser_loses_nothing_that_was_acknowledged(studio, site, tmp_path):
+    site.pages["/"] = FLIP
+    profile, package = tmp_path / "profile", tmp_path / "p.zip"
+    profile.mkdir()
+
+    async def work():
+        async with async_playwright() as playwright:
+            async with Browser(playwright, profile) as first:
+                page = first.context.pages[0]
+                async with Panel(first.context) as panel:
+                    await panel.ask("start", task="Survive", window=await panel.window_of(page))
+                    await page.goto(site.origin + "/")
+                    await painted(page)
+                    for _ in range(15):
+                        await page.mouse.click(200, 200)
+                        await asyncio.sleep(0.03)
+                    acknowledged = (await panel.ask("acknowledged"))["line"]
+                    first.kill()
+            async with Browser(playwright, profile) as second, Panel(second.context) as panel:
+                item = panel.page.locator("#kept li")
+                await item.wait_for()
+                told = await item.inner_text()
+                assert await panel.page.locator("#idle").is_visible()
+                recording = (await panel.ask("kept"))[0]["id"]
+                await panel.package(recording, package)
+            return acknowledged, told
+
+    acknowledged, told = studio.run(work())
+    assert "Survive" in told and "cut off" in told
+    numbers = [line["n"] for line in lines_of(package)]
+    assert numbers == list(range(1, len(numbers) + 1)) and len(numbers) >= acknowledged > 20
+    session = Chrome(studio.runner, None, None, tmp_path).read(package, tmp_path / "rec")
+    assert session.recording.manifest["status"] == "recovered"
+    assert sum(turn["intent"] == "click" for turn in session.turns) >= 13
+    assert verify(tmp_path / "rec") == []
+
+
+class Review:
+    """The review app, which can go away and come back on the same port."""
+
+    def __init__(self, data: Path):
+        self.app = create_app(data_dir=data, take=lambda *given: import_package(*given).id)
+        self.services = self.app.extensions["demotape"]
+        self.token = add_user(self.services.db, "ada", "annotator")
+        self.port, self.puts = 0, []
+        self.app.before_request(self._count)
+
+    def _count(self):
+        if "/chunks/" in request.path and request.headers.get("Authorization"):
+            self.puts.append(int(request.path.rpartition("/")[2]))
+            if len(self.puts) == self.away_after:
+                self.leaving = threading.Thread(target=self.leave)
+                self.leaving.start()
+
+    away_after = -1
+    leaving = None
+
+    def come(self) -> "Review":
+        if self.leaving:
+            self.leaving.join()
+        self.server = make_server("127.0.0.1", self.port, self.app, threaded=True)
+        self.port = self.server.port
+        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02})
+        self.thread.start()
+        self.here = True
+        return self
+
+    def leave(self) -> None:
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+        self.here = False
+
+
+@pytest.fixture
+def review(tmp_path):
+    review = Review(tmp_path / "data").come()
+    yield review
+    if review.here:
+        review.leave()
+    review.services.jobs.close()
+
+
+def test_an_upload_goes_on_when_the_network_is_back(chrome, site, review, tmp_path):
+    noise = np.frombuffer(random.Random(1).randbytes(1600 * 1500 * 3), np.uint8).reshape(1500, 1600, 3)
+    site.pages |= {"/": "<img id=i src=/big.png width=50 height=50>",
+                   "/big.png": ("image/png", cv2.imencode(".png", noise)[1].tobytes())}
+    review.away_after = 2
+    panel = chrome.panel.page
+
+    async def hand(page):
+        await page.locator("#i").click()
+        await wait_until(lambda: kept_bytes(chrome, 7_000_000), what="the picture")
+
+    session = chrome.record(hand, url=site.origin + "/", task="Send me")
+
+    async def send():
+        await panel.locator("#server").fill(f"http://127.0.0.1:{review.port}")
+        await panel.locator("#token").fill(review.token)
+        await panel.locator("#sign-in button").click()
+        await panel.locator("#account", has_text="Signed in as ada").wait_for()
+        item = panel.locator("#kept li").first
+        await item.get_by_role("button", name="Send").click()
+        await item.locator(".tag", has_text="waits for the network").wait_for()
+        review.away_after = -1
+        review.come()
+        await item.locator(".tag", has_text="sent").wait_for()
+        await chrome.panel.ask("signOut")
+
+    chrome.runner.run(send())
+    rows = listing(review.services.db).rows
+    assert [row.id for row in rows] == [session.recording.id]
+    assert len(review.puts) <= len(set(review.puts)) + 1  # only the one that was on its way is sent twice
+    assert not list((tmp_path / "data" / "uploads").iterdir())
+    assert verify(review.services.store.path(session.recording.id)) == []
+
+
+async def kept_bytes(chrome, count: int) -> bool:
+    return (await chrome.panel.ask("acknowledged"))["bytes"] > count

@@ -1,0 +1,204 @@
+"""The side panel: start, pause, undo, chat and stop by mouse and keys; the live list; what Chrome withholds."""
+
+import re
+
+import cv2
+import numpy as np
+import pytest
+from playwright.async_api import async_playwright
+
+from pipeline import process
+from pipeline.verify import verify
+from tests.recorder.browser.test_recorder import FLIP
+from tests.recorder.control.test_control_page import CONTRAST
+from tests.support import chrome as browsers
+from tests.support.chrome import wait_until
+from tests.support.sessions import painted
+
+PAGE = """<!DOCTYPE html><title>Shop</title><body style="margin:0"><button id=buy>Buy tea</button>
+<label>Name <input id=n></label><label>Password <input id=p type=password></label>"""
+STATE = re.compile("^Recording$")
+
+
+@pytest.fixture
+def panel(chrome, site):
+    """Runs a hand on (page, panel page), the page being the one that the panel records; gives the recording's id."""
+    site.pages["/"] = PAGE
+
+    def play(hand, *, keeps=True):
+        async def work():
+            page, view = await chrome.context.new_page(), chrome.panel.page
+            try:
+                await page.goto(site.origin + "/")
+                await view.set_viewport_size({"width": 380, "height": 760})
+                await view.goto(view.url.partition("?")[0] + f"?window={await chrome.panel.window_of(page)}")
+                await page.bring_to_front()
+                await hand(page, view)
+            finally:
+                await chrome.panel.ask("stop")
+                kept = await chrome.panel.ask("kept")
+                await page.close()
+            return max(kept, key=lambda facts: facts["started_at"])["id"] if keeps else None
+
+        return chrome.runner.run(work())
+
+    return play
+
+
+def read(chrome, recording: str):
+    package = chrome.runner.run(chrome.panel.package(recording, chrome.folder / f"{recording}.zip"))
+    return chrome.read(package, chrome.folder / recording)
+
+
+def test_a_recording_from_start_to_stop_by_mouse(chrome, panel):
+    seen = {}
+
+    async def hand(page, view):
+        await view.locator("#task").fill("Buy some tea")
+        await view.locator("#start").click()
+        await view.locator("#state", has_text=STATE).wait_for()
+        await page.locator("#buy").click()
+        await page.locator("#n").click()
+        await page.keyboard.type("Ada")
+        await page.locator("#p").click()
+        await page.keyboard.type("hunter2")
+        await view.locator("#count", has_text=re.compile("^5$")).wait_for()
+        await wait_until(lambda: view.evaluate("[...document.querySelectorAll('#lines .small')].every(i => i.src)"))
+        seen["list"] = await view.locator("#lines").inner_text()
+        seen["html"] = await view.content()
+        seen["task"] = await view.locator("#heading").inner_text()
+        await view.locator("#undo").click()
+        await view.locator("#lines .undone").wait_for()
+        await view.locator("#utterance").fill("Thank you")
+        await view.locator("#send").click()
+        await view.locator("#lines .family-say").wait_for()
+        seen["badge"] = await chrome.panel.page.evaluate("chrome.action.getBadgeText({})")
+        await view.reload()  # whoever opens the panel later sees the same
+        await view.locator("#count", has_text=re.compile("^6$")).wait_for()
+        seen["again"] = await view.locator("#lines").inner_text()
+        await view.locator("#stop").click()
+        await view.locator("#kept li", has_text="Buy some tea").first.wait_for()
+
+    session = read(chrome, panel(hand))
+    assert re.findall(r"Click|Typing", seen["list"]) == ["Click", "Click", "Typing", "Click", "Typing"]
+    assert "Buy tea" in seen["list"] and "hunter2" not in seen["html"] and "Ada" not in seen["html"]
+    assert (seen["task"], seen["badge"]) == ("Buy some tea", "REC")
+    assert "Thank you" in seen["again"] and "(undone)" in seen["again"]
+    turns = process(session.recording.layout.root)["turns"]
+    assert [(turn.get("intent", "say"), turn["dropped"]) for turn in turns] == [
+        ("click", False), ("click", False), ("textInput", False), ("click", False), ("textInput", True), ("say", False)]
+    assert session.recording.task == "Buy some tea"
+
+
+def test_a_recording_by_keys_alone(chrome, panel):
+    async def hand(page, view):
+        await view.bring_to_front()
+        await view.locator("#task").focus()
+        await view.keyboard.type("Buy some tea")
+        await view.keyboard.press("Tab")
+        await view.keyboard.press("Enter")
+        await view.locator("#state", has_text=STATE).wait_for()
+        await page.bring_to_front()
+        await page.locator("#buy").click()
+        await view.bring_to_front()
+        await view.locator("#lines li").nth(0).wait_for()
+        await view.keyboard.press("Alt+p")
+        await view.locator("#state", has_text="Paused").wait_for()
+        assert await chrome.panel.page.evaluate("chrome.action.getBadgeText({})") == "II"
+        assert await view.locator("#utterance").get_attribute("readonly") is not None
+        await view.keyboard.press("Alt+p")
+        await view.locator("#state", has_text=STATE).wait_for()
+        await view.keyboard.press("Alt+z")
+        await view.locator("#lines .undone").wait_for()
+        await view.locator("#utterance").focus()
+        await view.keyboard.type("Done")
+        await view.keyboard.press("Enter")
+        await view.locator("#lines .family-say", has_text="Done").wait_for()
+        await view.locator("#stop").focus()
+        await view.keyboard.press("Enter")
+        await view.locator("#kept li").first.wait_for()
+        assert await chrome.panel.page.evaluate("chrome.action.getBadgeText({})") == ""
+
+    session = read(chrome, panel(hand))
+    assert [turn["intent"] for turn in session.turns if turn["element"]][:1] == ["click"]
+    assert verify(session.recording.layout.root) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_can_be_read(panel, scheme):
+    async def hand(page, view):
+        await view.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        await view.locator("details").evaluate("at => at.open = true")
+        assert await view.evaluate(CONTRAST) == []
+        assert await view.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        await view.locator("#task").fill("Buy some tea")
+        await view.locator("#start").click()
+        await view.locator("#state", has_text=STATE).wait_for()
+        await page.locator("#buy").click()
+        await view.locator("#lines li").first.wait_for()
+        assert await view.evaluate(CONTRAST) == []
+        await view.locator("#pause").click()
+        await view.locator("#state", has_text="Paused").wait_for()
+        assert await view.evaluate(CONTRAST) == []
+        await view.locator("#stop").click()
+        await view.locator("#kept li").first.wait_for()
+        assert await view.evaluate(CONTRAST) == []
+
+    panel(hand)
+
+
+def test_what_goes_wrong_is_told_and_a_recording_is_discarded_in_two_steps(chrome, panel):
+    async def hand(page, view):
+        await view.locator("#start").click()
+        await view.locator("#state", has_text=STATE).wait_for()
+        await view.locator("#stop").click()
+        await view.locator("#server").fill("http://review.example.org")
+        await view.locator("#token").fill("x")
+        await view.locator("#sign-in button").click()
+        await view.locator("#idle-notice", has_text="must begin with https").wait_for()
+        await view.locator("#server").fill("http://127.0.0.1:9")
+        await view.locator("#sign-in button").click()
+        await view.locator("#idle-notice", has_text="Nothing answers").wait_for()
+        before = len(await chrome.panel.ask("kept"))
+        button = view.locator("#kept li").first.locator(".danger")
+        await button.click()
+        assert await button.inner_text() == "Discard for good"
+        await button.click()
+        await wait_until(lambda: fewer(before), what="the recording to go")
+
+    async def fewer(before):
+        return len(await chrome.panel.ask("kept")) == before - 1
+
+    assert panel(hand, keeps=False) is None
+
+
+def test_where_chrome_withholds_the_stream_pictures_are_marked(studio, site, tmp_path):
+    """Without the click on the toolbar: stills, with their true times, and the panel asks for the click."""
+    site.pages["/"] = FLIP
+
+    async def work():
+        async with async_playwright() as playwright:
+            context = await browsers.launch(playwright, tmp_path / "profile", streams=False)
+            async with browsers.Panel(context) as panel:
+                page = await context.new_page()
+                started = await panel.ask("start", task="", window=await panel.window_of(page))
+                await page.goto(site.origin + "/")
+                await panel.page.locator("#click-me").wait_for()
+                for _ in range(4):
+                    await painted(page)
+                    await page.wait_for_timeout(1300)  # a person takes their time; a still comes every 600 ms
+                    await page.mouse.click(200, 200)
+                await panel.ask("stop")
+                await panel.package(started["id"], tmp_path / "p.zip")
+            await context.close()
+
+    studio.run(work())
+    session = browsers.Chrome(studio.runner, None, None, tmp_path).read(tmp_path / "p.zip", tmp_path / "rec")
+    clicks = [turn for turn in session.turns if turn["intent"] == "click"]
+    assert len(clicks) == 4
+    for number, turn in enumerate(clicks):
+        state = turn["state"]
+        assert state["stale"] and turn["timestamp"] - 1.3 < state["screenshot_time"] <= turn["timestamp"]
+        blue, _, red = cv2.imdecode(np.frombuffer(session.recording.blob(state["screenshot"]), np.uint8), 1)[300, 400]
+        assert (blue > red) == bool(number % 2)
+    assert verify(tmp_path / "rec") == []

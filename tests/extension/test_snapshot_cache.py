@@ -1,0 +1,199 @@
+"""The mirror's text of a page in a real Chromium: the same whether the browser wrote parts of it or the script did."""
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from recorder.browser.capture_script import _FOLDER as CAPTURE
+from recorder.browser.capture_script import FILES
+from recorder.building.frame_merging import assemble, merge, numbered
+from recorder.building.tab_state import TabState
+
+PAGE = """<!DOCTYPE html><html lang=en><head><meta charset=utf-8><title>All &amp; sundry</title>
+<style>p > b { color: red }</style><script>var unused = "<p>";</script></head><body>
+<ul><li>One<li>Two <b title='a "quoted" <value> &amp; more'>bold&nbsp;text</b> &lt;not a tag&gt;<li><i></i><br><hr></ul>
+<table><tr><td>1<td>2<tr><td>3<td><input value=x><select><option>a<option selected>b</select></table>
+<div><p>before<!-- a comment --><em>after</em></p><pre>
+no empty line</pre><pre>
+
+the first line is empty</pre><pre><b>
+bold</b></pre><p odd<name=1>odd</p><p data-demotape-x=1 class=y>another's mark</p></div>
+<svg viewBox="0 0 9 9"><use xlink:href="#a"/><foreignObject><p>in svg</p></foreignObject><path d="M0 0"/></svg>
+<section data-demotape-mask><p>secret</p></section><picture><source srcset="data:,"><img alt="p"></picture>
+<template><p>inert</p></template><noscript><p>no</p></noscript><div id=host>light</div>
+<iframe srcdoc="<ul><li>inner <b>frame</b></ul><p>x"></iframe><article><h2>Head</h2>
+""" + "<p>Many <a href='?a=1&b=2'>links</a> and <span>words</span>.</p>\n" * 150 + "</article></body></html>"
+
+CHANGE = """(seed) => {
+  let state = seed * 7919 + 1;
+  const random = (below) => (state = (state * 48271) % 2147483647) % below;
+  const all = [...document.body.querySelectorAll('*')];
+  const some = () => all[random(all.length)];
+  const closed = 'input,select,option,iframe,script,noscript,template,br,hr,img,source,[data-demotape-mask] *,svg *';
+  const holder = () => { const at = some(); return at.matches(closed) ? document.body : at; };
+  switch (random(7)) {
+    case 0: holder().append('text & <' + seed + '>\\u00a0'); break;
+    case 1: some().setAttribute('data-n', '"<' + seed + '>&\\u0003'); break;
+    case 2: if (all.length > 50) some().remove(); break;
+    case 3: {
+      const at = some(), to = holder();
+      if (!at.contains(to) && !at.matches('option')) to.append(at);
+      break;
+    }
+    case 4:
+      holder().insertAdjacentHTML('beforeend', `<div><p>new <b>${seed}</b><!-- c --></p><ul><li>1<li>2</ul></div>`);
+      break;
+    case 5: {
+      const at = document.createElement('div');
+      at.innerHTML = '<p>slotted</p>';
+      holder().append(at);
+      at.attachShadow({ mode: 'open' }).innerHTML = `<b>shadow ${seed}</b><slot></slot>`;
+      break;
+    }
+    case 6: some().closest('p,li,td')?.replaceChildren(document.createComment('c'), 'only text', 'and more'); break;
+  }
+}"""
+TAKE = """() => {
+  demotape.mirror.update();
+  const { root, chunks } = demotape.snapshot.seal({ root: demotape.mirror.take(), rows: [] });
+  return [root, chunks, demotape.shared.prefix];
+}"""
+
+
+def show(page: Page, html: str) -> Page:
+    """A page that holds the capture script."""
+    page.set_content(html)
+    page.add_script_tag(content="\n".join((CAPTURE / name).read_text(encoding="utf-8") for name in FILES))
+    return page
+
+
+class Mirrored:
+    """A page with the capture script, as its receiver sees it."""
+
+    def __init__(self, page: Page, plain: bool):
+        self.page, self.chunks, self.plain_chunks = page, {}, 0
+        show(page, PAGE)
+        page.evaluate("demotape.events.rested = () => {}")
+        if not plain:
+            page.evaluate("demotape.plain.text = () => null")
+        page.evaluate("document.querySelector('script:last-of-type').remove()")
+
+    def text(self) -> str:
+        root, chunks, prefix = self.page.evaluate(TAKE)
+        self.plain_chunks += sum("\x03" in text for _, text in chunks)
+        self.chunks |= {number: numbered(text, prefix) for number, text in chunks}
+        return assemble(self.chunks, root).replace(prefix, "island")
+
+
+@pytest.mark.parametrize("round_", range(3))
+def test_what_the_browser_writes_is_what_the_script_writes(browser: Browser, round_):
+    context = browser.new_context()
+    ours, theirs = (Mirrored(context.new_page(), plain) for plain in (False, True))
+    assert theirs.text() == ours.text()
+    assert theirs.plain_chunks and not ours.plain_chunks
+    assert "secret" not in theirs.text()
+    for seed in range(60):
+        for mirrored in (ours, theirs):
+            mirrored.page.evaluate(CHANGE, round_ * 100 + seed)
+        assert theirs.text() == ours.text(), f"after change {seed}"
+    context.close()
+
+
+def test_a_preformatted_text_keeps_its_first_line_break_and_gets_no_other(browser: Browser):
+    context = browser.new_context()
+    for plain in (False, True):
+        mirrored = Mirrored(context.new_page(), plain)
+        mirrored.page.evaluate("""() => {
+          const split = document.createElement("pre");
+          split.append("", "\\n", "in two texts");
+          document.body.append(split);
+        }""")
+        texts = "(page) => [...page.querySelectorAll('pre')].map((each) => each.textContent)"
+        before = mirrored.page.evaluate(f"() => ({texts})(document)")
+        read = mirrored.page.evaluate(
+            f"(html) => ({texts})(new DOMParser().parseFromString(html, 'text/html'))", mirrored.text())
+        assert read == before == ["no empty line", "\nthe first line is empty", "\nbold", "\nin two texts"]
+    context.close()
+
+
+REACT = """() => {
+  window.heard = [];
+  const tellAhead = (island, chunks, rows) => heard.push({ chunks, rows });
+  demotape.events.start((message) => message.type === 'pointerdown' && heard.push(message.snapshot), null, tellAhead);
+  addEventListener('click', () => document.body.prepend(...Array.from({ length: 300 }, (_, number) => {
+    const line = document.createElement('p');
+    line.textContent = `line ${number} of the answer to the click`;
+    return line;
+  })));
+}"""
+
+
+def test_what_an_action_changed_is_with_the_receiver_before_the_next_action(browser: Browser):
+    context = browser.new_context()
+    page = show(context.new_page(), "<body>" + "<p>one of many lines that fill some chunks</p>" * 200)
+    page.evaluate(REACT)
+    page.mouse.click(400, 300)
+    page.wait_for_function("heard.some((each) => !each.island && each.chunks.length)")
+    page.wait_for_function("document.querySelectorAll('p').length === 500")
+    page.mouse.click(400, 300)
+    _, *ahead, second = page.evaluate("heard")
+    assert "line 299 of the answer" in "".join(text for each in ahead for _, text in each["chunks"])
+    assert second["chunks"] == [] and second["rows"]
+    assert all(isinstance(row, int) for row in second["rows"]), "a row that was sent is told by its number"
+    context.close()
+
+
+HOLD = "() => { (window.held ??= []).push(demotape.snapshot.take()); }"
+AHEAD = "() => [demotape.shared.prefix, ...Object.values(demotape.snapshot.ahead(demotape.snapshot.take()))]"
+LATE = 4  # changes after which a snapshot is sent: as when the pointer has rested
+
+
+def test_what_the_page_no_longer_needs_is_forgotten_and_nothing_else(browser: Browser):
+    context = browser.new_context()
+    ours, theirs = (Mirrored(context.new_page(), plain=True) for _ in range(2))
+    session, tab = context.new_cdp_session(theirs.page), TabState(1, "", lambda _tab, _frame: None)
+    theirs.page.evaluate("demotape.tellAhead = () => {}")
+    texts, forgotten = [], 0
+    for seed in range(80):
+        for mirrored in (ours, theirs):
+            mirrored.page.evaluate(CHANGE, seed)
+        texts.append(ours.text())
+        theirs.page.evaluate(HOLD)
+        if seed % 3 == 0:
+            session.send("HeapProfiler.collectGarbage")
+        if seed % 4 == 0:
+            tab.tell_ahead(*theirs.page.evaluate(AHEAD))
+        if seed >= LATE:
+            snapshot = theirs.page.evaluate("demotape.snapshot.seal(held.shift())")
+            tab.take((), snapshot)
+            forgotten += len(snapshot.get("gone", {}).get("chunks", []))
+            document, rows = merge(tab.islands)
+            assert document.replace(snapshot["island"], "island") == texts[seed - LATE], f"change {seed - LATE}"
+            assert rows
+    assert forgotten > 50
+    context.close()
+
+
+CHANGE_OFTEN = """() => {
+  const cells = [...document.querySelectorAll('td')];
+  for (let time = 0; time < 1000; time++) {
+    cells[(time * 7919) % cells.length].textContent = `price ${time}`;
+    demotape.mirror.update();
+    demotape.mirror.take();
+  }
+}"""
+
+
+def test_a_page_that_changes_all_the_time_takes_no_more_memory_the_longer_it_is_open(browser: Browser):
+    context = browser.new_context()
+    page = show(context.new_page(), "<table>" + "<tr><td>name<td>1</tr>" * 800)
+    session = context.new_cdp_session(page)
+
+    def memory() -> float:
+        session.send("HeapProfiler.collectGarbage")
+        return session.send("Runtime.getHeapUsage")["usedSize"] / 1e6
+
+    page.evaluate(CHANGE_OFTEN)
+    before = memory()
+    page.evaluate(CHANGE_OFTEN)
+    assert memory() < before + 1, "MB"
+    context.close()

@@ -1,0 +1,169 @@
+"""Alignment with a real session in a real Chromium, filmed as a meeting tool would, and with the own video."""
+
+import json
+import shutil
+from collections import Counter
+from datetime import timedelta
+
+import cv2
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from benchmarks.align import acting, check_pictures, check_times
+from benchmarks.faults import copy
+from benchmarks.meeting import Meeting, film
+from curator_web.storage.recordings import RecordingStore
+from demotape.cli import main
+from pipeline import process
+from pipeline.align import Video, flash
+from pipeline.align.rectangle import Rectangle
+from pipeline.verify import verify
+from recorder import Recording
+from recorder.writer import RecordingWriter
+from schemas import InputError
+from tests.conftest import painted
+from tests.support.recording_fixtures import STARTED_AT, element
+from tests.support.recording_fixtures import state as made_up_state
+from tests.support.site import Site
+
+PAGE = """<!DOCTYPE html><body style="margin:0;font:18px sans-serif"><h1>Shop</h1><button id=b>More</button>
+<div id=list></div><script>
+let n = 0;
+const word = i => 'item ' + ((i * 7919 + n * 104729) % 99991) + ' at ' + ((i * 31 + n * 17) % 97) + ' pounds';
+function show() { list.innerHTML = '';
+  for (let i = 0; i < 14; i++) { const p = document.createElement('p'); p.textContent = word(i);
+    p.style.cssText = 'margin:6px;background:hsl(' + (i * 40 + n * 67) % 360 + ',60%,80%)'; list.append(p); } n++; }
+b.onclick = show; show();</script>"""
+CLICKS = 14
+PAUSES = (150, 480, 230, 650, 320)  # milliseconds: nobody acts at an even pace
+MEETING = Meeting((960, 600), 0.8, 70, 70, offset=3.2, drift=1.5e-4, fps=(12, 20), crf=28, thumbnails=1, seed=3)
+
+
+@pytest.fixture(scope="module")
+def session(studio):
+    """A recording of a click on a page that shows something else after each."""
+    site = Site({"/": PAGE})
+
+    async def hand(page):
+        for number in range(CLICKS):
+            await page.mouse.click(25, 102)
+            await painted(page)
+            await page.wait_for_timeout(PAUSES[number % len(PAUSES)])
+
+    made = studio.record(hand, url=site.origin, viewport=(800, 600))
+    site.close()
+    return made.recording.layout.root
+
+
+@pytest.fixture(scope="module")
+def filmed(session, tmp_path_factory):
+    """The session's video, and the times of its frames."""
+    path = tmp_path_factory.mktemp("film") / "meeting.mp4"
+    length = max(event["time"] for event in Recording(session).events) + 0.5
+    return path, film(session / "video.webm", MEETING, length, path)
+
+
+def test_every_action_is_found_in_the_video(session, filmed, tmp_path):
+    video, times = filmed
+    copy(session, tmp_path / "r")
+    turns = acting(process(tmp_path / "r", video=video))
+    found = Counter()
+    check_times(turns, MEETING, times, found, verbose=True)
+    assert found["filmed"] >= CLICKS
+    assert found["within_one_frame"] == found["filmed"] and not found["wrong_but_sure"]
+    assert sum(turn["state"]["confidence"] >= 0.5 for turn in turns) >= CLICKS - 1
+    assert all(turn["state"]["similarity"] > 0.7 for turn in turns[1:])
+    assert not any("screenshot_source" in turn["state"] for turn in turns)
+
+
+def test_late_screenshots_are_put_right_and_told(session, filmed, tmp_path):
+    video, times = filmed
+    faults = copy(session, tmp_path / "r", late=True)
+    result = CliRunner().invoke(main, ["process", str(tmp_path / "r"), "--video", str(video)])
+    assert result.exit_code == 0, result.output
+    recording = Recording(tmp_path / "r")
+    turns = acting(json.loads(recording.layout.demonstration.read_text()))
+    found = Counter()
+    check_pictures(turns, faults, recording, MEETING, times, found, verbose=True)
+    assert found["pictures_late"] >= CLICKS // 2 - 1
+    assert found["pictures_right"] >= found["pictures"] - 1  # one may stand at a frame's very edge
+    replaced = [turn for turn in turns if "screenshot_source" in turn["state"]]
+    assert len(replaced) >= found["pictures_late"] - 2
+    for turn in replaced:
+        assert turn["state"]["screenshot_taken"] == faults[turn["id"]].late
+        assert "replaced-screenshot" in {check["kind"] for check in turn["checks"]}
+    assert verify(recording.layout.root) == []
+    RecordingStore(tmp_path / "data").add(recording)
+    for turn in turns:
+        assert RecordingStore(tmp_path / "data").open(recording.id).blob(turn["state"]["screenshot"])
+
+
+def test_a_video_of_something_else_is_never_sure(session, tmp_path):
+    video = tmp_path / "other.mp4"
+    black = Meeting((640, 400), 0.8, 5000, 0, offset=1.0, drift=0.0, fps=(10, 12), chrome=False, seed=4)
+    film(session / "video.webm", black, 4.0, video)
+    copy(session, tmp_path / "r")
+    for turn in acting(process(tmp_path / "r", video=video)):
+        assert turn["state"]["confidence"] < 0.5
+        assert {"not-in-video", "unsure-in-video"} & {check["kind"] for check in turn["checks"]}
+
+
+def test_a_red_flash_marks_the_start(session, tmp_path):
+    meeting = Meeting((960, 600), 0.8, 70, 70, offset=2.0, drift=0.0, fps=(12, 20), flash=True, seed=5)
+    film(session / "video.webm", meeting, 1.0, tmp_path / "flash.mp4")
+    video = Video(tmp_path / "flash.mp4")
+    bracket = flash.find(video, Rectangle(70, 70, 0.8, 0.8), (800, 600), [2.6])
+    assert bracket.after < meeting.video_time(0.0) <= bracket.until
+    assert flash.find(video, Rectangle(70, 70, 0.8, 0.8), (800, 600), [0.2]) is None
+
+
+@pytest.mark.parametrize("content", [b"", b"no video at all", None])
+def test_what_is_no_video_is_refused_in_one_line(session, tmp_path, content):
+    copy(session, tmp_path / "r")
+    video = tmp_path / "v.mp4"
+    if content is not None:
+        video.write_bytes(content)
+    with pytest.raises(InputError, match="v.mp4"):
+        process(tmp_path / "r", video=video)
+
+
+def test_the_own_video_has_the_recordings_clock(session, tmp_path):
+    shutil.copytree(session, tmp_path / "r")
+    for turn in acting(process(tmp_path / "r")):
+        assert turn["state"]["video_time"] == turn["state"]["screenshot_time"]
+        assert "confidence" not in turn["state"]
+
+
+def test_a_screenshot_that_is_late_by_its_own_time_gives_way_to_the_own_video(session, tmp_path):
+    root = tmp_path / "r"
+    shutil.copytree(session, root)
+    as_recorded = (root / "events.jsonl").read_bytes()
+    lines = [json.loads(line) for line in as_recorded.splitlines()]
+    late = next(line for line in lines if line["type"] == "pointerdown" and line["state"]["screenshot"])
+    late["state"]["screenshot_time"] = late["time"] + 0.5
+    for line in lines:  # a better one that followed
+        if line["type"] == "screenshot" and line["data"]["event"] == late["seq"]:
+            line["data"]["screenshot_time"] = late["time"] + 0.5
+            late["state"]["screenshot"] = line["data"]["screenshot"]
+    (root / "events.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    turn = next(turn for turn in acting(process(root)) if turn["id"] == f"turn-{late['seq']}")
+    assert turn["state"]["screenshot_source"] == "video" and turn["state"]["video_time"] <= turn["timestamp"]
+    assert turn["state"]["screenshot_taken"] == late["state"]["screenshot"]
+    assert cv2.imdecode(np.frombuffer(Recording(root).blob(turn["state"]["screenshot"]), np.uint8), 1).shape
+    made = Recording(root).layout.derived_blob(turn["state"]["screenshot"])
+    assert made.exists()
+    (root / "events.jsonl").write_bytes(as_recorded)
+    process(root)
+    assert not made.exists()  # nothing names it any more
+
+
+def test_without_any_video_there_is_no_video_time(tmp_path):
+    writer = RecordingWriter(tmp_path / "r", {
+        "format": "demotape/recording", "version": 1, "id": "r", "task": "", "started_at": STARTED_AT, "user_agent": "",
+        "browser": "", "viewport": {"width": 640, "height": 400}, "options": {}})
+    writer.event({"time": 1.0, "type": "click", "tab": 1, "gesture": None, "target": element("10", "input"),
+                  "data": {"x": 50.0, "y": 50.0, "button": 0, "modifiers": []}, "state": made_up_state(writer, 0)})
+    writer.close(STARTED_AT + timedelta(seconds=3))
+    (turn,) = process(tmp_path / "r")["turns"]
+    assert turn["state"]["video_time"] is None and turn["state"]["screenshot_status"] == "good"

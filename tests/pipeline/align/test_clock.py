@@ -1,0 +1,79 @@
+"""The parts of alignment that are pure: SSIM, the rough placing, the clock."""
+
+import random
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from skimage.metrics import structural_similarity
+
+from pipeline.align import is_blank, ssim
+from pipeline.align.coarse import Shown, Stretch, place
+from pipeline.align.screen_changes import Bracket
+from pipeline.align.video_clock import fit
+
+
+@pytest.mark.parametrize("shape", [(360, 640), (121, 97), (7, 7)])
+@pytest.mark.parametrize("noise", [0, 3, 40, 255])
+def test_ssim_is_scikit_images(shape, noise):
+    chance = np.random.default_rng(noise)
+    one = cv2.GaussianBlur(chance.integers(0, 256, shape, np.uint8), (5, 5), 0)
+    cv2.putText(one, "Search", (2, shape[0] // 2), cv2.FONT_HERSHEY_SIMPLEX, 0.6, 0, 1)
+    other = np.clip(one.astype(int) + chance.integers(-noise, noise + 1, shape), 0, 255).astype(np.uint8)
+    assert ssim(one, other) == pytest.approx(structural_similarity(one, other), abs=0.001)
+
+
+def test_a_picture_of_one_colour_is_blank():
+    assert is_blank(np.full((9, 9), 255, np.uint8)) and is_blank(None)
+    assert not is_blank(np.arange(81, dtype=np.uint8).reshape(9, 9))
+
+
+@settings(max_examples=40, deadline=None)
+@given(offset=st.floats(-60, 60), drift=st.floats(-2e-4, 2e-4), seed=st.integers(0, 1 << 16),
+       wrong=st.floats(0, 0.5), fps=st.sampled_from([10, 25, 30]))
+def test_the_clock_is_right_when_every_second_bracket_is_wrong(offset, drift, seed, wrong, fps):
+    chance = random.Random(seed)
+    brackets = []
+    for _ in range(80):
+        time = chance.uniform(0, 1200)
+        true = offset + time * (1 + drift)
+        if chance.random() < wrong:
+            true += chance.uniform(-2, 2)
+        after = true - chance.uniform(0, 1 / fps)
+        brackets.append(Bracket(time, after, after + 1 / fps))
+    clock = fit([Stretch(offset, offset + 1200, offset + chance.uniform(-0.3, 0.3), 0.5)], [brackets])
+    piece = clock.pieces[0]
+    assert piece.others < piece.votes / 2
+    for time in (0, 600, 1200):
+        assert clock.video_time(time, piece) == pytest.approx(offset + time * (1 + drift), abs=1 / fps)
+
+
+def test_brackets_that_agree_on_nothing_say_so():
+    chance = random.Random(5)
+    brackets = [Bracket(time, time + wrong, time + wrong + 0.05)
+                for time, wrong in ((chance.uniform(0, 60), chance.uniform(-3, 3)) for _ in range(20))]
+    piece = fit([Stretch(0, 60, 0.0, 3.0)], [brackets]).pieces[0]
+    assert piece.others > piece.votes / 2
+
+
+def test_pauses_and_the_time_before_are_found_in_the_rough():
+    """Twelve pictures, each seen for five seconds; the video starts 20 s before and lacks the seconds 22 to 34."""
+    shown = [Shown(number * 5.0, number * 5.0 + 4.5, number) for number in range(12)]
+    times = np.arange(0, 68.0)
+    differences = np.full((len(times), 12), 9.0)
+    for k, time in enumerate(times):
+        recorded = time - 20 if time < 42 else time - 8
+        if 0 <= recorded < 60:
+            differences[k, int(recorded // 5)] = 0.5
+    first, second = place(times, differences, shown, 68.0)
+    assert first.offset == pytest.approx(20, abs=1) and second.offset == pytest.approx(8, abs=1)
+    assert first.end == pytest.approx(41, abs=1)
+
+
+def test_a_video_of_something_else_gives_no_sure_place():
+    differences = np.random.default_rng(1).uniform(8, 9, (40, 6))
+    shown = [Shown(number * 5.0, number * 5.0 + 4.5, number) for number in range(6)]
+    for stretch in place(np.arange(0, 40.0), differences, shown, 40.0):
+        assert fit([stretch], [[]]).pieces[0].votes == 0

@@ -1,0 +1,180 @@
+"""Every kind of chat log: the text of a log, and the lines expected from it."""
+
+import json
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from pipeline.chat import KINDS, read_chat
+from pipeline.chat.time_base import TIME_BASES
+from schemas import InputError
+from tests.support.checkout import ROOT
+
+START = datetime(2024, 3, 5, 14, 30, 0, tzinfo=timezone(timedelta(hours=-5)))
+DURATION = 600.0
+I, N = "instructor", "navigator"  # noqa: E741
+
+# name: (text, kind, time base, [(speaker, role, utterance, seconds, line)])
+TABLE = {
+    "older": (
+        "14:30:05\t From Ann Lee to Ben (Privately) : Open the shop\n"
+        "14:30:10\t From Ben : ok: going\nsecond line\n14:31:00\t From Ann Lee to Bo to Everyone : Buy : two\n",
+        "zoom-older", "wall",
+        [("Ann Lee", I, "Open the shop", 5, 1), ("Ben", N, "ok: going\nsecond line", 10, 2),
+         ("Ann Lee to Bo", I, "Buy : two", 60, 4)]),
+    "older, CRLF, BOM": (
+        "\ufeff14:30:05\t From Ann to Everyone : a\r\n14:30:06\t From Ben to Everyone : b\r\n", "zoom-older", "wall",
+        [("Ann", I, "a", 5, 1), ("Ben", N, "b", 6, 2)]),
+    "older, German": (
+        "14:30:05 Von Ann an Alle : Guten Tag\n14:30:09 Von Ben an Ann (Privat) : Ja\n", "zoom-older", "wall",
+        [("Ann", I, "Guten Tag", 5, 1), ("Ben", N, "Ja", 9, 2)]),
+    "newer": (
+        "14:30:05 From Ann to Everyone:\n\tOpen the shop\n\tand wait\n"
+        "14:30:10 From  Ben  to  Ann(Direct Message):\n\tok\n",
+        "zoom-newer", "wall", [("Ann", I, "Open the shop\nand wait", 5, 1), ("Ben", N, "ok", 10, 4)]),
+    "newer, names with words": (
+        "14:30:05 From  Ann to Go  to  Everyone:\n\ta\n14:30:06 From Al: Ben to Everyone:\n\tb\n", "zoom-newer", "wall",
+        [("Ann to Go", I, "a", 5, 1), ("Al: Ben", N, "b", 6, 3)]),
+    "newer, noise": (
+        '14:30:05 From Ann to Everyone:\n\tOpen it\n'
+        '14:30:07 From Ben to Everyone:\n\tReplying to "Open it"\n\t\n\tDone\n'
+        '14:30:08 From Ann to Everyone:\n\tReacted to "Done" with 👍\n'
+        '14:30:09 From Ann to Everyone:\n\tRemoved a 👍 reaction from "Done"\n', "zoom-newer", "wall",
+        [("Ann", I, "Open it", 5, 1), ("Ben", N, "Done", 7, 3)]),
+    "newer, French": (
+        "14:30:05 De Ann à Tout le monde:\n\tBonjour\n", "zoom-newer", "wall", [("Ann", I, "Bonjour", 5, 1)]),
+    "newer, Spanish": (
+        "14:30:05 De  Ann  a  Todos:\n\tHola\n", "zoom-newer", "wall", [("Ann", I, "Hola", 5, 1)]),
+    "newer, Ukrainian": (
+        "14:30:05 Від Оля до Всі:\n\tПривіт\n", "zoom-newer", "wall", [("Оля", I, "Привіт", 5, 1)]),
+    "new chat": (
+        "2024-03-05 14:30:05 From Ann to Everyone:\n\ta\n2024-03-05 14:30:06 From Ben to Everyone:\n\tb\n",
+        "zoom-new-chat", "wall", [("Ann", I, "a", 5, 1), ("Ben", N, "b", 6, 3)]),
+    "cloud, from the start": (
+        "00:00:05\tAnn:\tOpen\n00:01:10\tBen:\tok\n", "zoom-cloud", "offset",
+        [("Ann", I, "Open", 5, 1), ("Ben", N, "ok", 70, 2)]),
+    "cloud, wall clock": (
+        "14:30:05\tAnn:\tOpen\n14:31:10\tBen:\tok\n", "zoom-cloud", "wall",
+        [("Ann", I, "Open", 5, 1), ("Ben", N, "ok", 70, 2)]),
+    "copied": (
+        "From Ann to Everyone: (2:30 PM)\nOpen it\nplease\nFrom Ben to Ann: (14:31)\nok\n", "zoom-copied", "wall",
+        [("Ann", I, "Open it\nplease", 0, 1), ("Ben", N, "ok", 60, 4)]),
+    "captions": (
+        "[Ann Lee] 14:30:05\nOpen it\n\n[Ben] 14:30:09\nok\n", "zoom-captions", "wall",
+        [("Ann Lee", I, "Open it", 5, 1), ("Ben", N, "ok", 9, 4)]),
+    "webvtt": (
+        "WEBVTT\n\n1\n00:00:05.500 --> 00:00:06.000\nAnn: Open\n\n00:07.000 --> 00:08.000\n<v Ben>ok &amp; "
+        "<i>go</i>\n\n"
+        "00:00:09.000 --> 00:00:10.000\nthen stop\n", "webvtt", "offset",
+        [("Ann", I, "Open", 5.5, 4), ("Ben", N, "ok & go", 7, 7), ("Ben", N, "then stop", 9, 10)]),
+    "discord": (
+        json.dumps({"messages": [
+            {"timestamp": "2024-03-05T21:30:07.250+02:00", "author": {"name": "ben"}, "content": "ok", "type": "Reply"},
+            {"timestamp": "2024-03-05T19:30:05+00:00", "author": {"name": "a", "nickname": "Ann"}, "content": "go"},
+        ]}), "discord", "instant", [("Ann", I, "go", 5, 2), ("ben", N, "ok", 7.25, 1)]),
+    "jsonl, seconds": (
+        '{"speaker": "navigator", "utterance": "hi", "timestamp": 1.5}\n{"speaker": "instructor", "utterance": "go", '
+        '"timestamp": 3}\n', "jsonl", "offset", [("navigator", N, "hi", 1.5, 1), ("instructor", I, "go", 3, 2)]),
+    "jsonl, milliseconds": (
+        '{"name": "A", "text": "hi", "time": 1500}\n{"name": "B", "text": "go", "time": 599000}\n', "jsonl", "offset",
+        [("A", I, "hi", 1.5, 1), ("B", N, "go", 599, 2)]),
+    "jsonl, epoch milliseconds": (
+        '{"name": "A", "text": "hi", "ts": 1709667005250}\n', "jsonl", "instant", [("A", I, "hi", 5.25, 1)]),
+    "csv, ISO": (
+        'Timestamp;Speaker;Text\n2024-03-05T14:30:05;Ann;"a\nb"\n2024-03-05T19:30:06Z;Ben;c\n', "csv", None, None),
+    "csv": (
+        'time,user,message\n00:00:05,Ann,"Open, please"\n00:00:07.5,Agent 1,ok\n', "csv", "offset",
+        [("Ann", I, "Open, please", 5, 2), ("Agent 1", N, "ok", 7.5, 3)]),
+}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_kind(tmp_path, name):
+    text, kind, base, expected = TABLE[name]
+    path = tmp_path / "chat.log"
+    path.write_text(text, encoding="utf-8", newline="")
+    if expected is None:  # absolute and local times in one file
+        with pytest.raises(InputError, match="mixes"):
+            read_chat(path, started_at=START, duration=DURATION)
+        return
+    log = read_chat(path, started_at=START, duration=DURATION)
+    assert (log.kind, log.time_base) == (kind, base)
+    assert [(line.speaker, line.role, line.utterance, line.time, line.line) for line in log.lines] == [
+        (speaker, role, text, pytest.approx(seconds), line) for speaker, role, text, seconds, line in expected
+    ] or name == "older"
+    if name == "older":  # three names: the third is reported, not guessed in silence
+        assert [(line.speaker, line.utterance, line.time, line.line) for line in log.lines] == [
+            (speaker, text, seconds, line) for speaker, _, text, seconds, line in expected]
+        assert log.problems == ((4, "Ann Lee to Bo is taken for an instructor; name the role to be sure"),)
+
+
+def test_every_kind_is_in_the_table():
+    assert {kind for _, kind, _, _ in TABLE.values()} | {"slack"} == set(KINDS)
+
+
+def test_the_documentation_names_every_kind_and_time_base():
+    text = (ROOT / "docs" / "chat.md").read_text(encoding="utf-8")
+    assert [name for name in (*KINDS, *TIME_BASES) if f"`{name}`" not in text] == []
+
+
+def slack_export(root, channel="lab"):
+    folder = root / channel
+    folder.mkdir(parents=True)
+    (root / "users.json").write_text(json.dumps([
+        {"id": "U1", "profile": {"display_name": "Ann"}}, {"id": "U2", "real_name": "Ben", "profile": {}}]))
+    (folder / "2024-03-05.json").write_text(json.dumps([
+        {"user": "U1", "ts": "1709667005.000200", "text": "See <https://a.example/?x=1|this>, <@U2> &amp; go"},
+        {"user": "U2", "ts": "1709667006.5", "subtype": "channel_join", "text": "joined"},
+        {"user": "U2", "ts": "1709667009.750000", "text": "ok"}, {"user": "U2", "ts": "later", "text": "ok"}, 7]))
+    return folder
+
+
+def test_slack(tmp_path):
+    folder = slack_export(tmp_path / "export")
+    for path in (folder, folder.parent):
+        log = read_chat(path, started_at=START, duration=DURATION)
+        assert (log.kind, log.time_base) == ("slack", "instant")
+        assert [(line.speaker, line.utterance, line.time) for line in log.lines] == [
+            ("Ann", "See this, @Ben & go", 5.0), ("Ben", "ok", 9.75)]
+        assert [line for line, _ in log.problems] == [2, 4, 5]
+    (folder.parent / "other").mkdir()
+    (folder.parent / "other" / "2024-03-05.json").write_text("[]")
+    with pytest.raises(InputError, match="several channels"):
+        read_chat(folder.parent, started_at=START, duration=DURATION)
+
+
+def test_what_cannot_be_read_is_reported_with_its_line(tmp_path):
+    path = tmp_path / "chat.txt"
+    path.write_text("Meeting chat\n14:30:05 From Ann to Everyone:\n\thello\n14:61:05 From Ann to Everyone:\n\tlost\n"
+                    "14:30:07 Ann\n14:30:09 From Ben to Everyone:\n14:30:10 From Ben to Everyone:\n\tok\n")
+    log = read_chat(path, started_at=START, duration=DURATION)
+    assert [line.utterance for line in log.lines] == ["hello", "ok"]
+    assert [line for line, _ in log.problems] == [1, 4, 5, 6, 7]
+
+
+def test_speakers_can_be_named(tmp_path):
+    path = tmp_path / "chat.txt"
+    path.write_text("14:30:05 From Ben to Everyone:\n\thi\n14:30:06 From Ann to Everyone:\n\thi\n")
+    log = read_chat(path, started_at=START, duration=DURATION, speakers={"ann": "instructor"})
+    assert log.roles == {"Ben": N, "Ann": I}
+    with pytest.raises(InputError, match="does not occur in the chat; it has Ann, Ben"):
+        read_chat(path, started_at=START, duration=DURATION, speakers={"Cy": "instructor"})
+    with pytest.raises(InputError, match="no role"):
+        read_chat(path, started_at=START, duration=DURATION, speakers={"Ann": "boss"})
+
+
+@pytest.mark.parametrize("content", [
+    b"", b"hello\nworld\n", b"\x89PNG\r\n\x1a\n\0\0", b"{}", b"[1, 2]", b"a,b,c\n1,2,3\n",
+])
+def test_what_is_no_chat_is_one_clear_error(tmp_path, content):
+    path = tmp_path / "x"
+    path.write_bytes(content)
+    with pytest.raises(InputError) as error:
+        read_chat(path, started_at=START, duration=DURATION)
+    assert str(path) in str(error.value) and "\n" not in str(error.value)
+
+
+def test_missing_file_and_empty_folder(tmp_path):
+    for path in (tmp_path / "none.txt", tmp_path):
+        with pytest.raises(InputError, match=str(path)):
+            read_chat(path, started_at=START, duration=DURATION)

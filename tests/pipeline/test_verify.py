@@ -1,0 +1,100 @@
+"""Verifying recordings, demonstrations and exports: what is damaged is named, what is whole is silent."""
+
+import json
+
+import pytest
+
+from pipeline.export import Source, export
+from pipeline.verify import verify
+from schemas import InputError
+from schemas.files import dump_json
+from tests.support.recording_fixtures import make_demonstration, write_recording
+
+
+@pytest.fixture
+def recording(tmp_path):
+    return write_recording(tmp_path / "rec")
+
+
+def save(recording, demonstration):
+    recording.layout.demonstration.write_bytes(dump_json(demonstration))
+
+
+def test_what_is_whole_has_no_problems(tmp_path, recording):
+    demonstration = make_demonstration(recording)
+    save(recording, demonstration)
+    assert verify(recording.layout.root) == []
+    assert verify(recording.layout.demonstration) == []
+    for format in ("weblinx", "webdataset"):
+        export([Source(demonstration, recording)], tmp_path / format, format)
+        assert verify(tmp_path / format) == []
+
+
+def test_damaged_and_missing_blobs(recording):
+    blobs = sorted(path for path in recording.layout.blobs.rglob("*") if path.is_file())
+    blobs[0].unlink()
+    blobs[1].write_bytes(b"junk")
+    problems = verify(recording.layout.root)
+    assert len(problems) == 2
+    assert any(blobs[0].name in problem and "missing" in problem and "named by" in problem for problem in problems)
+    assert any(blobs[1].name in problem for problem in problems)
+
+
+def change_event(recording, number, **fields):
+    lines = recording.layout.events.read_text().splitlines()
+    lines[number - 1] = json.dumps(json.loads(lines[number - 1]) | fields)
+    recording.layout.events.write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("fields, expected", [
+    ({"time": -1}, "before the recording's start"), ({"seq": 9}, "missing or out of order"),
+    ({"gesture": 7}, "names event 7"), ({"type": "dance"}, "field type"),
+])
+def test_events(recording, fields, expected):
+    change_event(recording, 3, **fields)
+    problems = verify(recording.layout.root)
+    assert len(problems) == 1 and "line 3" in problems[0] and expected in problems[0]
+
+
+def test_a_cut_off_line_is_reported(recording):
+    with recording.layout.events.open("ab") as journal:
+        journal.write(b'{"seq": 5, "ti')
+    assert [problem for problem in verify(recording.layout.root) if "cut off" in problem]
+
+
+def test_demonstration(recording):
+    demonstration = make_demonstration(recording)
+    turns = demonstration["turns"]
+    turns[2] = turns[2] | {"id": "t0", "events": [99]}
+    turns[3] = turns[3] | {"state": turns[3]["state"] | {"dom": "0" * 64}}
+    save(recording, demonstration | {"recording": "other"})
+    problems = verify(recording.layout.demonstration)
+    assert problems == verify(recording.layout.root)
+    assert len(problems) == 4
+    for part in ("occurs 2 times", "event 99", "state.dom", "'other'"):
+        assert any(part in problem for problem in problems)
+
+
+def test_export(tmp_path, recording):
+    root = tmp_path / "out"
+    export([Source(make_demonstration(recording), recording)], root, "weblinx")
+    folder = root / "demonstrations" / "rec"
+    (folder / "form.json").unlink()
+    (folder / "replay.json").write_text("{}")
+    metadata = (folder / "metadata.json").read_bytes()
+    (folder / "metadata.json").write_bytes(metadata.replace(b"Mozilla", b"Nozilla"))
+    (root / "extra.txt").write_text("x")
+    problems = verify(root)
+    assert len(problems) == 4
+    expected = {"form": "missing", "replay": "bytes instead of", "metadata": "SHA-256", "extra": "not part"}
+    for name, part in expected.items():
+        assert any(name in problem and part in problem for problem in problems)
+
+
+def test_what_is_none_of_them(tmp_path):
+    (tmp_path / "x.json").write_text("[]")
+    for path in (tmp_path, tmp_path / "x.json", tmp_path / "none"):
+        with pytest.raises(InputError, match=str(path)):
+            verify(path)
+    (tmp_path / "recording.json").write_text("{}")
+    assert len(verify(tmp_path)) == 1

@@ -1,0 +1,127 @@
+"""The fold of edits: pure, from turns made up here."""
+
+import copy
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.turns.edits import append, fold
+from schemas import InputError
+from tests.support.recording_fixtures import element
+
+BLOB = "ab" * 32
+STATE = {"tab": 1, "url": "https://a.example/", "title": "", "viewport": {"width": 800, "height": 600}, "zoom": 1.0,
+         "device_pixel_ratio": 1.0, "scroll": {"x": 0.0, "y": 0.0}, "dom": None, "elements": None, "screenshot": BLOB,
+         "screenshot_time": 0.9, "video_time": 0.9, "screenshot_status": "good"}
+
+
+def typing(name: str, text: str, events: list[int], uid: str = "9", **changes) -> dict:
+    return {"id": name, "type": "browser", "timestamp": float(events[0]), "intent": "textInput",
+            "arguments": {"text": text}, "element": element(uid, "input"), "state": STATE, "events": events,
+            "checks": [], "dropped": False} | changes
+
+
+def said(name: str, utterance: str = "Hello") -> dict:
+    return {"id": name, "type": "chat", "timestamp": 0.5, "speaker": "instructor", "utterance": utterance,
+            "checks": [], "dropped": False}
+
+
+TURNS = [said("c1"), typing("a", "to", [1, 2]), typing("b", "town", [3, 4]), typing("d", "x", [5, 6, 7], uid="10")]
+
+
+def ids(turns: list[dict]) -> list[str]:
+    return [turn["id"] for turn in turns]
+
+
+def test_merged_typing_has_the_first_state_the_last_text_and_all_events():
+    turns = fold(TURNS, [{"op": "merge", "turn": "a", "other": "b"}])
+    assert ids(turns) == ["c1", "a", "d"]
+    assert turns[1]["arguments"] == {"text": "town"} and turns[1]["events"] == [1, 2, 3, 4]
+    assert turns[1]["timestamp"] == 1.0
+
+
+@pytest.mark.parametrize("other", ["a", "d", "c1", "nobody"])
+def test_only_typing_into_the_same_field_is_merged(other):
+    with pytest.raises(InputError, match="other"):
+        fold(TURNS, [{"op": "merge", "turn": "a", "other": other}])
+
+
+def test_split_typing_names_every_event_once():
+    edit = {"op": "split", "turn": "d", "arguments": {"text": ""}, "added": typing("d2", "x", [6, 7], uid="10")}
+    turns = fold(TURNS, [edit])
+    assert ids(turns) == ["c1", "a", "b", "d", "d2"]
+    assert turns[3]["events"] == [5] and turns[4]["events"] == [6, 7] and turns[3]["arguments"] == {"text": ""}
+
+
+@pytest.mark.parametrize("added", [typing("d2", "x", [5, 6, 7]), typing("d2", "x", [8]), typing("a", "x", [7]),
+                                   said("d2")])
+def test_a_split_that_invents_loses_or_doubles_is_refused(added):
+    with pytest.raises(InputError, match="added"):
+        append(TURNS, [], {"op": "split", "turn": "d", "arguments": {"text": ""}, "added": added})
+
+
+def test_a_chat_turn_is_added_where_it_was_said():
+    turns = fold(TURNS, [{"op": "add", "turn": "new", "after": "a", "added": said("new", "Thanks")}])
+    assert ids(turns) == ["c1", "a", "new", "b", "d"]
+    assert ids(fold(TURNS, [{"op": "add", "turn": "new", "after": None, "added": said("new")}]))[0] == "new"
+
+
+@pytest.mark.parametrize("edit", [
+    {"op": "add", "turn": "a", "after": None, "added": said("a")},
+    {"op": "add", "turn": "new", "after": "nobody", "added": said("new")},
+    {"op": "add", "turn": "new", "after": None, "added": said("other")},
+    {"op": "add", "turn": "new", "after": None, "added": typing("new", "x", [9])},
+    {"op": "add", "turn": "new", "after": None},
+])
+def test_a_turn_that_cannot_be_added_is_refused(edit):
+    with pytest.raises(InputError, match="edit"):
+        append(TURNS, [], edit)
+
+
+def test_another_picture_keeps_the_first_one_known():
+    edits = [{"op": "set_screenshot", "turn": "a", "screenshot": "cd" * 32, "screenshot_time": 0.4, "source": "video"},
+             {"op": "set_screenshot", "turn": "a", "screenshot": "ef" * 32, "screenshot_time": 0.2,
+              "source": "captured"}]
+    state = fold(TURNS, edits)[1]["state"]
+    assert state["screenshot"] == "ef" * 32 and state["screenshot_taken"] == BLOB
+    assert state["screenshot_source"] == "captured" and state["screenshot_status"] == "good"
+
+
+def test_a_check_whose_fix_was_applied_is_settled_until_undone():
+    fix = {"op": "drop", "turn": "b"}
+    turns = [*TURNS[:2], TURNS[2] | {"checks": [{"kind": "idle-hover", "reason": "Nothing opened.", "fix": fix},
+                                                {"kind": "typo", "reason": "?"}]}]
+    assert [check["kind"] for check in fold(turns, [fix])[2]["checks"]] == ["typo"]
+    assert len(fold(turns, [fix, {"op": "undo"}])[2]["checks"]) == 2
+    assert [check["kind"] for check in fold(turns, [{"op": "settle", "turn": "b", "check": "typo"}])[2]["checks"]] == [
+        "idle-hover"]
+
+
+EDITS = st.lists(st.sampled_from([
+    {"op": "drop", "turn": "a"}, {"op": "restore", "turn": "a"}, {"op": "merge", "turn": "a", "other": "b"},
+    {"op": "move", "turn": "d", "after": None}, {"op": "move", "turn": "b", "after": "c1"},
+    {"op": "add", "turn": "new", "after": "a", "added": said("new")},
+    {"op": "set_utterance", "turn": "c1", "utterance": "?"},
+    {"op": "split", "turn": "d", "arguments": {"text": ""}, "added": typing("d2", "x", [7], uid="10")},
+    {"op": "undo"}, {"op": "redo"}]), max_size=14)
+
+
+@settings(max_examples=200, deadline=None)
+@given(EDITS)
+def test_whatever_is_done_can_be_undone_and_no_event_is_lost(wanted):
+    before, log = copy.deepcopy(TURNS), []
+    for edit in wanted:
+        try:
+            log = append(TURNS, log, edit)
+        except InputError:
+            continue
+    turns = fold(TURNS, log)
+    assert len(ids(turns)) == len(set(ids(turns)))
+    assert sorted(event for turn in turns for event in turn.get("events", [])) == list(range(1, 8))
+    while True:
+        try:
+            log = append(TURNS, log, {"op": "undo"})
+        except InputError:
+            break
+    assert fold(TURNS, log) == before == TURNS

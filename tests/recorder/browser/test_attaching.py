@@ -1,0 +1,166 @@
+"""Pages that were recorded before, that come back as they were left, and frames in processes of their own."""
+
+import asyncio
+import subprocess
+
+from playwright.async_api import async_playwright
+
+from pipeline.turns.folding import fold
+from recorder import Recorder, Recording
+from recorder.browser.launch import launch
+from schemas.chromium import find_chromium
+from tests.support.sessions import click_in, painted
+
+SECRET = "swordfish-4711"
+FORM = "<input type=password id=p><button id=b onclick=\"history.pushState({}, '', '?q=' + p.value)\">Go</button>"
+
+
+def test_a_page_is_recorded_again_without_being_loaded_again(studio, site, tmp_path):
+    """What the first recorder was sent, numbers and secrets, the second one is sent anew."""
+    site.pages["/"] = FORM
+
+    async def work():
+        context = await studio.browser.new_context()
+        page = await context.new_page()
+        await page.goto(site.origin + "/")
+        await page.fill("#p", SECRET)
+        for name in ("first", "second"):
+            async with Recorder(context, tmp_path / name) as recorder:
+                await page.click("#b")
+                await painted(page)
+                await page.click("#b")
+            assert recorder.problems == []
+        await context.close()
+
+    studio.run(work())
+    for name in ("first", "second"):
+        recording = Recording(tmp_path / name)
+        assert [event["type"] for event in recording.events if event["type"].startswith("pointer")] == [
+            "pointerdown", "pointerup"] * 2
+        clicks = [turn for turn in fold(recording.events) if turn["intent"] == "click"]
+        assert len(clicks) == 2
+        assert all('id="b"' in recording.blob(turn["state"]["dom"]).decode() for turn in clicks)
+        assert not any(SECRET.encode() in path.read_bytes() for path in (tmp_path / name).rglob("*.jsonl"))
+
+
+def test_a_page_is_left_as_it_was_when_the_recording_ends(studio, site, tmp_path):
+    """Nobody hears it any more; what it does costs nothing."""
+    site.pages |= {"/": "<button id=b>B</button><iframe src='/in'></iframe>", "/in": "<p>In"}
+
+    async def work() -> tuple[set[str], set[str]]:
+        context = await studio.browser.new_context()
+        page = await context.new_page()
+        await page.goto(site.origin + "/")
+        worlds: list[int] = []
+        session = await context.new_cdp_session(page)
+        session.on("Runtime.executionContextCreated", lambda event: worlds.append(event["context"]["id"]))
+        await session.send("Runtime.enable")
+
+        async def listened_to() -> set[str]:
+            found = set()
+            for world in worlds:
+                window = await session.send("Runtime.evaluate", {"expression": "window", "contextId": world})
+                answer = await session.send("DOMDebugger.getEventListeners", {"objectId": window["result"]["objectId"]})
+                found |= {listener["type"] for listener in answer["listeners"]}
+            return found
+
+        async with Recorder(context, tmp_path / "rec"):
+            await page.mouse.click(20, 20)
+            during = await listened_to()
+        after = await listened_to()
+        await context.close()
+        return during, after
+
+    during, after = studio.run(work())
+    assert {"pointerdown", "keydown", "scroll"} <= during
+    assert after == {"pagehide"}  # which lets go of what the page holds
+
+
+def test_a_frame_without_scripts_in_a_running_browser_is_seen(site, tmp_path):
+    """In a browser as people start it, where such a frame has a process of its own; timers stand still in it."""
+    site.pages |= {"/": "<button id=b>B</button><iframe sandbox src='/in'></iframe>", "/in": "<p id=p>Inside</p>"}
+    browser = subprocess.Popen([find_chromium(), "--headless", "--no-sandbox", "--remote-debugging-port=0",
+                                f"--user-data-dir={tmp_path / 'profile'}"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    async def work(address: str):
+        async with async_playwright() as playwright:
+            context = (await playwright.chromium.connect_over_cdp(address)).contexts[0]
+            page = context.pages[0]
+            async with Recorder(context, tmp_path / "rec") as recorder:
+                await page.goto(site.origin + "/")
+                await asyncio.sleep(0.9)  # a person does not act before the page has come to rest
+                await click_in(page, page, "#b")
+                await click_in(page, page.frames[1], "#p")
+            assert recorder.problems == []
+
+    try:
+        asyncio.run(work(next(line.split()[-1] for line in browser.stderr if "DevTools listening on" in line)))
+    finally:
+        browser.terminate()
+        browser.wait()
+    recording = Recording(tmp_path / "rec")
+    outside, inside = [turn for turn in fold(recording.events) if turn["intent"] == "click"]
+    assert b"Inside" in recording.blob(outside["state"]["dom"])
+    assert (inside["element"]["tag"], len(inside["element"]["frame"])) == ("p", 1)
+
+
+def test_a_page_that_comes_back_from_the_cache_of_pages_is_sent_whole(site, tmp_path):
+    """As browsers do that are not started for tests: `record --connect` meets them."""
+    site.pages |= {"/": "<button id=b>First</button><script>onpageshow = event => { b.textContent = event.persisted }"
+                        "</script>", "/two": "<button id=b>Second</button>"}
+
+    async def work():
+        async with async_playwright() as playwright:
+            browser = await playwright.chromium.launch(
+                executable_path=find_chromium(playwright.chromium.executable_path), headless=True,
+                args=["--no-sandbox"], ignore_default_args=["--disable-back-forward-cache"])
+            page = await browser.new_page()
+            async with Recorder(page.context, tmp_path / "rec") as recorder:
+                for path in ("/", "/two", None):
+                    if path:
+                        await page.goto(site.origin + path)
+                    else:
+                        await page.evaluate("history.go(-1)")
+                        await page.wait_for_function("b.textContent === 'true'")
+                    await painted(page)
+                    await page.mouse.click(20, 20)
+                    await painted(page)
+            assert recorder.problems == []
+            await browser.close()
+
+    asyncio.run(work())
+    recording = Recording(tmp_path / "rec")
+    turns = fold(recording.events)
+    assert [turn["intent"] for turn in turns] == ["load", "click", "load", "click", "back", "click"]
+    assert [f">{text}</button>" in recording.blob(turn["state"]["dom"]).decode() for text, turn in zip(
+        ("false", "Second", "true"), turns[1::2], strict=True)] == [True] * 3
+
+
+def test_a_frame_in_a_process_of_its_own_is_heard_once_however_often_it_navigates(site, tmp_path):
+    site.pages |= {"/": f"<iframe src='{site.other_origin}/in0' width=300 height=200></iframe>"}
+    site.pages |= {f"/in{number}": f"<button id=b>button {number}</button>" for number in range(4)}
+
+    async def work():
+        async with async_playwright() as playwright:
+            browser = await launch(playwright, headless=True, arguments=["--site-per-process"])
+            context = await browser.new_context()
+            page = await context.new_page()
+            async with Recorder(context, tmp_path / "rec") as recorder:
+                await page.goto(site.origin + "/")
+                for number in range(4):
+                    frame = page.frames[1]
+                    await frame.goto(f"{site.other_origin}/in{number}")
+                    await painted(page)
+                    await asyncio.sleep(0.9)  # a person does not act before the page has come to rest
+                    await click_in(page, frame, "#b")
+            assert recorder.problems == []
+            await browser.close()
+
+    asyncio.run(work())
+    recording = Recording(tmp_path / "rec")
+    assert [event["type"] for event in recording.events if event["type"] == "click"] == ["click"] * 4
+    clicks = [turn for turn in fold(recording.events) if turn["intent"] == "click"]
+    assert [turn["element"]["text"] for turn in clicks] == [f"button {number}" for number in range(4)]
+    for number, turn in enumerate(clicks):
+        assert f"button {number}" in recording.blob(turn["state"]["dom"]).decode()

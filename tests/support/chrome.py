@@ -1,0 +1,148 @@
+"""A Chromium with the unpacked extension, driven as its panel drives it."""
+
+import asyncio
+import base64
+import hashlib
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.async_api import BrowserContext, Page, Playwright, Worker
+
+from pipeline.turns.folding import fold
+from recorder import Recording
+from recorder.package.receiving import receive
+from schemas.chromium import find_chromium, sandbox_arguments
+from tests.support.checkout import ROOT
+
+from .sessions import Session, painted
+
+EXTENSION = ROOT / "extension"
+ARGUMENTS = (
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
+    "--disable-quic", f"--disable-extensions-except={EXTENSION}",
+    f"--load-extension={EXTENSION}",
+)
+_ASK = "([task, fields]) => import('/panel/panel.js').then(({ask}) => ask(task, fields))"
+_FETCH = """async url => { const bytes = new Uint8Array(await (await fetch(url)).arrayBuffer()); let text = '';
+  for (let at = 0; at < bytes.length; at += 32768) text += String.fromCharCode(...bytes.subarray(at, at + 32768));
+  return btoa(text) }"""
+
+
+def extension_id(folder: Path = EXTENSION) -> str:
+    """The id that Chrome gives an unpacked extension: its path's SHA-256 in letters from a to p."""
+    digest = hashlib.sha256(str(folder).encode()).hexdigest()[:32]
+    return "".join(chr(ord("a") + int(letter, 16)) for letter in digest)
+
+
+async def launch(playwright: Playwright, profile: Path, *, viewport=(800, 600), streams: bool = True,
+                 without: Sequence[str] = ()) -> BrowserContext:
+    """A Chromium with the extension.
+
+    `streams`: Chrome gives it every tab's stream without a click on the toolbar; `without`: arguments of Playwright's
+    that it is to be started without.
+    """
+    given = [f"--allowlisted-extension-id={extension_id()}"] if streams else []
+    return await playwright.chromium.launch_persistent_context(
+        profile, executable_path=find_chromium(playwright.chromium.executable_path), headless=True,
+        args=[*ARGUMENTS, *sandbox_arguments(), *given], ignore_default_args=["--disable-extensions", *without],
+        viewport={"width": viewport[0], "height": viewport[1]})
+
+
+async def service_worker(context: BrowserContext) -> Worker:
+    """The extension's service worker."""
+    return context.service_workers[0] if context.service_workers else await context.wait_for_event("serviceworker")
+
+
+class Panel:
+    """Asks the desk for things, from an extension page of its own in a window of its own."""
+
+    def __init__(self, context: BrowserContext):
+        self._context = context
+
+    async def __aenter__(self) -> "Panel":
+        worker = await service_worker(self._context)
+        async with self._context.expect_page() as opened:
+            await worker.evaluate("chrome.windows.create({url: 'panel/panel.html', focused: false})")
+        self.page: Page = await opened.value
+        await self.page.wait_for_load_state()
+        return self
+
+    async def __aexit__(self, *_) -> None:
+        await self.page.close()
+
+    async def ask(self, do: str, **fields):
+        """What the desk answers; raises its error."""
+        return await self.page.evaluate(_ASK, [do, fields])
+
+    async def window_of(self, page: Page) -> int:
+        """Chrome's number of the window of a page."""
+        session = await self._context.new_cdp_session(page)
+        window = await session.send("Browser.getWindowForTarget")
+        await session.detach()
+        return window["windowId"]
+
+    async def package(self, recording: str, path: Path) -> Path:
+        """Save the package of a recording."""
+        packed = await self.ask("pack", id=recording)
+        path.write_bytes(base64.b64decode(await self.page.evaluate(_FETCH, packed["url"])))
+        return path
+
+
+@dataclass
+class Chrome:
+    """A running Chromium with the extension, in which hands are recorded one after the other."""
+
+    runner: asyncio.Runner
+    context: BrowserContext
+    panel: Panel
+    folder: Path
+    count: int = 0
+
+    def record(self, hand: Callable[[Page], Awaitable], *, url: str | None = None, task: str = "test") -> Session:
+        """Record what `hand` does in a new tab, from `url` on; returns the recording and its folded turns."""
+        self.count += 1
+        package, directory = self.folder / f"{self.count}.zip", self.folder / f"recording-{self.count}"
+
+        async def work():
+            page = await self.context.new_page()
+            console: list[str] = []
+            page.on("console", lambda message: console.append(message.text))
+            try:
+                started = await self.panel.ask("start", task=task, window=await self.panel.window_of(page))
+                try:
+                    if url:
+                        await page.goto(url)
+                        await painted(page)
+                    answer = await hand(page)
+                finally:
+                    await self.panel.ask("stop")
+                await self.panel.package(started["id"], package)
+                return console, answer
+            finally:
+                for other in self.context.pages:
+                    if other is not self.panel.page:
+                        await other.close()
+
+        console, answer = self.runner.run(work())
+        return self.read(package, directory, console, answer)
+
+    async def seen(self, tab: int) -> None:
+        """Wait until there are pictures of a tab, as while a person looks at it."""
+        async def asked():
+            return (await self.panel.ask("acknowledged"))["seen"] == tab
+        await wait_until(asked, what=f"a picture of tab {tab}")
+
+    def read(self, package: Path, directory: Path, console: Sequence[str] = (), answer=None) -> Session:
+        """The recording that a package becomes."""
+        problems = receive(package, directory)
+        recording = Recording(directory)
+        return Session(recording, fold(recording.events), problems, list(console), answer)
+
+
+async def wait_until(question, *, seconds: float = 10.0, what: str = "it"):
+    """Ask until the answer is true; returns it."""
+    async with asyncio.timeout(seconds):
+        while not (answer := await question()):
+            await asyncio.sleep(0.02)
+    return answer

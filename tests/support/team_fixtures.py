@@ -1,0 +1,45 @@
+"""A review app with people who are signed in."""
+
+import re
+from functools import cache
+
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import update
+from werkzeug.security import generate_password_hash
+
+from curator_web.db.models import User
+from curator_web.users import Account, add_user
+
+PASSWORD = "correct horse battery"
+ANN, BOB, VAL, WIM, LEA = people = tuple(
+    Account(name, role) for name, role in (("ann", "annotator"), ("bob", "annotator"), ("val", "validator"),
+                                           ("wim", "validator"), ("lea", "lead")))
+
+
+@cache
+def _hashed() -> str:
+    """Made once: scrypt takes its time."""
+    return generate_password_hash(PASSWORD, method="scrypt")
+
+
+def add_people(app: Flask) -> dict[str, str]:
+    """Make them all; returns their tokens by name."""
+    db = app.extensions["demotape"].db
+    tokens = {each.name: add_user(db, each.name, each.role) for each in people}
+    with db.writing() as session:
+        session.execute(update(User).values(password_hash=_hashed()))
+    return tokens
+
+
+def csrf(client: FlaskClient, address: str = "/sign-in") -> str:
+    """The token that a page's forms carry."""
+    return re.search(r'name="csrf_token" value="([^"]+)"', client.get(address).text)[1]
+
+
+def signed_in(app: Flask, name: str, password: str = PASSWORD) -> FlaskClient:
+    """A browser in which somebody has signed in."""
+    client = app.test_client()
+    answer = client.post("/sign-in", data={"csrf_token": csrf(client), "name": name, "password": password})
+    assert answer.status_code == 303, answer.text
+    return client
