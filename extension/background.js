@@ -1,8 +1,8 @@
-// The service worker: the desk's hands and ears. Chrome may stop it at any moment, so it remembers nothing: what the
-// browser reports goes to the desk as it comes, and what the desk asks for can be asked for twice.
+// The service worker: does what only it may do for the offscreen document, and reports what the browser says. Chrome may stop it at any moment, so it remembers nothing: what the
+// browser reports goes to the offscreen document as it comes, and what the offscreen document asks for can be asked for twice.
 import { readMhtml } from "./mhtml.js";
 
-const CAPTURE = ["island", "secrets", "elements", "plain", "markup", "mirror", "table", "closed", "snapshot", "events"];
+const CAPTURE = ["frame_group", "secrets", "elements", "plain", "markup", "snapshot_cache", "table", "closed_roots", "snapshot", "events"];
 const FILES = [...CAPTURE.map((name) => `capture/${name}.js`), "content.js"];
 const SCRIPT = "capture";
 const TRIES = 5;
@@ -15,18 +15,18 @@ const wall = () => (performance.timeOrigin + performance.now()) / 1000;
 /** What was told and not yet heard. */
 const telling = new Set();
 
-/** Tell the desk what the browser reports; nobody listens while nothing is recorded. */
+/** Tell the offscreen document what the browser reports; nobody listens while nothing is recorded. */
 function tell(kind, news) {
-  const told = chrome.runtime.sendMessage({ to: "desk", news: { kind, at: wall(), ...news } }).catch(onSilence)
+  const told = chrome.runtime.sendMessage({ to: "offscreen", news: { kind, at: wall(), ...news } }).catch(onSilence)
     .finally(() => telling.delete(told));
   telling.add(told);
 }
 
-/** Should the desk have crashed, the toolbar must not say that anything is recorded. The panel offers what there is. */
+/** Should the offscreen document have crashed, the toolbar must not say that anything is recorded. The panel offers what there is. */
 async function onSilence() {
   if (!(await chrome.action.getBadgeText({})) || (await chrome.offscreen.hasDocument())) return;
-  await HANDS.unregister();
-  await HANDS.sign({ text: "", title: "demotape: the recording was interrupted; open the panel" });
+  await TASKS.unregister();
+  await TASKS.sign({ text: "", title: "demotape: the recording was interrupted; open the panel" });
 }
 
 /** @param {chrome.tabs.Tab & { openerTabId?: number }} tab */
@@ -68,21 +68,21 @@ chrome.action.onClicked.addListener((tab) => {
 });
 
 /** What was being sent when the browser was closed is sent on. */
-chrome.runtime.onStartup.addListener(() => HANDS.desk());
+chrome.runtime.onStartup.addListener(() => TASKS.offscreen());
 
-// Hands: what the desk and the panel cannot do themselves. Each may be done twice.
+// Tasks: what the offscreen document and the panel cannot do themselves. Each may be done twice.
 
-const HANDS = {
-  /** Have the desk ready. */
-  desk: () => (makingDesk ??= makeDesk().finally(() => (makingDesk = null))),
+const TASKS = {
+  /** Have the offscreen document ready. */
+  offscreen: () => (openingOffscreen ??= openOffscreen().finally(() => (openingOffscreen = null))),
 
-  async closeDesk() {
+  async closeOffscreen() {
     await chrome.offscreen.closeDocument();
   },
 
   version: async () => chrome.runtime.getManifest().version,
 
-  /** Answers when the desk has heard all that the browser had to report: messages of several channels keep no order. */
+  /** Answers when the offscreen document has heard all that the browser had to report: messages of several channels keep no order. */
   async settle() {
     await chrome.tabs.query({}); // what the browser reported before it answers this has arrived here
     await Promise.all(telling);
@@ -90,7 +90,7 @@ const HANDS = {
 
   /** Be loaded into every page from now on. */
   async register() {
-    await HANDS.unregister();
+    await TASKS.unregister();
     await chrome.scripting.registerContentScripts([{
       id: SCRIPT, js: FILES, matches: ["<all_urls>"], allFrames: true, matchOriginAsFallback: true,
       runAt: "document_start", persistAcrossSessions: false,
@@ -142,11 +142,11 @@ const HANDS = {
   },
 };
 
-let makingDesk = null; // there can be only one, also when two ask for it at once
-async function makeDesk() {
+let openingOffscreen = null; // there can be only one, also when two ask for it at once
+async function openOffscreen() {
   if (await chrome.offscreen.hasDocument()) return;
   await chrome.offscreen.createDocument({
-    url: "desk/desk.html", reasons: ["USER_MEDIA", "BLOBS"],
+    url: "offscreen/offscreen.html", reasons: ["USER_MEDIA", "BLOBS"],
     justification: "Keeps what is recorded, with the tab's pictures, while the service worker comes and goes.",
   });
 }
@@ -175,6 +175,6 @@ async function injectInto(target) {
 
 chrome.runtime.onMessage.addListener((message, sender, answer) => {
   if (message.to !== "background" || (sender.tab && sender.origin !== location.origin)) return undefined;
-  Promise.resolve(HANDS[message.task](message)).then((value) => answer({ value }), (error) => answer({ error: error.message }));
+  Promise.resolve(TASKS[message.task](message)).then((value) => answer({ value }), (error) => answer({ error: error.message }));
   return true;
 });

@@ -1,13 +1,13 @@
-// The bridge from a frame to the desk: hands on what the capture script tells, numbered, until the desk has put it away.
+// The bridge from a frame to the offscreen document: hands on what the capture script tells, numbered, until the offscreen document has put it away.
 //
 // Runs after the files of capture/ in the same isolated world, only while something is recorded. It hears first and
-// asks afterwards, so that nothing done in a new page's first moments is missed; the desk tells frames that are not
+// asks afterwards, so that nothing done in a new page's first moments is missed; the offscreen document tells frames that are not
 // part of the recording to be still.
 "use strict";
 
 var demotapeBridge = (function () {
   const RESOURCES = new Set(["css", "img", "image", "input", "link"]);
-  const RESOURCES_REST = 100; // ms without a new style sheet, picture or font before the desk is told
+  const RESOURCES_REST = 100; // ms without a new style sheet, picture or font before the offscreen document is told
   const session = Array.from(crypto.getRandomValues(new Uint32Array(2)), (part) => part.toString(36)).join("");
   const wall = () => performance.timeOrigin + performance.now();
   /** @type {any} */
@@ -17,11 +17,11 @@ var demotapeBridge = (function () {
 
   /** Take what the capture script tells. */
   function send(message) {
-    if (message.type === "suspects") return lookIntoClosedRoots();
+    if (message.type === "closedRootCandidates") return lookIntoClosedRoots();
     post({ number: ++numbered, sent: wall(), text: JSON.stringify(message) });
   }
 
-  /** What a secret field holds: the desk keeps it in memory only, to find it wherever else it turns up. */
+  /** What a secret field holds: the offscreen document keeps it in memory only, to find it wherever else it turns up. */
   function tellSecret(field, value) {
     post({ number: ++numbered, secret: { field, value } });
   }
@@ -45,7 +45,7 @@ var demotapeBridge = (function () {
     const opened = (port = chrome.runtime.connect({ name: `capture:${session}` }));
     opened.onMessage.addListener(obey);
     opened.onDisconnect.addListener(() => {
-      void chrome.runtime.lastError; // nobody listens: said by `opened` having had no word from the desk
+      void chrome.runtime.lastError; // nobody listens: said by `opened` having had no word from the offscreen document
       if (port !== opened) return;
       port = null;
       if (!opened.heard) end();
@@ -53,7 +53,7 @@ var demotapeBridge = (function () {
     for (const message of unacknowledged) opened.postMessage(message);
   }
 
-  /** What the desk says: how far it has put things away, or whether this frame is recorded. */
+  /** What the offscreen document says: how far it has put things away, or whether this frame is recorded. */
   function obey(order) {
     port.heard = true;
     if (order.acknowledged) unacknowledged = unacknowledged.filter(({ number }) => number > order.acknowledged);
@@ -69,7 +69,7 @@ var demotapeBridge = (function () {
     resources.observe({ type: "resource", buffered: true });
   }
 
-  /** Hear nothing, but stay within reach of the desk. */
+  /** Hear nothing, but stay within reach of the offscreen document. */
   function rest() {
     if (!running) return;
     running = false;
@@ -99,13 +99,13 @@ var demotapeBridge = (function () {
   });
 
   function lookIntoClosedRoots() {
-    for (const element of demotape.closed.take()) {
+    for (const element of demotape.closedRoots.take()) {
       const root = element instanceof HTMLElement && chrome.dom.openOrClosedShadowRoot(element);
-      if (root && root.mode === "closed") demotape.closed.adopt(root);
+      if (root && root.mode === "closed") demotape.closedRoots.adopt(root);
     }
   }
 
-  // A page that comes back from the cache of pages left behind has lost its port, and the desk what it knew of it.
+  // A page that comes back from the cache of pages left behind has lost its port, and the offscreen document what it knew of it.
   addEventListener("pageshow", (event) => {
     if (!event.persisted || !running) return;
     port = null;

@@ -163,16 +163,16 @@ demotape.elements = (function () {
       attributes: attributes(element),
       xpath: xpath(element),
       css: css(element),
-      frame: demotape.island.framePath(element.ownerDocument.defaultView),
+      frame: demotape.frameGroup.framePath(element.ownerDocument.defaultView),
     };
     described.set(element, { version, words: said });
     return said;
   }
 
-  /** Everything that is kept of the element an event is about. Boxes are in the coordinates of the island's root. */
+  /** Everything that is kept of the element an event is about. Boxes are in the coordinates of the frame group's root. */
   function describe(element) {
     const box = element.getBoundingClientRect();
-    const { x, y, scaleX, scaleY } = demotape.island.transform(element.ownerDocument.defaultView);
+    const { x, y, scaleX, scaleY } = demotape.frameGroup.transform(element.ownerDocument.defaultView);
     const bbox = element.getClientRects().length
       ? { x: box.x * scaleX + x, y: box.y * scaleY + y, width: box.width * scaleX, height: box.height * scaleY }
       : null;

@@ -15,7 +15,7 @@ demotape.events = (function () {
   const modifiers = (event) =>
     ["Alt", "Control", "Meta", "Shift"].filter((name) => event.getModifierState?.(name));
 
-  /** Send one event; returns its id within the island. */
+  /** Send one event; returns its id within the frame group. */
   function send(type, event, element, data, { snapshot = null, gesture = undefined, target = null } = {}) {
     const { shared } = demotape;
     const id = `${shared.prefix}:${++shared.messages}`;
@@ -24,7 +24,7 @@ demotape.events = (function () {
       type,
       time: performance.timeOrigin + event.timeStamp,
       gesture: gesture === undefined ? shared.gesture : gesture,
-      path: demotape.island.path(shared.rootFrame),
+      path: demotape.frameGroup.path(shared.rootFrame),
       target: target ?? (element ? demotape.elements.describe(element) : null),
       data,
       snapshot: demotape.snapshot.seal(snapshot),
@@ -32,7 +32,7 @@ demotape.events = (function () {
     return id;
   }
 
-  /** Send the first event of a gesture with the island's snapshot. */
+  /** Send the first event of a gesture with the frame group's snapshot. */
   function begin(type, event, element, data) {
     const { shared } = demotape;
     shared.gesture = send(type, event, element, data, { snapshot: demotape.snapshot.take(), gesture: null });
@@ -65,7 +65,7 @@ demotape.events = (function () {
   }
 
   function point(event) {
-    const { x, y, scaleX, scaleY } = demotape.island.transform(window);
+    const { x, y, scaleX, scaleY } = demotape.frameGroup.transform(window);
     return { x: event.clientX * scaleX + x, y: event.clientY * scaleY + y };
   }
 
@@ -113,7 +113,7 @@ demotape.events = (function () {
     if (!fresh) return;
     // The browser scrolls before it tells: the state before is what was seen at rest, unless that has changed since.
     const { shared } = demotape;
-    demotape.mirror.update();
+    demotape.snapshotCache.update();
     const seen = rest.snapshot && rest.version === shared.version ? rest.snapshot : demotape.snapshot.take();
     const data = { ...point(event), modifiers: modifiers(event) };
     shared.gesture = send("wheel", event, targetOf(event), data, { snapshot: seen, gesture: null });
@@ -127,7 +127,7 @@ demotape.events = (function () {
     demotape.shared.scrolled.add(element);
     if (event.type === "scroll" && event.timeStamp - (lastScroll.get(element) ?? -Infinity) < SCROLL_EVERY) return;
     lastScroll.set(element, event.timeStamp);
-    if (event.type === "scrollend") demotape.mirror.warmSoon(); // look at it again at rest
+    if (event.type === "scrollend") demotape.snapshotCache.warmSoon(); // look at it again at rest
     send("scroll", event, element, { scroll: { x: element.scrollLeft, y: element.scrollTop } });
   }
 
@@ -243,7 +243,7 @@ demotape.events = (function () {
 
   /**
    * Tell what the page shows at rest: at first, so that it is known what in it is secret before a picture of it is kept;
-   * where something is secret, always; and on a page of several islands, of which none can copy the others at an event,
+   * where something is secret, always; and on a page of several frame groups, of which none can copy the others at an event,
    * so that the receiver can take of the others what they showed last. Besides, this readies the element table.
    */
   let told = false, secrets = false;
@@ -256,8 +256,8 @@ demotape.events = (function () {
     } else sendAhead(snapshot);
     told = true;
     secrets = snapshot.secrets.length > 0;
-    const due = demotape.closed.due();
-    if (due === 0) demotape.send({ type: "suspects" });
+    const due = demotape.closedRoots.due();
+    if (due === 0) demotape.send({ type: "closedRootCandidates" });
     if (due !== null) reportSoon(Math.max(due, REPORT_EVERY)); // there may be more
   }
 
@@ -302,7 +302,7 @@ demotape.events = (function () {
   ];
   function stir() {
     demotape.shared.stirred++;
-    demotape.mirror.warmSoon();
+    demotape.snapshotCache.warmSoon();
   }
 
   let ending = new AbortController(); // takes all listeners away
@@ -325,18 +325,18 @@ demotape.events = (function () {
   function listenForLoads(scope) {
     scope.addEventListener("load", ({ target }) => {
       if (target.nodeType !== Node.ELEMENT_NODE) return;
-      demotape.mirror.forget(target);
+      demotape.snapshotCache.forget(target);
       stir();
     }, quietly());
   }
 
   /**
    * Listen, and listen again when document.open() has taken all listeners away. `tellSecret(field, value)`, where given,
-   * is told what secret fields hold, before the event that tells of it; `tellAhead(island, chunks, rows)`, where given,
+   * is told what secret fields hold, before the event that tells of it; `tellAhead(group, chunks, rows)`, where given,
    * what later snapshots are made of.
    */
   function start(sender, tellSecret = null, tellAhead = null) {
-    if (stopped) demotape.mirror.renew();
+    if (stopped) demotape.snapshotCache.renew();
     stopped = false;
     demotape.send = sender;
     demotape.tellSecret = tellSecret;
@@ -344,8 +344,8 @@ demotape.events = (function () {
     listen();
     listenForLoads(document);
     reopened.observe(document, { childList: true });
-    if (document.readyState === "loading") addEventListener("DOMContentLoaded", demotape.mirror.warmSoon, { once: true });
-    else demotape.mirror.warmSoon();
+    if (document.readyState === "loading") addEventListener("DOMContentLoaded", demotape.snapshotCache.warmSoon, { once: true });
+    else demotape.snapshotCache.warmSoon();
   }
 
   const reopened = new MutationObserver(listen);
@@ -358,7 +358,7 @@ demotape.events = (function () {
     ending.abort();
     ending = new AbortController();
     reopened.disconnect();
-    demotape.mirror.renew();
+    demotape.snapshotCache.renew();
     for (const cancel of [hover.cancel, hover.cancelRefresh, cancelReport]) cancel?.();
     hover.cancelRefresh = null;
     Object.assign(rest, { snapshot: null, version: -1, taken: -Infinity });

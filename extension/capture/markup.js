@@ -1,5 +1,5 @@
-// An island's text as HTML, put together element by element. Every element's text is remembered until something in it
-// changes (mirror.js says when). Where the browser's own text says all, it is taken (plain.js). Large texts are cut into
+// A frame group's text as HTML, put together element by element. Every element's text is remembered until something in it
+// changes (snapshot_cache.js says when). Where the browser's own text says all, it is taken (plain.js). Large texts are cut into
 // chunks: a chunk stands in its parent's text as a mark. Who marks a chunk holds it, so that one that is no part of the
 // page any more is let go. Reads only: the page is the same, byte for byte, before and after.
 "use strict";
@@ -70,7 +70,7 @@ demotape.markup = (function () {
     return scrollLeft || scrollTop ? `${scrollLeft},${scrollTop}` : "";
   }
 
-  const rootIn = (frame) => demotape.island.documentOf(frame)?.documentElement ?? null;
+  const rootIn = (frame) => demotape.frameGroup.documentOf(frame)?.documentElement ?? null;
 
   // Texts.
 
@@ -78,7 +78,7 @@ demotape.markup = (function () {
   function documentChunk(document, until) {
     const root = document.documentElement;
     const { doctype } = document;
-    demotape.mirror.watch(document);
+    demotape.snapshotCache.watch(document);
     const head = doctype ? `<!DOCTYPE ${doctype.name}${doctypeIds(doctype)}>` : "";
     const { html, chunks } = root ? write(root, until, false) : { html: "", chunks: null };
     return typeof html === "string" ? chunk(head + html, chunks) : null;
@@ -212,7 +212,7 @@ demotape.markup = (function () {
   const marked = ({ number }, kind) => `${kind}${number}${kind}`;
 
   function shadowText(shadow, until, masked) {
-    demotape.mirror.watch(shadow);
+    demotape.snapshotCache.watch(shadow);
     const children = childrenText(shadow, recordOf(shadow), false, until, masked);
     if (children === null) return null;
     const focus = shadow.delegatesFocus ? ' shadowrootdelegatesfocus=""' : "";
@@ -240,7 +240,7 @@ demotape.markup = (function () {
 
   function frameText(element, tag, start, record, until) {
     const source = element.getAttribute("src");
-    const inner = demotape.island.documentOf(element);
+    const inner = demotape.frameGroup.documentOf(element);
     shared.frames.add(element);
     record.inner = rootIn(element);
     let text = start + (source === null ? "" : attribute("data-demotape-src", source));

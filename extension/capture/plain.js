@@ -4,7 +4,7 @@
 "use strict";
 
 demotape.plain = (function () {
-  // What a text does not say, or says otherwise than the mirror: state of controls, documents and roots of their own, and
+  // What a text does not say, or says otherwise than the snapshot cache: state of controls, documents and roots of their own, and
   // what is never kept.
   const UNLIKE = new Set([
     "html", "head", "input", "select", "option", "textarea", "iframe", "frame", "template", "script", "noscript", "style",
@@ -59,7 +59,7 @@ demotape.plain = (function () {
       if ((tag === "img" && mayChoose(at)) || ((tag === "pre" || tag === "listing") && beginsWithBreak(at))) return null;
       const known = demotape.shared.next;
       const number = demotape.number(at);
-      if (number < known) demotape.mirror.partOfPlain(at); // a new one has no text of its own yet
+      if (number < known) demotape.snapshotCache.partOfPlain(at); // a new one has no text of its own yet
       if (number === first + count) count++;
       else {
         if (count) runs += `${first}+${count},`;

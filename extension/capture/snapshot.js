@@ -1,18 +1,18 @@
-// A snapshot: an island's text, its element table, and what the state says of the tab.
+// A snapshot: a frame group's text, its element table, and what the state says of the tab.
 "use strict";
 
 demotape.snapshot = (function () {
-  /** The island now. `root` is a chunk; `seal` makes the snapshot ready to be sent. */
+  /** The frame group now. `root` is a chunk; `seal` makes the snapshot ready to be sent. */
   function take() {
     const frame = demotape.shared.rootFrame;
-    demotape.mirror.update();
-    let root = demotape.mirror.take();
+    demotape.snapshotCache.update();
+    let root = demotape.snapshotCache.take();
     const { rows, frames, secrets, found } = demotape.table.take();
-    if (found) root = demotape.mirror.take();
+    if (found) root = demotape.snapshotCache.take();
     const scroller = frame.document.scrollingElement;
     return {
       root, rows, frames, secrets,
-      island: demotape.shared.prefix,
+      frame_group: demotape.shared.prefix,
       url: frame.location.href,
       title: frame.document.title,
       viewport: { width: frame.innerWidth, height: frame.innerHeight },

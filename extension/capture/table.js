@@ -11,7 +11,7 @@ demotape.table = (function () {
   const GRID = [6, 4]; // points across and down
   const PROBING = 2; // ms
 
-  /** Where a frame's document stands: transform to the island root's coordinates, visible part, frame path. */
+  /** Where a frame's document stands: transform to the frame group root's coordinates, visible part, frame path. */
   function placeOf(frame, outer, frameElement) {
     if (!outer) {
       return {
@@ -19,7 +19,7 @@ demotape.table = (function () {
         clip: { left: 0, top: 0, right: frame.innerWidth, bottom: frame.innerHeight },
       };
     }
-    const content = placeBox(demotape.island.contentBox(frameElement), outer);
+    const content = placeBox(demotape.frameGroup.contentBox(frameElement), outer);
     const { clip } = outer;
     return {
       x: content.x, y: content.y, scaleX: content.scaleX, scaleY: content.scaleY,
@@ -62,12 +62,12 @@ demotape.table = (function () {
     const shadow = demotape.shadowRootOf(element);
     const record = demotape.markup.recordOf(element);
     if (shadow && !record.shadow) {
-      demotape.mirror.forget(element); // it came without a mutation that an observer tells
+      demotape.snapshotCache.forget(element); // it came without a mutation that an observer tells
       context.found = true;
     }
     record.shadow = shadow;
     if (shadow) walkChildren(shadow, context, place);
-    else demotape.closed.suspect(element);
+    else demotape.closedRoots.addCandidate(element);
     walkChildren(element, context, place);
   }
 
@@ -119,14 +119,14 @@ demotape.table = (function () {
   }
 
   function walkFrame(element, context, place) {
-    const inner = demotape.island.documentOf(element);
+    const inner = demotape.frameGroup.documentOf(element);
     if (inner?.documentElement) {
       const innerPlace = placeOf(inner.defaultView, place, element);
       walk(inner.documentElement, context, innerPlace);
       probe(inner, context, innerPlace);
     } else if (element.contentWindow) {
-      const box = placeBox(demotape.island.contentBox(element), place);
-      const index = demotape.island.indexInParent(element.contentWindow);
+      const box = placeBox(demotape.frameGroup.contentBox(element), place);
+      const index = demotape.frameGroup.indexInParent(element.contentWindow);
       context.frames.push({ uid: demotape.uid(element), index, path: place.path, ...box });
     }
   }
@@ -207,8 +207,8 @@ demotape.table = (function () {
   }
 
   /**
-   * Rows, frames of other islands and boxes of secret fields, in the coordinates of the island's root; `found` when
-   * shadow roots were met that the mirror does not hold yet. A table that was taken before is given again when nothing
+   * Rows, frames of other frame groups and boxes of secret fields, in the coordinates of the frame group's root; `found` when
+   * shadow roots were met that the snapshot cache does not hold yet. A table that was taken before is given again when nothing
    * was heard that could have changed it, and a sample of its elements stands where it stood.
    */
   function take() {
@@ -223,7 +223,7 @@ demotape.table = (function () {
   let last = null;
   const SAMPLE = 8; // elements whose boxes are compared
 
-  /** What was heard, and what is seen at a glance. The mirror is up to date. */
+  /** What was heard, and what is seen at a glance. The snapshot cache is up to date. */
   function signsOf(frame) {
     const { shared } = demotape;
     const { activeElement, documentElement, fonts, scrollingElement } = frame.document;

@@ -1,8 +1,8 @@
-// The side panel: shows what the desk tells and hands on what the person asks for. It may be closed at any time.
+// The side panel: shows what the offscreen document tells and hands on what the person asks for. It may be closed at any time.
 import { showKept } from "./kept.js";
 
 const { clock, fill } = globalThis.demotapeLines;
-const AGAIN = 200; // ms after which a desk that is gone is called again
+const AGAIN = 200; // ms after which an offscreen document that is gone is called again
 /** @type {Record<string, any>} */
 const part = Object.fromEntries([...document.querySelectorAll("[id]")].map((element) => [element.id, element]));
 const given = Number(new URLSearchParams(location.search).get("window")); // in a test the panel is a window of its own
@@ -10,30 +10,30 @@ const questions = new Map(); // number -> [done, failed]
 const items = new Map(); // number of a line -> its item in the list
 const pictures = new Map(); // number of an event -> small picture
 let asked = 0, zero = 0, current = null;
-let desk = Promise.withResolvers(); // of a port
+let offscreen = Promise.withResolvers(); // of a port
 
-// Talking to the desk.
+// Talking to the offscreen document.
 
 async function connect() {
-  await chrome.runtime.sendMessage({ to: "background", task: "desk" });
+  await chrome.runtime.sendMessage({ to: "background", task: "offscreen" });
   clear();
   const port = chrome.runtime.connect({ name: "panel" });
   port.onMessage.addListener((said) => {
-    desk.resolve(port); // its first word: somebody is there
+    offscreen.resolve(port); // its first word: somebody is there
     take(said);
   });
   port.onDisconnect.addListener(() => {
     void chrome.runtime.lastError;
     for (const [, failed] of questions.values()) failed(new Error("demotape was interrupted; try again."));
     questions.clear();
-    desk = Promise.withResolvers();
+    offscreen = Promise.withResolvers();
     setTimeout(connect, AGAIN);
   });
 }
 
-/** Ask the desk for something; what goes wrong is shown. */
+/** Ask the offscreen document for something; what goes wrong is shown. */
 export async function ask(task, fields = {}) {
-  const port = await desk.promise;
+  const port = await offscreen.promise;
   const answer = new Promise((done, failed) => questions.set(++asked, [done, failed]));
   port.postMessage({ ask: asked, do: task, ...fields });
   try {
@@ -54,7 +54,7 @@ function show(message) {
   }
 }
 
-// What the desk tells.
+// What the offscreen document tells.
 
 const NEWS = {
   state: showState,

@@ -4,29 +4,29 @@ from functools import cache
 from pathlib import Path
 
 _FOLDER = Path(__file__).resolve().parents[2] / "extension" / "capture"
-FILES = ("island.js", "secrets.js", "elements.js", "plain.js", "markup.js", "mirror.js", "table.js", "closed.js",
+FILES = ("frame_group.js", "secrets.js", "elements.js", "plain.js", "markup.js", "snapshot_cache.js", "table.js", "closed_roots.js",
          "snapshot.js", "events.js")
 WORLD = "demotape"
 BINDING = "demotapeSend"
 _PART = 1 << 16  # characters of chunks in a message; more go ahead in parts, handed on while the next is being made
 _START = f"""{{
   const tell = (message) => globalThis.{BINDING}(JSON.stringify(message));
-  const tellParts = (island, chunks) => {{
+  const tellParts = (frame_group, chunks) => {{
     let part = [], size = 0;
     for (const chunk of chunks) {{
       part.push(chunk);
       if ((size += chunk[1].length) < {_PART}) continue;
-      tell({{ type: "ahead", island, chunks: part, rows: [] }});
+      tell({{ type: "ahead", frame_group, chunks: part, rows: [] }});
       part = [], size = 0;
     }}
     return part;
   }};
   const begin = () => demotape.events.start((message) => {{
     const {{ snapshot }} = message;
-    if (snapshot) snapshot.chunks = tellParts(snapshot.island, snapshot.chunks);
+    if (snapshot) snapshot.chunks = tellParts(snapshot.frame_group, snapshot.chunks);
     tell(message);
   }}, (field, value) => tell({{ type: "secret", field, value }}),
-  (island, chunks, rows) => tell({{ type: "ahead", island, chunks: tellParts(island, chunks), rows }}));
+  (frame_group, chunks, rows) => tell({{ type: "ahead", frame_group, chunks: tellParts(frame_group, chunks), rows }}));
   begin();
   const ended = new AbortController();
   addEventListener("pageshow", ({{ persisted }}) => {{

@@ -4,8 +4,8 @@ from playwright.async_api import CDPSession
 
 
 async def find(session: CDPSession, context: int) -> None:
-    """Look into the elements that the capture script of a frame's isolated world suspects of a closed root."""
-    listed = await session.send("Runtime.evaluate", {"expression": "demotape.closed.take()", "contextId": context,
+    """Look into the elements that the capture script of a frame's isolated world takes for a possible host of a closed root."""
+    listed = await session.send("Runtime.evaluate", {"expression": "demotape.closedRoots.take()", "contextId": context,
                                                      "objectGroup": "demotape"})
     members = await session.send("Runtime.getProperties", {"objectId": listed["result"]["objectId"],
                                                            "ownProperties": True})
@@ -24,5 +24,5 @@ async def _hand_over(session: CDPSession, context: int, element: str) -> None:
         resolved = await session.send("DOM.resolveNode", {"backendNodeId": root["backendNodeId"],
                                                           "executionContextId": context, "objectGroup": "demotape"})
         await session.send("Runtime.callFunctionOn", {
-            "functionDeclaration": "function () { demotape.closed.adopt(this) }",
+            "functionDeclaration": "function () { demotape.closedRoots.adopt(this) }",
             "objectId": resolved["object"]["objectId"]})

@@ -204,7 +204,7 @@ def test_what_is_outside_of_the_window_is_not_recorded(chrome, site):
 
 
 def test_a_page_that_comes_back_from_the_cache_is_heard_once(studio, site, tmp_path):
-    """Trap 26 as Chrome really does it: the page was kept as it was, and its line to the desk was cut."""
+    """Trap 26 as Chrome really does it: the page was kept as it was, and its line to the offscreen document was cut."""
     site.pages |= {"/": "<a id=a href='/two'>Two</a><button id=b>B</button><script>onpageshow = event => "
                         "{ document.title = event.persisted }</script>", "/two": "<title>Two</title><h1>Two</h1>"}
 
@@ -260,7 +260,7 @@ def test_the_zip_for_the_store_is_the_same_each_time_and_whole(tmp_path):
     with zipfile.ZipFile(tmp_path / "one.zip") as archive:
         names = set(archive.namelist())
         manifest = json.loads(archive.read("manifest.json"))
-    named = {manifest["background"]["service_worker"], manifest["side_panel"]["default_path"], "desk/desk.html",
+    named = {manifest["background"]["service_worker"], manifest["side_panel"]["default_path"], "offscreen/offscreen.html",
              "content.js", *manifest["icons"].values()}
     assert named <= names and not [name for name in names if name.endswith((".py", ".pyc", ".md"))]
 

@@ -1,4 +1,4 @@
-"""The mirror's text of a page in a real Chromium: the same whether the browser wrote parts of it or the script did."""
+"""The cached text of a page in a real Chromium: the same whether the browser wrote parts of it or the script did."""
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -53,8 +53,8 @@ CHANGE = """(seed) => {
   }
 }"""
 TAKE = """() => {
-  demotape.mirror.update();
-  const { root, chunks } = demotape.snapshot.seal({ root: demotape.mirror.take(), rows: [] });
+  demotape.snapshotCache.update();
+  const { root, chunks } = demotape.snapshot.seal({ root: demotape.snapshotCache.take(), rows: [] });
   return [root, chunks, demotape.shared.prefix];
 }"""
 
@@ -66,7 +66,7 @@ def show(page: Page, html: str) -> Page:
     return page
 
 
-class Mirrored:
+class CachedPage:
     """A page with the capture script, as its receiver sees it."""
 
     def __init__(self, page: Page, plain: bool):
@@ -87,13 +87,13 @@ class Mirrored:
 @pytest.mark.parametrize("round_", range(3))
 def test_what_the_browser_writes_is_what_the_script_writes(browser: Browser, round_):
     context = browser.new_context()
-    ours, theirs = (Mirrored(context.new_page(), plain) for plain in (False, True))
+    ours, theirs = (CachedPage(context.new_page(), plain) for plain in (False, True))
     assert theirs.text() == ours.text()
     assert theirs.plain_chunks and not ours.plain_chunks
     assert "secret" not in theirs.text()
     for seed in range(60):
-        for mirrored in (ours, theirs):
-            mirrored.page.evaluate(CHANGE, round_ * 100 + seed)
+        for cached in (ours, theirs):
+            cached.page.evaluate(CHANGE, round_ * 100 + seed)
         assert theirs.text() == ours.text(), f"after change {seed}"
     context.close()
 
@@ -101,16 +101,16 @@ def test_what_the_browser_writes_is_what_the_script_writes(browser: Browser, rou
 def test_a_preformatted_text_keeps_its_first_line_break_and_gets_no_other(browser: Browser):
     context = browser.new_context()
     for plain in (False, True):
-        mirrored = Mirrored(context.new_page(), plain)
-        mirrored.page.evaluate("""() => {
+        cached = CachedPage(context.new_page(), plain)
+        cached.page.evaluate("""() => {
           const split = document.createElement("pre");
           split.append("", "\\n", "in two texts");
           document.body.append(split);
         }""")
         texts = "(page) => [...page.querySelectorAll('pre')].map((each) => each.textContent)"
-        before = mirrored.page.evaluate(f"() => ({texts})(document)")
-        read = mirrored.page.evaluate(
-            f"(html) => ({texts})(new DOMParser().parseFromString(html, 'text/html'))", mirrored.text())
+        before = cached.page.evaluate(f"() => ({texts})(document)")
+        read = cached.page.evaluate(
+            f"(html) => ({texts})(new DOMParser().parseFromString(html, 'text/html'))", cached.text())
         assert read == before == ["no empty line", "\nthe first line is empty", "\nbold", "\nin two texts"]
     context.close()
 
@@ -149,13 +149,13 @@ LATE = 4  # changes after which a snapshot is sent: as when the pointer has rest
 
 def test_what_the_page_no_longer_needs_is_forgotten_and_nothing_else(browser: Browser):
     context = browser.new_context()
-    ours, theirs = (Mirrored(context.new_page(), plain=True) for _ in range(2))
+    ours, theirs = (CachedPage(context.new_page(), plain=True) for _ in range(2))
     session, tab = context.new_cdp_session(theirs.page), TabState(1, "", lambda _tab, _frame: None)
     theirs.page.evaluate("demotape.tellAhead = () => {}")
     texts, forgotten = [], 0
     for seed in range(80):
-        for mirrored in (ours, theirs):
-            mirrored.page.evaluate(CHANGE, seed)
+        for cached in (ours, theirs):
+            cached.page.evaluate(CHANGE, seed)
         texts.append(ours.text())
         theirs.page.evaluate(HOLD)
         if seed % 3 == 0:
@@ -177,8 +177,8 @@ CHANGE_OFTEN = """() => {
   const cells = [...document.querySelectorAll('td')];
   for (let time = 0; time < 1000; time++) {
     cells[(time * 7919) % cells.length].textContent = `price ${time}`;
-    demotape.mirror.update();
-    demotape.mirror.take();
+    demotape.snapshotCache.update();
+    demotape.snapshotCache.take();
   }
 }"""
 

@@ -55,7 +55,7 @@ async def service_worker(context: BrowserContext) -> Worker:
 
 
 class Panel:
-    """Asks the desk for things, from an extension page of its own in a window of its own."""
+    """Asks the offscreen document for things, from an extension page of its own in a window of its own."""
 
     def __init__(self, context: BrowserContext):
         self._context = context
@@ -72,7 +72,7 @@ class Panel:
         await self.page.close()
 
     async def ask(self, do: str, **fields):
-        """What the desk answers; raises its error."""
+        """What the offscreen document answers; raises its error."""
         return await self.page.evaluate(_ASK, [do, fields])
 
     async def window_of(self, page: Page) -> int:

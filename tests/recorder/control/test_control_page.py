@@ -9,7 +9,7 @@ from pipeline import process
 from pipeline.verify import verify
 from recorder import Recorder, Recording
 from recorder.building.live_list import LiveList
-from recorder.control import SIZE, ControlPage
+from recorder.control.control_page import SIZE, ControlPage
 from schemas import InputError
 from tests.conftest import painted
 from tests.support.checkout import ROOT

@@ -1,6 +1,6 @@
-// An island is a set of frames that may touch each other's documents: the topmost reachable frame and all that it
-// reaches. One script instance runs in each frame; those of an island share the top one's state, so that an element
-// keeps its uid whichever frame asks, and one walk copies the whole island in one task.
+// A frame group (same-origin frame group) is a set of frames that may touch each other's documents: the topmost reachable frame and all that it
+// reaches. One script instance runs in each frame; those of a group share the top one's state, so that an element
+// keeps its uid whichever frame asks, and one walk copies the whole group in one task.
 //
 // This file and its neighbours are plain scripts. They share one isolated world per frame, which the page cannot see.
 "use strict";
@@ -22,7 +22,7 @@ demotape.later = (function () {
   return matchMedia("(scripting: none)").matches ? asTask : byTimer;
 })();
 
-demotape.island = (function () {
+demotape.frameGroup = (function () {
   function reachable(frame) {
     try {
       return frame.document ? frame.demotape : null;
@@ -39,7 +39,7 @@ demotape.island = (function () {
     return frame;
   }
 
-  /** The document in a frame element, when it belongs to this island. */
+  /** The document in a frame element, when it belongs to this frame group. */
   function documentOf(frameElement) {
     try {
       return frameElement.contentWindow?.document?.defaultView ? frameElement.contentWindow.document : null;
@@ -56,7 +56,7 @@ demotape.island = (function () {
     return -1;
   }
 
-  /** Where an island hangs in the page: frame indices from the top document down; [] for the top document. */
+  /** Where a frame group hangs in the page: frame indices from the top document down; [] for the top document. */
   function path(frame) {
     const indices = [];
     for (let at = frame; at.parent !== at; at = at.parent) indices.unshift(indexInParent(at));
@@ -79,7 +79,7 @@ demotape.island = (function () {
     };
   }
 
-  /** How to get from a frame's coordinates to those of its island's root: x' = x * scaleX + x. */
+  /** How to get from a frame's coordinates to those of its frame group's root: x' = x * scaleX + x. */
   function transform(frame) {
     const chain = [];
     for (let at = frame; at !== demotape.shared.rootFrame; at = at.parent) {
@@ -96,7 +96,7 @@ demotape.island = (function () {
     return total;
   }
 
-  /** uids of the frame elements from the island's root down to a frame. */
+  /** uids of the frame elements from the frame group's root down to a frame. */
   function framePath(frame) {
     const uids = [];
     for (let at = frame; at !== demotape.shared.rootFrame; at = at.parent) {
@@ -109,9 +109,9 @@ demotape.island = (function () {
   return { root, path, documentOf, indexInParent, contentBox, transform, framePath };
 })();
 
-/** State shared by the scripts of one island: the elements' numbers, the current gesture, what was scrolled, what is secret. */
+/** State shared by the scripts of one frame group: the elements' numbers, the current gesture, what was scrolled, what is secret. */
 demotape.shared = (function () {
-  const top = demotape.island.root();
+  const top = demotape.frameGroup.root();
   if (top !== window && top.demotape.shared) return top.demotape.shared;
   return {
     rootFrame: window,
@@ -130,7 +130,7 @@ demotape.shared = (function () {
   };
 })();
 
-/** The number of an element in its island, for the life of its document. Kept beside the page, never in it. */
+/** The number of an element in its frame group, for the life of its document. Kept beside the page, never in it. */
 demotape.number = function (element) {
   const { shared } = demotape;
   let number = shared.numbers.get(element);
@@ -138,7 +138,7 @@ demotape.number = function (element) {
   return number;
 };
 
-/** The id of an element: its number, with its island's prefix. */
+/** The id of an element: its number, with its frame group's prefix. */
 demotape.uid = (element) => `${demotape.shared.prefix}-${demotape.number(element)}`;
 
 /** An element's shadow root, open or closed (closed ones are made known by the recorder). */

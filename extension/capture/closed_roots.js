@@ -3,7 +3,7 @@
 // open root. An element is looked into once: a closed root that is attached later is not found.
 "use strict";
 
-demotape.closed = (function () {
+demotape.closedRoots = (function () {
   // Elements that attachShadow() accepts besides custom ones (DOM standard, section 4.8).
   const HOSTS = new Set([
     "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "main",
@@ -15,7 +15,7 @@ demotape.closed = (function () {
   const likely = [], possible = [];
 
   /** Note an element in sight that may have a closed root. */
-  function suspect(element) {
+  function addCandidate(element) {
     if (looked.has(element)) return;
     const custom = element.localName.includes("-");
     if (!custom && !HOSTS.has(element.localName)) return;
@@ -41,9 +41,9 @@ demotape.closed = (function () {
   /** Take in what was found in one of them. */
   function adopt(root) {
     demotape.shared.closedRoots.set(root.host, root);
-    demotape.mirror.forget(root.host);
-    demotape.mirror.warmSoon();
+    demotape.snapshotCache.forget(root.host);
+    demotape.snapshotCache.warmSoon();
   }
 
-  return { suspect, due, take, adopt };
+  return { addCandidate, due, take, adopt };
 })();

@@ -2,19 +2,19 @@
 
 const key = (path) => path.join("/");
 
-/** The entry of a frame in the island that holds it; null when that has not been told. */
-function frameOf(path, islands) {
+/** The entry of a frame in the frame group that holds it; null when that has not been told. */
+function frameOf(path, groups) {
   for (let depth = path.length - 1; depth >= 0; depth--) {
-    const above = islands.get(key(path.slice(0, depth)));
+    const above = groups.get(key(path.slice(0, depth)));
     if (above) return above.frames.find((frame) => frame.index === path[depth]) ?? null;
   }
   return null;
 }
 
-function place(box, path, islands) {
+function place(box, path, groups) {
   let { x, y, width, height } = box;
   for (let depth = path.length - 1; depth >= 0; depth--) {
-    const frame = frameOf(path.slice(0, depth + 1), islands);
+    const frame = frameOf(path.slice(0, depth + 1), groups);
     if (!frame) continue;
     x = x * frame.scaleX + frame.x;
     y = y * frame.scaleY + frame.y;
@@ -24,25 +24,25 @@ function place(box, path, islands) {
   return { x, y, width, height };
 }
 
-/** What the islands of one page have told last: path, frames and secrets of each. */
-export class Islands {
-  #islands = new Map();
+/** What the frame groups of one page have told last: path, frames and secrets of each. */
+export class FrameGroups {
+  #groups = new Map();
 
   clear() {
-    this.#islands.clear();
+    this.#groups.clear();
   }
 
   take(path, { frames, secrets }) {
-    this.#islands.set(key(path), { path, frames, secrets });
+    this.#groups.set(key(path), { path, frames, secrets });
   }
 
   /** Whether the top document has told. */
   get told() {
-    return this.#islands.has("");
+    return this.#groups.has("");
   }
 
   /** Boxes of all secret fields in sight. */
   secrets() {
-    return [...this.#islands.values()].flatMap(({ path, secrets }) => secrets.map((box) => place(box, path, this.#islands)));
+    return [...this.#groups.values()].flatMap(({ path, secrets }) => secrets.map((box) => place(box, path, this.#groups)));
   }
 }

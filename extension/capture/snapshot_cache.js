@@ -1,11 +1,11 @@
-// The mirror: an island's text (markup.js), kept up to date piece by piece, so that a snapshot costs what has changed
+// The snapshot cache: a frame group's text (markup.js), kept up to date piece by piece, so that a snapshot costs what has changed
 // since the last one and not what the page is big.
 //
 // A MutationObserver forgets the text of what changed, and of its ancestors; it is put together again in idle time. What
 // no observer tells (values of controls, scroll offsets, rules added by script) is compared when a snapshot is taken.
 "use strict";
 
-demotape.mirror = (function () {
+demotape.snapshotCache = (function () {
   const WATCHED = { subtree: true, childList: true, attributes: true, characterData: true };
   const { shared } = demotape;
   const { MASK, recordOf, stateOf, sheetsOf, scrollState, rootIn, documentChunk } = demotape.markup;
@@ -104,7 +104,7 @@ demotape.mirror = (function () {
 
   // Snapshots.
 
-  /** The island's text now, as a chunk. */
+  /** The frame group's text now, as a chunk. */
   function take() {
     const { document } = shared.rootFrame;
     const root = document.documentElement;

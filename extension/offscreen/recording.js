@@ -1,10 +1,10 @@
 // The recording that goes on: takes what pages, browser and person report, and writes it to the journal.
-import { Islands } from "./places.js";
+import { FrameGroups } from "./frame_groups.js";
 import { Journal, clock } from "./journal.js";
-import { LiveList } from "./live.js";
+import { LiveList } from "./live_list.js";
 import { Navigations } from "./navigations.js";
 import { Pictures } from "./pictures.js";
-import { Secrets } from "./secrecy.js";
+import { Secrets } from "./secret_values.js";
 import { Tabs } from "./tabs.js";
 
 const RESOURCES_APART = 1500; // ms between two looks at what a tab has loaded
@@ -20,11 +20,11 @@ function truly(time, sent) {
 
 export class Recording {
   /**
-   * `facts`: id, task, started_at …; `hands` asks the service worker for something; `tell` hands news to the panel.
+   * `facts`: id, task, started_at …; `ask` asks the service worker for something; `tell` hands news to the panel.
    */
-  constructor(store, facts, window, hands, tell) {
+  constructor(store, facts, window, ask, tell) {
     this.facts = facts;
-    this.hands = hands;
+    this.ask = ask;
     this.tell = tell;
     this.paused = false;
     this.ended = false;
@@ -36,7 +36,7 @@ export class Recording {
     this.pictures = new Pictures(this);
     this.journal = new Journal(store, facts.id, (line) => this.#written(line));
     this.ports = new Map(); // port -> { number, frame, session, owed: [[line, message]…] }
-    this.islands = new Map(); // tab -> Islands
+    this.frameGroups = new Map(); // tab -> FrameGroups
     this.documents = new Map(); // tab -> the top document's id, as Chrome names it
     this.said = []; // chat, as it was told
     this.small = new Map(); // line -> small picture
@@ -69,7 +69,7 @@ export class Recording {
     if (known) return known;
     const opener = this.tabs.number(tab.opener) ?? null, before = this.tabs.current;
     const number = this.tabs.add(tab);
-    this.islands.set(number, new Islands());
+    this.frameGroups.set(number, new FrameGroups());
     const line = this.journal.add("tab", { tab: number, opener, url: this.paused ? "" : this.secrets.inAddress(tab.url) });
     if (number === 1) this.tabs.current = 1;
     else if (!this.paused) {
@@ -94,7 +94,7 @@ export class Recording {
 
   // What frames tell.
 
-  /** A frame has opened its line to the desk. */
+  /** A frame has opened its line to the offscreen document. */
   onPort(port) {
     const { tab, frameId, documentId, documentLifecycle } = port.sender;
     const facts = { chromeTab: tab.id, window: tab.windowId, opener: tab.openerTabId ?? null, active: tab.active,
@@ -122,7 +122,7 @@ export class Recording {
   #onDocument(number, documentId, url) {
     if (this.documents.get(number) === documentId) return;
     this.documents.set(number, documentId);
-    this.islands.get(number).clear();
+    this.frameGroups.get(number).clear();
     this.lookedAt.delete(number);
     this.pictures.onDocument(number, /^(https?|file):/.test(url ?? ""));
   }
@@ -163,9 +163,9 @@ export class Recording {
   }
 
   #tellSecrets(number, path, snapshot) {
-    const islands = this.islands.get(number);
-    islands.take(path, snapshot);
-    if (islands.told) this.pictures.onSecrets(number, islands.secrets(), path.length ? 0 : snapshot.viewport.width);
+    const groups = this.frameGroups.get(number);
+    groups.take(path, snapshot);
+    if (groups.told) this.pictures.onSecrets(number, groups.secrets(), path.length ? 0 : snapshot.viewport.width);
   }
 
   /** Look soon at what a tab has loaded: a new document at once, one that goes on loading now and then. */
@@ -182,7 +182,7 @@ export class Recording {
     this.lookedAt.set(number, performance.now());
     const chromeTab = this.tabs.chromeTab(number);
     if (this.ended || this.paused || !chromeTab) return;
-    const found = await this.hands("resources", { chromeTab }).catch(() => []);
+    const found = await this.ask("resources", { chromeTab }).catch(() => []);
     for (const { url, type, content } of found) {
       const name = `${url} ${content.length} ${content.slice(0, 200)} ${content.slice(-200)}`;
       if (this.resources.has(name) || this.ended || this.paused) continue;
@@ -217,8 +217,8 @@ export class Recording {
 
   async #onShown(news) {
     if (!this.tabs.number(news.chromeTab)) {
-      this.addTab({ ...(await this.hands("shown", { window: news.window })), chromeTab: news.chromeTab });
-      await this.hands("inject", { chromeTab: news.chromeTab });
+      this.addTab({ ...(await this.ask("shown", { window: news.window })), chromeTab: news.chromeTab });
+      await this.ask("inject", { chromeTab: news.chromeTab });
     }
     this.showTab(news.chromeTab);
   }
@@ -300,7 +300,7 @@ export class Recording {
     while ([...this.ports.values()].some((frame) => !frame.resting) && performance.now() < until) {
       await new Promise((done) => setTimeout(done, 10));
     }
-    await this.hands("settle").catch(() => {});
+    await this.ask("settle").catch(() => {});
     await this.pictures.finish();
     this.ended = true;
     this.journal.add("end");

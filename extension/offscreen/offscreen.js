@@ -1,4 +1,4 @@
-// The desk: the page where a recording lies while it is made, kept on disk, packed and sent. It is the offscreen document,
+// The offscreen document: where a recording lies while it is made, kept on disk, packed and sent. It is the offscreen document,
 // so it lives on when Chrome stops the service worker. Pages talk to it by ports, the service worker by messages.
 import { Packing } from "./packing.js";
 import { Recording } from "./recording.js";
@@ -6,7 +6,7 @@ import { Store, openStore } from "./store.js";
 import { Uploads } from "./uploads.js";
 import { clock } from "./journal.js";
 
-const IDLE = 30_000; // ms without a panel, a recording or an upload, after which the desk is closed
+const IDLE = 30_000; // ms without a panel, a recording or an upload, after which the offscreen document is closed
 const FIRST = 1000; // ms that a page may take to tell what it shows, before the recording is said to have begun
 const TRIES = 5; // how often the service worker is asked again when it was stopped meanwhile
 
@@ -21,7 +21,7 @@ function tell(news) {
 }
 
 /** Have the service worker do something; raises what it says. */
-async function hands(task, fields = {}) {
+async function ask(task, fields = {}) {
   for (let attempt = 1; ; attempt++) {
     try {
       const { value, error } = await chrome.runtime.sendMessage({ to: "background", task, ...fields });
@@ -55,17 +55,17 @@ const TASKS = {
     if (recording) throw new Error("A recording is going on already.");
     const id = newId(), started_at = clock();
     const facts = { id, task, started_at, ended: false, status: "recording", sent: null };
-    const kept = await store, browser = await browserName(), version = await hands("version");
+    const kept = await store, browser = await browserName(), version = await ask("version");
     await kept.saveRecording(facts);
     // From here on frames may open their lines: the beginning stands in the journal before anything of theirs.
-    recording = new Recording(kept, facts, window, hands, tell);
+    recording = new Recording(kept, facts, window, ask, tell);
     recording.journal.add("begin", { id, task, started_at, user_agent: navigator.userAgent, browser, version });
     try {
-      const tab = await hands("shown", { window });
+      const tab = await ask("shown", { window });
       recording.addTab(tab);
       if (tab.zoom !== 1) recording.journal.add("zoom", { tab: 1, zoom: tab.zoom });
-      await hands("register");
-      await hands("inject", tab);
+      await ask("register");
+      await ask("inject", tab);
       await recording.pictures.ready();
       if (/^(https?|file):/.test(tab.url)) {
         await Promise.race([recording.heard.promise, new Promise((done) => setTimeout(done, FIRST))]);
@@ -108,7 +108,7 @@ const TASKS = {
     recording = null;
     const { facts, journal } = ending;
     await (await store).saveRecording({ ...facts, ended: true, status: "kept", ended_at: clock(), bytes: journal.bytes });
-    await hands("unregister");
+    await ask("unregister");
     await showSign();
     tell(state());
     await tellKept();
@@ -157,10 +157,10 @@ async function tellKept() {
 async function showSign() {
   const text = recording ? (recording.paused ? "II" : "REC") : "";
   const title = recording ? `demotape: ${recording.paused ? "paused" : "recording"}` : "demotape: open the panel";
-  await hands("sign", { text, title });
+  await ask("sign", { text, title });
 }
 
-// Who talks to the desk.
+// Who talks to the offscreen document.
 
 /** @type {(sender: chrome.runtime.MessageSender) => boolean} */
 const isOurs = ({ tab, origin }) => !tab || origin === location.origin; // a frame has a tab and another origin
@@ -190,14 +190,14 @@ function onPanel(panel) {
 }
 
 chrome.runtime.onMessage.addListener((message, sender) => {
-  if (message.to === "desk" && isOurs(sender)) recording?.onNews(message.news);
+  if (message.to === "offscreen" && isOurs(sender)) recording?.onNews(message.news);
 });
 
-/** Close the desk when nobody needs it for a while. */
+/** Close the offscreen document when nobody needs it for a while. */
 function leaveSoon() {
   clearTimeout(leaving);
   leaving = setTimeout(() => {
-    if (!recording && !uploads.busy && !panels.size) hands("closeDesk");
+    if (!recording && !uploads.busy && !panels.size) ask("closeOffscreen");
     else if (!panels.size) leaveSoon();
   }, IDLE);
 }

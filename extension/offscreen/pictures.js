@@ -70,7 +70,7 @@ export class Pictures {
   /** A picture of what a window shows; null for a page of Chrome's own, or beyond the limit. */
   async #still(window) {
     try {
-      return await (await fetch(await this.recording.hands("still", { window }))).blob();
+      return await (await fetch(await this.recording.ask("still", { window }))).blob();
     } catch {
       return null;
     }
@@ -83,7 +83,7 @@ export class Pictures {
   async #streamOf(chromeTab) {
     for (let attempt = 1; attempt <= TRIES && !this.#finished; attempt++) {
       try {
-        const chromeMediaSourceId = await this.recording.hands("stream", { chromeTab });
+        const chromeMediaSourceId = await this.recording.ask("stream", { chromeTab });
         const mandatory = { chromeMediaSource: "tab", chromeMediaSourceId, maxFrameRate: FRAMES, ...ANY_SIZE };
         return await navigator.mediaDevices.getUserMedia(/** @type {any} */ ({ audio: false, video: { mandatory } }));
       } catch (error) {
