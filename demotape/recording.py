@@ -66,7 +66,10 @@ def _ended(context: BrowserContext) -> asyncio.Event:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, ended.set)
+        try:
+            loop.add_signal_handler(number, ended.set)
+        except NotImplementedError:  # Windows
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(ended.set))
     context.on("close", lambda _: ended.set())
     if context.browser:
         context.browser.on("disconnected", lambda _: ended.set())

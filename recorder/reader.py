@@ -1,19 +1,23 @@
 """Reading a recording: its manifest, events, chat, resources and blobs. Never writes into it but to note a recovery."""
 
-import fcntl
 import hashlib
+import os
+import random
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 import zstandard
+from filelock import lock_descriptor
 
 from schemas import ChatLineSchema, EventSchema, InputError, RecordingLayout, RecordingSchema, ResourceSchema
 from schemas.files import dump_json, read_json, read_lines, write_atomically
 
 from . import blobs
 
+_LOOKS = 8  # at the lock of a recording that may be live
 _BASES = 4  # blobs that are kept in memory because others are made of them: one of each kind, and one more
 
 
@@ -57,13 +61,19 @@ class Recording:
                 "what happened later is lost")
 
     def is_live(self) -> bool:
-        """Whether a recorder is still writing: it holds a lock on the journal for as long as it lives."""
+        """Whether a recorder is still writing: it holds a lock on the journal for as long as it lives.
+
+        Others who ask have the lock for a moment too, so it is tried a few times.
+        """
+        journal = self.layout.events
+        mode = "r+b" if os.access(journal, os.W_OK) else "rb"  # on NFS only what was opened for writing can be locked
         try:
-            with self.layout.events.open("rb") as journal:
-                fcntl.flock(journal, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                return False
-        except BlockingIOError:
-            return True
+            with journal.open(mode) as file:
+                for _ in range(_LOOKS):
+                    if lock_descriptor(file.fileno(), blocking=False):
+                        return False
+                    time.sleep(random.uniform(0.001, 0.01))
+                return True
         except OSError:
             return False
 

@@ -1,12 +1,13 @@
 """Writing a recording: an append-only journal, content-addressed blobs, a manifest that says how it ended."""
 
 import errno
-import fcntl
 import hashlib
 import os
 from collections import deque
 from datetime import datetime
 from pathlib import Path
+
+from filelock import lock_descriptor
 
 from schemas import DemotapeError, InputError, RecordingLayout, RecordingSchema
 from schemas.files import dump_json, dump_line, write_atomically
@@ -39,7 +40,7 @@ class RecordingWriter:
                               (self.layout.events, self.layout.chat, self.layout.resources)}
         except OSError as error:
             raise InputError(f"{directory}: cannot be written ({error.strerror})") from None
-        fcntl.flock(self._journals[self.layout.events], fcntl.LOCK_EX)
+        lock_descriptor(self._journals[self.layout.events].fileno())
         self._seq = 0
         self._known: set[str] = set()
         self._keys: dict[str, deque[blobs.Base]] = {}

@@ -16,7 +16,8 @@ from urllib.parse import urljoin
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.support.checkout import ROOT
+
 OURS = re.compile(r"demotape|_?_editable_|pip$|pip-")  # what the new environment does not see of this one's
 VENDORED = {"htmx.min.js", "Sortable.min.js"}
 WHERE = "import curator_web, demotape; print(curator_web.__file__, demotape.__file__, sep='\\n')"
@@ -40,7 +41,7 @@ def checkout(tmp_path_factory) -> Path:
         if (ROOT / name).is_file():  # not one that was just removed
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, folder / name)
-    assert not (folder / "curator_web/static/vendor").exists()
+    assert not (folder / "curator_web/web/static/vendor").exists()
     return folder
 
 

@@ -1,6 +1,5 @@
 """Opening the database: SQLite by default, PostgreSQL by URL, always migrated to the newest tables."""
 
-import fcntl
 import os
 import threading
 import time
@@ -11,6 +10,7 @@ from pathlib import Path
 from alembic import command
 from alembic.config import Config
 from alembic.util.exc import CommandError
+from filelock import lock_descriptor
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, NoSuchModuleError
 from sqlalchemy.orm import Session
@@ -21,6 +21,7 @@ MIGRATIONS = Path(__file__).resolve().parent / "migrations"
 MIGRATION_LOCK = 8_376_021  # any fixed number: the key of PostgreSQL's advisory lock while migrating
 BUSY_SECONDS = 30
 REST_SECONDS = 2
+TURN_SECONDS = 0.002
 
 
 class Database:
@@ -102,10 +103,11 @@ def open_database(url: str) -> Database:
 
 
 class _Turns:
-    """Who writes to an SQLite file next: one at a time, woken at once.
+    """Who writes to an SQLite file next: one at a time, and soon.
 
     SQLite itself waits by trying again after pauses that grow to 100 ms, so that of twenty who wait some are passed
-    over for a second. The lock is the system's and ends with the process that holds it.
+    over for a second. Here one thread of each process tries every 2 ms, its others are woken at once. The lock is the
+    system's and ends with the process that holds it.
     """
 
     def __init__(self, path: Path):
@@ -115,9 +117,9 @@ class _Turns:
     @contextmanager
     def __call__(self) -> Iterator[None]:
         with self._thread:
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                lock_descriptor(descriptor, poll_interval=TURN_SECONDS)
                 yield
             finally:
                 os.close(descriptor)

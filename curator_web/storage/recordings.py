@@ -21,6 +21,7 @@ from .files import Files, FolderFiles
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 ID_SHOWN = 80  # of a wrong id, in the message
 BLOB_FOLDER = re.compile(r"[0-9a-f]{2}")
+_UNLINKED = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # where the system has them
 BLOB_NAME = re.compile(r"[0-9a-f]{64}")
 
 
@@ -136,7 +137,9 @@ def _entries(folder: Path, name: re.Pattern) -> Iterator[Path]:
 def open_unlinked(source: Path) -> IO[bytes]:
     """Open a file for reading without following a link, also when it became one a moment ago; raises InputError."""
     try:
-        return os.fdopen(os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
+        if not hasattr(os, "O_NOFOLLOW") and source.is_symlink():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        return os.fdopen(os.open(source, os.O_RDONLY | _UNLINKED), "rb")
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise InputError(f"{source}: is a link; a recording must hold its files itself") from None
@@ -152,6 +155,8 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _sync(folder: Path) -> None:
+    if os.name == "nt":  # no folder can be opened there
+        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -4,7 +4,6 @@ Nothing in an imported recording ever changes, so what is in the cache is never 
 the cache is full, what was not used for longest first. Several processes share one cache.
 """
 
-import fcntl
 import os
 import tempfile
 import threading
@@ -12,6 +11,8 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+
+from filelock import lock_descriptor
 
 from curator_web.errors import NotFound
 from recorder.reader import Recording
@@ -68,8 +69,9 @@ class Cache:
 
     def prune(self) -> None:
         """Take away what was not used for longest until the cache is three quarters full; one process at a time."""
-        with (self.folder / ".pruning").open("w") as lock, suppress(BlockingIOError):
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with (self.folder / ".pruning").open("w") as lock:
+            if not lock_descriptor(lock.fileno(), blocking=False):
+                return
             files = sorted(_files(self.folder))
             size = sum(each for _, each, _ in files)
             for used, each, path in files:

@@ -4,7 +4,7 @@ from playwright.async_api import CDPSession
 
 
 async def find(session: CDPSession, context: int) -> None:
-    """Look into the elements that the capture script of a frame's isolated world takes for a possible host of a closed root."""
+    """Look into the elements that the capture script takes for possible hosts of closed roots; `context`: its world."""
     listed = await session.send("Runtime.evaluate", {"expression": "demotape.closedRoots.take()", "contextId": context,
                                                      "objectGroup": "demotape"})
     members = await session.send("Runtime.getProperties", {"objectId": listed["result"]["objectId"],

@@ -30,7 +30,8 @@ class HarFile:
     def append(self, entry: dict) -> None:
         """One write that overwrites the closing brackets by the entry and new ones."""
         text = (b",\n" if self._some else b"\n") + json.dumps(entry).encode()
-        os.pwrite(self._file.fileno(), text + _TAIL, self._end)
+        self._file.seek(self._end)
+        self._file.write(text + _TAIL)
         self._end += len(text)
         self._some = True
 

@@ -1,10 +1,12 @@
 """A folder as destination: written under a temporary name beside it, shown in one step when complete."""
 
-import fcntl
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
+
+from filelock import FileLock, Timeout
 
 from pipeline.export.manifest import MANIFEST, extra_files, is_export
 from schemas import DemotapeError, InputError
@@ -23,27 +25,38 @@ class Folder(Destination):
         self.destination = Path(destination).resolve()  # a link to a folder is replaced where it leads
         super().__init__(str(self.destination), format)
         self._staging = self.destination.parent / f".{self.destination.name}.partial"
-        self._lock: int | None = None
+        self._lock = FileLock(f"{self._staging}.lock", blocking=False, thread_local=False, fallback_to_soft=False)
 
     def __enter__(self) -> "Folder":
         check_destination(self.destination)
         try:
-            self._staging.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(self._staging, os.O_RDONLY)
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(self._lock)
+            self._staging.parent.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire()
+            self._staging.mkdir(exist_ok=True)
+        except Timeout:
             raise InputError(f"{self.destination}: another export is writing here; wait for it to end") from None
         except OSError as error:
+            self._unlock()
             raise InputError(f"{self.destination}: cannot be written ({error.strerror})") from None
         _empty(self._staging)
         return self
 
+    def _unlock(self) -> None:
+        """Remove the lock's file and give the lock back, in this order: so nobody else's file is removed."""
+        if not self._lock.is_locked:
+            return
+        path = Path(self._lock.lock_file)
+        with suppress(OSError):  # Windows removes no file that is open
+            path.unlink()
+        self._lock.release()
+        if os.name == "nt":
+            with suppress(OSError):  # the next export has it
+                path.unlink()
+
     def __exit__(self, kind, error, trace) -> None:
         shutil.rmtree(self._staging, ignore_errors=True)
         self.opened.close()
-        if self._lock is not None:
-            os.close(self._lock)
+        self._unlock()
         if isinstance(error, OSError):
             raise DemotapeError(f"{self.destination}: cannot be written ({error.strerror}); nothing was exported")
 
