@@ -43,7 +43,7 @@ _SHOWN = """() => { window.shown = []; new PerformanceObserver(list => { for (co
 _STEP = 0.008
 
 
-class Studio:
+class RecordingBrowser:
     """Records what hands do, one recording after the other, in one Chromium."""
 
     def __init__(self, context, panel: Panel, folder: Path):
@@ -68,7 +68,7 @@ class Studio:
         return Recording(directory)
 
 
-async def flip(studio: Studio, url: str, flips: int) -> dict:
+async def flip(recording_browser: RecordingBrowser, url: str, flips: int) -> dict:
     """Press on the flipping page at 10 a second."""
     late: list[float] = []
     shown: list[list[float]] = []
@@ -84,7 +84,7 @@ async def flip(studio: Studio, url: str, flips: int) -> dict:
         await page.wait_for_timeout(300)
         shown.extend(await page.evaluate("shown"))
 
-    recording = await studio.record(url, hand)
+    recording = await recording_browser.record(url, hand)
     clicks = [turn for turn in fold(recording.events) if turn["intent"] == "click"]
     numbers, right, seen, marked, wrong, ages = [], 0, 0, 0, 0, []
     effects = _effects(recording, clicks, shown)
@@ -123,7 +123,7 @@ def _effects(recording: Recording, clicks: list[dict], shown: list[list[float]])
             for turn in clicks]
 
 
-async def play(studio: Studio, url: str, seed: int, actions: int) -> None:
+async def play(recording_browser: RecordingBrowser, url: str, seed: int, actions: int) -> None:
     """Let a random hand act on one page."""
     async def hand(page: Page) -> None:
         await page.evaluate(f"() => {{ Math.seedrandom('{seed}'); core.EPISODE_MAX_TIME = 1e8 }}")
@@ -133,7 +133,7 @@ async def play(studio: Studio, url: str, seed: int, actions: int) -> None:
                 break
             await asyncio.sleep(_PACE)
 
-    await studio.record(url, hand)
+    await recording_browser.record(url, hand)
 
 
 async def run(options: argparse.Namespace, folder: Path) -> dict:
@@ -141,20 +141,21 @@ async def run(options: argparse.Namespace, folder: Path) -> dict:
         context = await launch(playwright, folder / "profile", viewport=_VIEWPORT)
         await context.add_init_script(WITNESS)
         async with Panel(context) as panel:
-            studio = Studio(context, panel, folder)
+            recording_browser = RecordingBrowser(context, panel, folder)
             (folder / "flip.html").write_text(FLIP)
             with serve(folder) as origin:
-                flipped = await flip(studio, f"{origin}/flip.html", options.flips)
+                flipped = await flip(recording_browser, f"{origin}/flip.html", options.flips)
             print(json.dumps(flipped))
             names = sorted(path.name for path in (miniwob_folder() / "miniwob").glob("*.html"))
             random.Random(options.seed).shuffle(names)
-            played = len(studio.recordings)
+            played = len(recording_browser.recordings)
             with serve(miniwob_folder()) as origin:
                 for index, name in enumerate(names[:options.pages]):
-                    await play(studio, f"{origin}/miniwob/{name}", options.seed + index, options.actions)
+                    await play(recording_browser, f"{origin}/miniwob/{name}", options.seed + index, options.actions)
         await context.close()
         browser = await launch_plain(playwright, headless=True)
-        shown = await compare(browser, studio.recordings[played:], {"width": _VIEWPORT[0], "height": _VIEWPORT[1]})
+        viewport = {"width": _VIEWPORT[0], "height": _VIEWPORT[1]}
+        shown = await compare(browser, recording_browser.recordings[played:], viewport)
         await browser.close()
     return {"benchmark": "extension", "seed": options.seed, **flipped, "pages": options.pages, **shown}
 

@@ -55,15 +55,15 @@ def told(turn: dict) -> tuple:
     return intent, path, detail
 
 
-def matches(deeds: list[tuple], turns: list[tuple]) -> tuple[int, int]:
+def matches(actions: list[tuple], turns: list[tuple]) -> tuple[int, int]:
     """How many deeds are told, in order, by a turn of the same intent and detail; and how many of those also by the
     same element."""
     def keys(items: list[tuple]) -> list[tuple]:
         return [(intent, round(detail) if isinstance(detail, float) else detail) for intent, _, detail in items]
 
-    blocks = SequenceMatcher(None, keys(deeds), keys(turns), autojunk=False).get_matching_blocks()
-    pairs = [(deeds[a + i], turns[b + i]) for a, b, size in blocks for i in range(size)]
-    return len(pairs), sum(deed[1] == turn[1] for deed, turn in pairs)
+    blocks = SequenceMatcher(None, keys(actions), keys(turns), autojunk=False).get_matching_blocks()
+    pairs = [(actions[a + i], turns[b + i]) for a, b, size in blocks for i in range(size)]
+    return len(pairs), sum(action[1] == turn[1] for action, turn in pairs)
 
 
 async def play(browser, url: str, directory: Path, seed: int, actions: int, *, miniwob: bool) -> list:
@@ -85,7 +85,7 @@ async def play(browser, url: str, directory: Path, seed: int, actions: int, *, m
                 break
             await asyncio.sleep(_PACE)
     await context.close()
-    return hand.deeds
+    return hand.actions
 
 
 async def flip(browser, folder: Path, flips: int) -> tuple[int, int]:
@@ -123,18 +123,18 @@ async def run(options: argparse.Namespace, folder: Path) -> dict:
 
         async def one(name: str, url: str, seed: int, miniwob: bool) -> None:
             directory = folder / f"rec-{len(recordings)}"
-            deeds = [(deed.intent, deed.path, deed.detail)
-                     for deed in await play(browser, url, directory, seed, options.actions, miniwob=miniwob)]
+            actions = [(action.intent, action.path, action.detail)
+                     for action in await play(browser, url, directory, seed, options.actions, miniwob=miniwob)]
             recordings.append(directory)
             turns = [told(turn) for turn in fold(Recording(directory).events)][1:]
-            good, same = matches(deeds, turns)
-            found.update(deeds=len(deeds), turns=len(turns), matched=good, elements=same)
-            if good < max(len(deeds), len(turns)) or same < good:
+            good, same = matches(actions, turns)
+            found.update(actions=len(actions), turns=len(turns), matched=good, elements=same)
+            if good < max(len(actions), len(turns)) or same < good:
                 misses.append(name)
-                print(f"  {name}: {len(deeds)} done, {len(turns)} told, {good} agree, {same} on the same element")
+                print(f"  {name}: {len(actions)} done, {len(turns)} told, {good} agree, {same} on the same element")
                 if options.verbose:
-                    for deed in deeds:
-                        print("    did ", deed)
+                    for action in actions:
+                        print("    did ", action)
                     for turn in turns:
                         print("    told", turn)
 

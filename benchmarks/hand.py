@@ -93,7 +93,7 @@ class Hand:
     page: Page
     random: random.Random
     tab: int = 1
-    deeds: list[Deed] = field(default_factory=list)
+    actions: list[Deed] = field(default_factory=list)
     hits: list[str] = field(default_factory=list)
 
     def __post_init__(self):
@@ -128,9 +128,9 @@ class Hand:
             # The page may refuse the change in its handler; then it was a click.
             now = await self._read(seen["path"], "checked")
             if now == seen["checked"]:
-                self.deeds.append(Deed("change", seen["path"], seen["checked"], self.tab))
+                self.actions.append(Deed("change", seen["path"], seen["checked"], self.tab))
                 return
-        self.deeds.append(Deed("click", path, None, self.tab))
+        self.actions.append(Deed("click", path, None, self.tab))
         if seen["kind"] == "text" and path == await self.page.evaluate("handPath(document.activeElement)"):
             await self._type(path)
 
@@ -155,7 +155,7 @@ class Hand:
                 typing.detail = "[REDACTED]" if secret else after
             else:
                 typing = Deed("textInput", path, "[REDACTED]" if secret else after, self.tab)
-                self.deeds.append(typing)
+                self.actions.append(typing)
 
     async def _choose(self, target: dict) -> None:
         before = await self.page.evaluate(
@@ -164,11 +164,11 @@ class Hand:
         await self.page.keyboard.press("ArrowDown")
         after = await self._read(before[0], "value")
         if after is not None and after != before[1]:
-            last = self.deeds[-1] if self.deeds else None
+            last = self.actions[-1] if self.actions else None
             if last and last.intent == "change" and last.path == before[0]:
                 last.detail = after  # stepping through a list is one change
             else:
-                self.deeds.append(Deed("change", before[0], after, self.tab))
+                self.actions.append(Deed("change", before[0], after, self.tab))
         else:
             self._pressed("ArrowDown", before[0])
 
@@ -179,7 +179,7 @@ class Hand:
         path = await self._hit()
         await self.page.mouse.move(x + 25, y + 15, steps=3)
         await self.page.mouse.up()
-        self.deeds.append(Deed("drag", path, None, self.tab))
+        self.actions.append(Deed("drag", path, None, self.tab))
 
     async def _key(self) -> None:
         path = await self.page.evaluate("handPath(document.activeElement ?? document.body)")
@@ -187,7 +187,7 @@ class Hand:
         self._pressed("Escape", path)
 
     def _pressed(self, key: str, path: str) -> None:
-        self.deeds.append(Deed("press", path, key, self.tab))
+        self.actions.append(Deed("press", path, key, self.tab))
 
     async def visit_in_a_tab(self) -> None:
         """Open a link in a tab of its own, press something there, close the tab, and press here again."""
@@ -201,17 +201,17 @@ class Hand:
                 await self.page.keyboard.up("Control")
             other = await opening.value
         except PlaywrightTimeout:  # the link has moved away from under the pointer
-            self.deeds.append(Deed("click", await self._hit(), None, self.tab))
+            self.actions.append(Deed("click", await self._hit(), None, self.tab))
             return
-        self.deeds += [Deed("click", await self._hit(), None, self.tab), Deed("tabcreate", None)]
+        self.actions += [Deed("click", await self._hit(), None, self.tab), Deed("tabcreate", None)]
         await other.wait_for_load_state()
         await other.bring_to_front()
         visitor = Hand(other, self.random, self.tab + 1)
-        self.deeds.append(Deed("tabswitch", None))
+        self.actions.append(Deed("tabswitch", None))
         await visitor.click(3, 3)
-        self.deeds += visitor.deeds
+        self.actions += visitor.actions
         await other.close()
-        self.deeds += [Deed("tabremove", None), Deed("tabswitch", None)]
+        self.actions += [Deed("tabremove", None), Deed("tabswitch", None)]
         await self.page.bring_to_front()
         await self.click(3, 3)
 
@@ -222,7 +222,7 @@ class Hand:
         await self.page.evaluate(_WAIT_FOR_REST)
         await self.page.mouse.wheel(0, amount)
         if rest := await self.page.evaluate("window.handRest"):
-            self.deeds.append(Deed("scroll", rest["path"], rest["y"], self.tab))
+            self.actions.append(Deed("scroll", rest["path"], rest["y"], self.tab))
 
     async def _read(self, path: str, name: str):
         """A property of the element at a path, None when it is gone."""

@@ -8,7 +8,7 @@ import numpy as np
 from skimage.metrics import structural_similarity
 
 from pipeline.pages.rendering import Resources, render
-from pipeline.pages.restoring_scroll import STANDS
+from pipeline.pages.restoring_scroll import PAGE_READY
 from pipeline.turns.folding import fold
 from recorder import Recording
 
@@ -56,7 +56,7 @@ async def compare(browser, recordings: list[Path], viewport: dict) -> dict:
             await page.mouse.move(*_pointer(turn))
             await page.goto("about:blank")  # nothing of the one before, such as how far it was scrolled
             await page.set_content(document, wait_until="load")
-            await page.evaluate(STANDS)
+            await page.evaluate(PAGE_READY)
             if key not in known:
                 known[key] = ssim(await page.screenshot(), recording.blob(state["screenshot"]))
             canvases += await page.evaluate("!!document.querySelector('canvas')")

@@ -34,7 +34,7 @@ from .web import (
 )
 from .web import blobs as blob_views
 from .web.context import Services
-from .web.presentation import clock, time_of_day, told, when
+from .web.presentation import clock, edit_summary, time_of_day, when
 
 
 def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, blobs: str | None = None,
@@ -55,11 +55,11 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     if take:
         kinds[upload_service.KIND] = partial(upload_service.run, partial(take, db, store), store.files)
     jobs = Jobs(db, kinds)
-    uploads = upload_service.Inbox(db, store.files, jobs) if take else None
+    uploads = upload_service.UploadService(db, store.files, jobs) if take else None
     app.extensions["demotape"] = Services(db, store, who, uploads, jobs)
     security.protect(app, store.secret() or shared_secret(db))
     app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day, status_name=status_name,
-                                 clock=clock, told=told)
+                                 clock=clock, edit_summary=edit_summary)
     accounts.register(app)
     for concern in (pages, history, moments, tree, team, dashboard, exports, imports, blob_views):
         app.register_blueprint(concern.blueprint)

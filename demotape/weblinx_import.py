@@ -14,7 +14,7 @@ from lxml import etree, html
 
 from recorder.writer import RecordingWriter
 from schemas import UID_ATTRIBUTE, DemonstrationSchema, InputError
-from schemas.files import check, dump_json, write_atomically
+from schemas.files import dump_json, validated, write_atomically
 
 UID = "data-webtasks-id"
 REPLAY = "replay.json"
@@ -57,7 +57,7 @@ def convert(folder: Path, target: Path) -> None:
         writer.close(datetime.now(UTC))
     demonstration = {"format": "demotape/demonstration", "version": 1, "id": folder.name, "recording": folder.name,
                      "task": task, "turns": made}
-    demonstration = check(demonstration, DemonstrationSchema(), str(folder / REPLAY))
+    demonstration = validated(demonstration, DemonstrationSchema(), str(folder / REPLAY))
     write_atomically(target / "demonstration.json", dump_json(demonstration))
 
 

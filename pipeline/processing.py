@@ -10,7 +10,7 @@ from pathlib import Path
 from recorder import Recording
 from schemas import DemonstrationSchema
 from schemas.demonstration import FORMAT, VERSION
-from schemas.files import check, dump_json, read_json, write_atomically
+from schemas.files import dump_json, read_json, validated, write_atomically
 
 from . import align, chat, checks
 from .cache import derived, inputs
@@ -48,7 +48,7 @@ def derive(context: Context) -> dict:
                      "task": recording.task, "turns": []}
     for stage in STAGES:
         demonstration = stage(demonstration, context)
-    return check(demonstration, DemonstrationSchema(), f"{recording.layout.root}: demonstration")
+    return validated(demonstration, DemonstrationSchema(), f"{recording.layout.root}: demonstration")
 
 
 def process(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None,

@@ -50,7 +50,7 @@ def read_json(path: Path, schema: Schema) -> dict:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON ({error})") from None
-    return check(content, schema, str(path))
+    return validated(content, schema, str(path))
 
 
 def read_lines(path: Path, schema: Schema) -> Iterator[dict]:
@@ -67,12 +67,12 @@ def read_lines(path: Path, schema: Schema) -> Iterator[dict]:
                     content = json.loads(line)
                 except (ValueError, RecursionError) as error:
                     raise InputError(f"{path}, line {number}: not JSON ({error})") from None
-                yield check(content, schema, f"{path}, line {number}")
+                yield validated(content, schema, f"{path}, line {number}")
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
 
 
-def check(content: Any, schema: Schema, where: str) -> dict:
+def validated(content: Any, schema: Schema, where: str) -> dict:
     """Validate by a schema; raises InputError with `where` and the first field that is wrong."""
     try:
         return schema.load(content)

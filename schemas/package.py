@@ -57,16 +57,16 @@ class PackageSchema(Strict):
 
 
 class FrameEntrySchema(Strict):
-    """A frame of another island, as the island around it sees it."""
+    """A frame of another frame group, as the frame group around it sees it."""
 
     uid = string("of the frame element")
     index = integer("among the frames of its window; -1 when it is not listed")
-    path = listing(fields.String(), "uids of the frame elements around it, within the island")
+    path = listing(fields.String(), "uids of the frame elements around it, within the frame group")
     x = number("left edge of its content")
     y = number("top edge of its content")
     width = number("width of its content")
     height = number("height of its content")
-    scaleX = number("scale of its coordinates in the island's, across")
+    scaleX = number("scale of its coordinates in the frame group's, across")
     scaleY = number("the same, down")
 
 
@@ -79,13 +79,13 @@ class RowsField(fields.Field):
         rows = [row for row in value if not _is_number(row)]
         if not all(isinstance(row, list) and len(row) == 2 and _is_number(row[0]) for row in rows):
             raise ValidationError("Not a row's number, nor a number with its row.")
-        told = TableRowSchema(many=True).load([row for _, row in rows])
-        whole = iter(told)
+        loaded = TableRowSchema(many=True).load([row for _, row in rows])
+        whole = iter(loaded)
         return [row if _is_number(row) else [row[0], next(whole)] for row in value]
 
 
 class ChunksField(fields.Field):
-    """Pieces of an island's text: [number, text]."""
+    """Pieces of a frame group's text: [number, text]."""
 
     def _deserialize(self, value: Any, attr, data, **options) -> list:
         if not isinstance(value, list) or not all(
@@ -100,13 +100,13 @@ def _is_number(value: Any) -> bool:
 
 
 class SnapshotSchema(Strict):
-    """What an island shows. Rows and chunks that were sent before come by number only."""
+    """What a frame group shows. Rows and chunks that were sent before come by number only."""
 
-    island = string("name of the island", validate=validate.Length(max=40))
+    frame_group = string("name of the frame group", validate=validate.Length(max=40))
     root = integer("number of the chunk that is its document", validate=validate.Range(min=0))
     chunks = ChunksField(required=True, metadata={"description": "pieces of its text: number, text"})
     rows = RowsField(required=True, metadata={"description": "rows of its element table"})
-    frames = listing(fields.Nested(FrameEntrySchema), "frames that are islands of their own")
+    frames = listing(fields.Nested(FrameEntrySchema), "frames that are frame groups of their own")
     secrets = listing(fields.Nested(BoxSchema), "boxes of secret fields")
     url = string("address of its document")
     title = string("title of its document")
@@ -123,11 +123,11 @@ class MessageSchema(Strict):
     type = string("kind of event", validate=validate.OneOf((*PAGE_EVENTS, "snapshot")))
     time = number("wall clock of the page, milliseconds since 1970", validate=validate.Range(min=0, max=1e14))
     gesture = string("id of the message that began the gesture", allow_none=True)
-    path = listing(fields.Integer(strict=True), "where its island hangs in the page: indices of frames",
+    path = listing(fields.Integer(strict=True), "where its frame group hangs in the page: indices of frames",
                    validate=validate.Length(max=MAX_FRAME_DEPTH))
     target = nested(ElementSchema, "the element", allow_none=True)
     data = nested(EventDataSchema, "what this type of event carries")
-    snapshot = nested(SnapshotSchema, "what its island shows before the event", allow_none=True)
+    snapshot = nested(SnapshotSchema, "what its frame group shows before the event", allow_none=True)
 
 
 class LineSchema(Strict):

@@ -21,11 +21,11 @@ from tests.support.s3_services import moto, s3rver
 from tests.support.sessions import Session, painted
 from tests.support.site import Site
 
-__all__ = ["Session", "Studio", "painted"]
+__all__ = ["Session", "RecordingBrowser", "painted"]
 
 
 @dataclass
-class Studio:
+class RecordingBrowser:
     """A running Chromium and the loop that drives it."""
 
     runner: asyncio.Runner
@@ -74,20 +74,20 @@ class Studio:
 
 
 @pytest.fixture(scope="session")
-def studio(tmp_path_factory) -> Iterator[Studio]:
+def recording_browser(tmp_path_factory) -> Iterator[RecordingBrowser]:
     with asyncio.Runner() as runner:
         async def start():
             playwright = await async_playwright().start()
             return playwright, await launch(playwright, headless=True)
 
         playwright, browser = runner.run(start())
-        yield Studio(runner, browser, tmp_path_factory.mktemp("studio"))
+        yield RecordingBrowser(runner, browser, tmp_path_factory.mktemp("studio"))
         runner.run(browser.close())
         runner.run(playwright.stop())
 
 
 @pytest.fixture(scope="session")
-def chrome(studio, tmp_path_factory) -> Iterator[browser_with_extension.Chrome]:
+def chrome(recording_browser, tmp_path_factory) -> Iterator[browser_with_extension.Chrome]:
     """One Chromium with the extension for the whole run."""
     folder = tmp_path_factory.mktemp("chrome")
 
@@ -96,10 +96,10 @@ def chrome(studio, tmp_path_factory) -> Iterator[browser_with_extension.Chrome]:
         context = await browser_with_extension.launch(playwright, folder / "profile")
         return playwright, context, await browser_with_extension.Panel(context).__aenter__()
 
-    playwright, context, panel = studio.run(start())
-    yield browser_with_extension.Chrome(studio.runner, context, panel, folder)
-    studio.run(context.close())
-    studio.run(playwright.stop())
+    playwright, context, panel = recording_browser.run(start())
+    yield browser_with_extension.Chrome(recording_browser.runner, context, panel, folder)
+    recording_browser.run(context.close())
+    recording_browser.run(playwright.stop())
 
 
 @pytest.fixture

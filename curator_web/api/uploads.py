@@ -6,7 +6,7 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.db.models import ROLES, UPLOAD_STATES, User
 from curator_web.errors import NotFound, NotSignedIn
-from curator_web.jobs.upload_service import Arrival, Inbox
+from curator_web.jobs.upload_service import UploadService, UploadStatus
 from curator_web.users import user_of
 from curator_web.web.accounts import NO_TOKEN, bearer
 from curator_web.web.context import services
@@ -57,7 +57,7 @@ def account() -> User:
 @blueprint.alt_response(401, **_TOKEN)
 def plan(plan: dict, upload_id: str) -> dict:
     """Begin to send a package, or learn where to go on"""
-    return _told(_inbox().plan(_user().name, upload_id, plan["size"], plan["chunk_size"], plan["chunks"]))
+    return _as_json(_uploads().plan(_user().name, upload_id, plan["size"], plan["chunk_size"], plan["chunks"]))
 
 
 @blueprint.get("/uploads/<upload_id>")
@@ -65,7 +65,7 @@ def plan(plan: dict, upload_id: str) -> dict:
 @blueprint.alt_response(401, **_TOKEN)
 def state(upload_id: str) -> dict:
     """How far it has come"""
-    return _told(_inbox().arrival(_user().name, upload_id))
+    return _as_json(_uploads().status(_user().name, upload_id))
 
 
 @blueprint.put("/uploads/<upload_id>/chunks/<int:number>")
@@ -74,7 +74,7 @@ def state(upload_id: str) -> dict:
 def chunk(upload_id: str, number: int) -> None:
     """Send a chunk, as the body; sending it again changes nothing"""
     who = _user().name
-    _inbox().put(who, upload_id, number, request.get_data(cache=False))
+    _uploads().put(who, upload_id, number, request.get_data(cache=False))
 
 
 @blueprint.post("/uploads/<upload_id>/finish")
@@ -82,7 +82,7 @@ def chunk(upload_id: str, number: int) -> None:
 @blueprint.alt_response(401, **_TOKEN)
 def finish(upload_id: str) -> dict:
     """All chunks are sent: import it"""
-    return _told(_inbox().finish(_user().name, upload_id))
+    return _as_json(_uploads().finish(_user().name, upload_id))
 
 
 def register(api: Api) -> None:
@@ -97,14 +97,14 @@ def _user() -> User:
     return user
 
 
-def _inbox() -> Inbox:
-    inbox = services().inbox
-    if inbox is None:
+def _uploads() -> UploadService:
+    uploads = services().uploads
+    if uploads is None:
         raise NotFound("this review app takes no uploads")
-    return inbox
+    return uploads
 
 
-def _told(arrival: Arrival) -> dict:
-    row = arrival.row
-    return {"id": row.id, "state": arrival.state, "received": arrival.received, "demonstration": arrival.demonstration,
-            "error": arrival.error}
+def _as_json(status: UploadStatus) -> dict:
+    row = status.row
+    return {"id": row.id, "state": status.state, "received": status.received, "demonstration": status.demonstration,
+            "error": status.error}

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from curator_web.db.models import SUBMITTED, BaseTurns, Edit, SecondReview, StatusChange
 from pipeline.evaluate import agreement
-from pipeline.turns.edits import fold
+from pipeline.turns.edits import apply_edits
 
 from .library import Review
 
@@ -29,7 +29,7 @@ def compared(base: list[dict], edits: list[dict], first: int) -> dict[str, float
 
     `turns` that either has; `intent_match`, `element_iou`, `chrf` as `pipeline.evaluate.agreement` defines them.
     """
-    agreed = agreement({"turns": fold(base, edits[:first])}, {"turns": fold(base, edits)})
+    agreed = agreement({"turns": apply_edits(base, edits[:first])}, {"turns": apply_edits(base, edits)})
     return {"turns": agreed.matched + agreed.only_a + agreed.only_b, "intent_match": agreed.intent_match,
             "element_iou": agreed.element_iou, "chrf": agreed.chrf}
 

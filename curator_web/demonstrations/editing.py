@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from curator_web.db.database import Database
 from curator_web.db.models import APPROVED, INVALID, Edit, StatusChange
 from curator_web.errors import Conflict
-from pipeline.turns.edits import append, fold
+from pipeline.turns.edits import append, apply_edits
 
 from .library import Review, load
 from .summary import counts, well_formed
@@ -51,7 +51,7 @@ def make_edit(session: Session, found: Review, edit: dict, version: int, who: st
         raise Conflict(f"this demonstration is {found.row.status}; reopen it to change it")
     base = found.base["turns"]
     edits = append(base, found.edits, well_formed(edit))
-    turns = fold(base, edits)
+    turns = apply_edits(base, edits)
     if edit["op"] not in ("undo", "redo") and turns == found.current()["turns"]:
         return None
     now = datetime.now(UTC)

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.orm import Session
 
 from curator_web.db.models import BaseTurns, Demonstration, Edit, Facet, StatusChange
-from pipeline.turns.edits import fold, standing
+from pipeline.turns.edits import apply_edits, standing
 
 VALUE_LENGTH = 100
 WORD = re.compile(r"\w+")
@@ -92,7 +92,7 @@ def fill(connection: Connection) -> None:
         base = connection.scalar(select(BaseTurns.content).where(BaseTurns.demonstration_id == mine))["turns"]
         edits = list(connection.scalars(
             select(Edit.content).where(Edit.demonstration_id == mine).order_by(Edit.number)))
-        found = of_texts(row.task, row.site, row.id) | of_turns(base, fold(base, edits), edits)
+        found = of_texts(row.task, row.site, row.id) | of_turns(base, apply_edits(base, edits), edits)
         for kind in (Edit, StatusChange):
             for who in connection.scalars(select(kind.who).where(kind.demonstration_id == mine).distinct()):
                 found["person", who] = 1

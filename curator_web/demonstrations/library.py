@@ -13,7 +13,7 @@ from curator_web.db.database import Database
 from curator_web.db.models import DRAFT, ID_LENGTH, INVALID, STATUSES, BaseTurns, Demonstration, Edit, StatusChange
 from curator_web.errors import NotFound
 from curator_web.storage.recordings import ID, RecordingStore
-from pipeline.turns.edits import fold
+from pipeline.turns.edits import apply_edits
 from recorder.reader import Recording
 from schemas import DemonstrationSchema, InputError
 from schemas.files import read_json
@@ -42,7 +42,7 @@ class Review:
 
     def current(self) -> dict:
         """The demonstration with its edits folded in."""
-        return self.base | {"turns": fold(self.base["turns"], self.edits)}
+        return self.base | {"turns": apply_edits(self.base["turns"], self.edits)}
 
 
 def import_recording(db: Database, store: RecordingStore, path: Path | str, recorded_by: str | None = None) -> Imported:

@@ -27,7 +27,7 @@ from curator_web.db.models import (
 from curator_web.errors import Conflict, InputError, NotAllowed
 from curator_web.users import Account
 from schemas import EditSchema
-from schemas.files import check
+from schemas.files import validated
 
 from . import agreement, facets, leases, library
 from .editing import REASON_LENGTH, make_edit
@@ -165,7 +165,7 @@ def _made_before(session: Session, demonstration_id: str, key: str, change: dict
     row = session.scalars(select(Edit).where(Edit.demonstration_id == demonstration_id, Edit.key == key)).first()
     if row is None:
         return None
-    if row.content != check(well_formed(change), EditSchema(), "edit"):
+    if row.content != validated(well_formed(change), EditSchema(), "edit"):
         raise Conflict("another edit was made under this key; give each edit a key of its own")
     return Made(row.version, again=True)
 

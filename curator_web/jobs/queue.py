@@ -117,18 +117,18 @@ class Jobs:
         stop = threading.Event()
         beating = threading.Thread(target=self._beat, args=(job.id, stop), daemon=True)
         beating.start()
-        told = 0.0
+        reported = 0.0
 
         def step(done: int, total: int | None, note: str) -> None:
-            nonlocal told
-            if time.monotonic() - told > 0.3:
-                told = time.monotonic()
+            nonlocal reported
+            if time.monotonic() - reported > 0.3:
+                reported = time.monotonic()
                 self._set(job.id, done=done, total=total, note=note[:500])
         try:
             result = self._kinds[job.kind](job.id, job.arguments, step)
         except StoreAway as error:
             _log.error("%s", error)
-            ended = {"state": JOB_FAILED, "note": StoreAway.told}
+            ended = {"state": JOB_FAILED, "note": StoreAway.reported}
         except DemotapeError as error:
             ended = {"state": JOB_FAILED, "note": str(error)[:2000]}
         except Exception:

@@ -38,7 +38,7 @@ UNFINISHED_LIMIT = 100  # of one user
 
 
 @dataclass(frozen=True)
-class Arrival:
+class UploadStatus:
     """How far an upload has come: `received` are the numbers of its chunks that are there; the rest is what its job
     says once they all are."""
 
@@ -67,13 +67,13 @@ def run(take: Callable[[Path, str], str], files: Files, _job_id: int, arguments:
     return {"demonstration": found}
 
 
-class Inbox:
+class UploadService:
     """The uploads of one store."""
 
     def __init__(self, db: Database, files: Files, jobs: Jobs):
         self._db, self._files, self._jobs = db, files, jobs
 
-    def plan(self, who: str, upload_id: str, size: int, chunk_size: int, digests: list[str]) -> Arrival:
+    def plan(self, who: str, upload_id: str, size: int, chunk_size: int, digests: list[str]) -> UploadStatus:
         """Begin an upload, or go on with it. Another plan for the same package begins it anew, unless it is in already.
 
         Raises InputError for a plan that cannot be, Conflict when the id is somebody else's.
@@ -90,18 +90,18 @@ class Inbox:
                 session.execute(delete(UploadedChunk).where(UploadedChunk.upload_id == upload_id))
                 self._files.remove(_file(upload_id), len(row.digests))
                 row.size, row.chunk_size, row.digests, row.state, row.job = size, chunk_size, digests, RECEIVING, None
-        return self.arrival(who, upload_id)
+        return self.status(who, upload_id)
 
     def put(self, who: str, upload_id: str, number: int, content: bytes) -> None:
         """Store a chunk; storing it again changes nothing.
 
         Raises NotFound, and InputError when it is not what the plan says.
         """
-        arrival = self.arrival(who, upload_id)
-        row = arrival.row
+        status = self.status(who, upload_id)
+        row = status.row
         if not 0 <= number < len(row.digests):
             raise NotFound(f"there is no chunk {number}; the upload has {len(row.digests)}")
-        if row.state != RECEIVING or number in arrival.received:
+        if row.state != RECEIVING or number in status.received:
             return
         if hashlib.sha256(content).hexdigest() != row.digests[number]:
             raise InputError(f"chunk {number}: its SHA-256 is not the planned one; send it again")
@@ -110,11 +110,11 @@ class Inbox:
             if not session.get(UploadedChunk, (upload_id, number)):
                 session.add(UploadedChunk(upload_id=upload_id, number=number))
 
-    def finish(self, who: str, upload_id: str) -> Arrival:
+    def finish(self, who: str, upload_id: str) -> UploadStatus:
         """All is sent: import it in the background. Raises Conflict when chunks are missing."""
-        arrival = self.arrival(who, upload_id)
-        if arrival.state == RECEIVING:
-            if missing := len(arrival.row.digests) - len(arrival.received):
+        status = self.status(who, upload_id)
+        if status.state == RECEIVING:
+            if missing := len(status.row.digests) - len(status.received):
                 raise Conflict(f"{missing} chunks are missing")
             with self._db.together() as (session, joined):
                 row = session.get(Upload, upload_id, with_for_update=True)
@@ -123,9 +123,9 @@ class Inbox:
                     row.job = self._jobs.add(KIND, who, {"file": _file(upload_id), "name": f"recording {upload_id}",
                                                          "who": who, "pieces": len(row.digests)}, joined)
             self._jobs.wake()
-        return self.arrival(who, upload_id)
+        return self.status(who, upload_id)
 
-    def arrival(self, who: str, upload_id: str) -> Arrival:
+    def status(self, who: str, upload_id: str) -> UploadStatus:
         """How far an upload has come; raises NotFound, also for somebody else's."""
         with self._db.reading() as session:
             row = session.get(Upload, upload_id) if ID.fullmatch(upload_id) else None
@@ -145,14 +145,14 @@ class Inbox:
                            begun_at=datetime.now(UTC)))
 
 
-def _outcome(session: Session, row: Upload) -> Arrival:
+def _outcome(session: Session, row: Upload) -> UploadStatus:
     """What has become of an upload, without its chunks."""
     job = session.get(Job, row.job) if row.state == PROCESSING and row.job else None
     if job is not None and job.state == DONE:
-        return Arrival(row, [], IMPORTED, demonstration=job.result["demonstration"])
+        return UploadStatus(row, [], IMPORTED, demonstration=job.result["demonstration"])
     if job is not None and job.state == JOB_FAILED:
-        return Arrival(row, [], FAILED, error=job.note)
-    return Arrival(row, [], row.state, row.demonstration, row.error)
+        return UploadStatus(row, [], FAILED, error=job.note)
+    return UploadStatus(row, [], row.state, row.demonstration, row.error)
 
 
 def _file(upload_id: str) -> str:

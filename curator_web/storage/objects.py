@@ -6,7 +6,7 @@ from itertools import chain
 from typing import IO
 
 from curator_web.errors import DemotapeError, StoreAway
-from pipeline.export.destinations.s3_errors import told
+from pipeline.export.destinations.s3_errors import explained
 from pipeline.export.destinations.s3_objects import Bucket
 from pipeline.export.destinations.s3_parts import send
 
@@ -24,7 +24,7 @@ class Objects:
     def __init__(self, address: str, endpoint_url: str | None = None):
         self._given = address, endpoint_url
         self.address = address.rstrip("/")
-        with told(self.address, "try again"):
+        with explained(self.address, "try again"):
             self._bucket = Bucket(self.address, endpoint_url, ATTEMPTS)
             self._open("recordings")  # tells at once whether there is such a bucket, and whether the keys are right
 
@@ -90,7 +90,7 @@ class Objects:
     @contextmanager
     def _told(self, name: str) -> Iterator[None]:
         try:
-            with told(f"{self.address}/{name}", "try again"):
+            with explained(f"{self.address}/{name}", "try again"):
                 yield
         except StoreAway:
             raise

@@ -6,7 +6,7 @@ from flask import current_app
 
 from curator_web.db.database import Database
 from curator_web.jobs.queue import Jobs
-from curator_web.jobs.upload_service import Inbox
+from curator_web.jobs.upload_service import UploadService
 from curator_web.storage.recordings import RecordingStore
 
 
@@ -17,7 +17,7 @@ class Services:
     db: Database
     store: RecordingStore
     who: str
-    inbox: Inbox | None
+    uploads: UploadService | None
     jobs: Jobs
 
 

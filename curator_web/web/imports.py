@@ -27,13 +27,13 @@ def show() -> str:
     if request.headers.get("HX-Request"):
         return render_template("_jobs.html", jobs=jobs, here=url_for(".show"))
     return render_template("import.html", jobs=jobs, here=url_for(".show"), limit=SIZE_LIMIT >> 30,
-                           takes=services().inbox is not None)
+                           takes=services().uploads is not None)
 
 
 @blueprint.post("/import")
 def receive() -> Response:
     """Take packages and begin to import them."""
-    if services().inbox is None:
+    if services().uploads is None:
         raise NotFound("this review app takes no packages")
     files = [file for file in request.files.getlist("package") if file.filename]
     if not 0 < len(files) <= FILES_LIMIT:

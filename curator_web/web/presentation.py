@@ -149,7 +149,7 @@ def _typing_before(turns: list[dict]) -> list[str | None]:
                     for before, one, other in zip(turns, fields, fields[1:], strict=False))][:len(turns)]
 
 
-def told(edit: dict) -> str:
+def edit_summary(edit: dict) -> str:
     """What a fix would do, in a few words for its button."""
     words = {"drop": "Drop it", "move": "Move it", "set_utterance": "Correct it", "retarget": "Change the target",
              "set_arguments": "Correct it", "set_screenshot": "Change the picture", "set_intent": "Change the intent",

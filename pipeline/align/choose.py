@@ -80,14 +80,14 @@ class Verdict:
     part: np.ndarray | None = None
 
 
-def view_of(video: Video, time: float, painted: float | None, deed: float | None
+def view_of(video: Video, time: float, painted: float | None, action: float | None
             ) -> tuple[View, np.ndarray, np.ndarray]:
     """For an action at a video time, its screenshot said to be painted at another, and the last thing done before it:
     an empty view, the times of the frames near the action, and of those later."""
     number = video.number_at(time)
     shown = video.times[max(number, 0)]
     newer = painted is not None and shown - _UNSURE < painted <= time + _UNSURE
-    hasty = deed is not None and shown - _LAG < deed
+    hasty = action is not None and shown - _LAG < action
     soon = number + 1 < len(video.times) and video.times[number + 1] < time + _SOON
     view = View(number, bool(time - shown < _UNSURE / 2), bool(newer), bool(hasty), bool(soon))
     near = video.times[max(0, number - view.fresh):number + 1 + (view.newer or view.hasty)]

@@ -5,29 +5,29 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from . import effects, flash
+from .anchors import Anchor, Bracket, Watch
 from .coarse import Stretch
 from .scene import Scene
-from .screen_changes import Bracket, Mark, Watch
 from .video import Video
-from .video_clock import Clock, fit
+from .video_clock import VideoClock, fit
 
 _FIRST_MARKS = 36  # marks looked at for the clock, cheapest first, before all are
 _ENOUGH_VOTES = 8
 _AROUND, _FURTHER = 0.8, 3.0  # seconds around a mark that are looked at besides the rough placing's slack
-DEEDS = {"pointerdown", "pointerup", "click", "keydown", "beforeinput", "wheel", "drop"}  # that pages react to
-_DEEDS_ENOUGH, _CHANGES_ENOUGH = 200, 5
+USER_ACTIONS = {"pointerdown", "pointerup", "click", "keydown", "beforeinput", "wheel", "drop"}  # that pages react to
+_ACTIONS_ENOUGH, _CHANGES_ENOUGH = 200, 5
 _LOOKED_AT = 0.8  # seconds around a deed in which changes are looked for
 _CLEAR = 0.15  # share of changes by which one offset must explain more than the other
 _LATEST = 0.8  # seconds by which a screenshot may be late; what looks the same after longer is a timer on the page
 _ABOUT = 1.25  # times the votes of another offset that are about as many
 
 
-def set_clock(scene: Scene, stretches: Sequence[Stretch], marks: Sequence[Mark]) -> Clock:
+def set_clock(scene: Scene, stretches: Sequence[Stretch], anchors: Sequence[Anchor]) -> VideoClock:
     """Watch the cheapest marks near where they should be; all of them, and further around, when that does not settle
     it."""
-    close = _due(stretches, marks, _AROUND)
+    close = _due(stretches, anchors, _AROUND)
     cheap = _cheapest(scene.video, close)
-    for due in ([cheap] if len(cheap) < len(close) else []) + [close, _due(stretches, marks, _FURTHER)]:
+    for due in ([cheap] if len(cheap) < len(close) else []) + [close, _due(stretches, anchors, _FURTHER)]:
         clock = _fit(scene, stretches, due)
         if all(piece.votes >= _ENOUGH_VOTES and piece.others * 2 < piece.votes for piece in clock.pieces):
             break
@@ -39,16 +39,17 @@ def set_clock(scene: Scene, stretches: Sequence[Stretch], marks: Sequence[Mark])
     return _fit(scene, stretches, due, red, clock, settled) if settled else clock
 
 
-def _fit(scene: Scene, stretches: Sequence[Stretch], due: Sequence[tuple[int, Mark, float, float]],
-         red: Bracket | None = None, known: Clock | None = None, settled: Mapping[int, float] | None = None) -> Clock:
-    watched = [[mark.time for number, mark, _, _ in due if number == stretch and mark.weight == 1]
+def _fit(scene: Scene, stretches: Sequence[Stretch], due: Sequence[tuple[int, Anchor, float, float]],
+         red: Bracket | None = None, known: VideoClock | None = None,
+         settled: Mapping[int, float] | None = None) -> VideoClock:
+    watched = [[anchor.time for number, anchor, _, _ in due if number == stretch and anchor.weight == 1]
                for stretch in range(len(stretches))]
     return fit(stretches, _watch(scene, due, len(stretches), red), watched, known, settled)
 
 
-def _settle(scene: Scene, clock: Clock) -> dict[int, float]:
+def _settle(scene: Scene, clock: VideoClock) -> dict[int, float]:
     """Offsets by the number of the piece, where two fit almost equally well: what the person did says which."""
-    acted = [event["time"] for event in scene.recording.events if event["type"] in DEEDS]
+    acted = [event["time"] for event in scene.recording.events if event["type"] in USER_ACTIONS]
     viewport = scene.pictures[scene.names[0]].viewport
     found = {}
     for number, piece in enumerate(clock.pieces):
@@ -56,7 +57,8 @@ def _settle(scene: Scene, clock: Clock) -> dict[int, float]:
             continue
         moments = [clock.video_time(time, piece) for time in acted]
         around = [(time - _LOOKED_AT, time + _LOOKED_AT) for time in moments if piece.begin <= time <= piece.end]
-        changes = effects.onsets(scene.video, scene.rectangle, viewport, scene.hidden(viewport), around[:_DEEDS_ENOUGH])
+        changes = effects.onsets(scene.video, scene.rectangle, viewport, scene.hidden(viewport),
+                                 around[:_ACTIONS_ENOUGH])
         if len(changes) < _CHANGES_ENOUGH:
             continue
         lower, higher = sorted((piece.offset, piece.other))
@@ -70,19 +72,20 @@ def _settle(scene: Scene, clock: Clock) -> dict[int, float]:
     return found
 
 
-def _due(stretches: Sequence[Stretch], marks: Sequence[Mark], around: float) -> list[tuple[int, Mark, float, float]]:
+def _due(stretches: Sequence[Stretch], anchors: Sequence[Anchor],
+         around: float) -> list[tuple[int, Anchor, float, float]]:
     """For each stretch and each mark on it: the stretch's number, the mark, its expected video time, and the seconds
     before and after that it is looked for."""
-    return [(number, mark, mark.time + stretch.offset, stretch.slack + around)
-            for number, stretch in enumerate(stretches) for mark in marks
-            if stretch.start - 3 < mark.time + stretch.offset < stretch.end + 3]
+    return [(number, anchor, anchor.time + stretch.offset, stretch.slack + around)
+            for number, stretch in enumerate(stretches) for anchor in anchors
+            if stretch.start - 3 < anchor.time + stretch.offset < stretch.end + 3]
 
 
-def _cheapest(video: Video, due: list[tuple[int, Mark, float, float]]) -> list[tuple[int, Mark, float, float]]:
+def _cheapest(video: Video, due: list[tuple[int, Anchor, float, float]]) -> list[tuple[int, Anchor, float, float]]:
     """About as many as are needed, spread over the video; those for which the fewest frames are decoded."""
     if len(due) <= _FIRST_MARKS:
         return due
-    def cost(entry: tuple[int, Mark, float, float]) -> int:
+    def cost(entry: tuple[int, Anchor, float, float]) -> int:
         key = video.keys[max(0, np.searchsorted(video.keys, entry[2] - entry[3]) - 1)]
         return video.number_at(entry[2] + entry[3]) - video.number_at(key)
 
@@ -91,17 +94,17 @@ def _cheapest(video: Video, due: list[tuple[int, Mark, float, float]]) -> list[t
     return [due[number] for number in sorted(chosen)]
 
 
-def _watch(scene: Scene, due: Sequence[tuple[int, Mark, float, float]], count: int, red: Bracket | None = None
+def _watch(scene: Scene, due: Sequence[tuple[int, Anchor, float, float]], count: int, red: Bracket | None = None
            ) -> list[list[Bracket]]:
     """Brackets of marks, by stretch; `due`: (stretch, mark, expected video time, seconds to look around it)."""
     times = scene.video.times
     mask = np.zeros(len(times), bool)
     watches = []
-    for stretch, mark, middle, around in due:
+    for stretch, anchor, middle, around in due:
         first, last = np.searchsorted(times, [middle - around, middle + around])
         first = max(0, first - 1)
         mask[first:last + 1] = True
-        watches.append((stretch, Watch(mark), first, min(last, len(times) - 1)))
+        watches.append((stretch, Watch(anchor), first, min(last, len(times) - 1)))
     numbers = {time: number for number, time in enumerate(times.tolist())}
     waiting = sorted(watches, key=lambda entry: entry[2])
     active: list[tuple] = []

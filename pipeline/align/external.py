@@ -13,17 +13,17 @@ import numpy as np
 
 from recorder import Recording
 
+from .anchors import find_anchors, timeline
 from .choose import Verdict, View, Window, judge, view_of
-from .clock_setting import DEEDS, set_clock
+from .clock_setting import USER_ACTIONS, set_clock
 from .coarse import Stretch, place
 from .cover import covered, small, small_shape, tightened
 from .pointer import TILE
 from .rectangle import Rectangle, find, polish
 from .scene import Scene
-from .screen_changes import find_marks, timeline
 from .screenshots import Picture, full_size, work_shape
 from .video import Shot, Video
-from .video_clock import Clock, Piece
+from .video_clock import Piece, VideoClock
 
 LOW = 0.5  # a confidence below is low
 _SAMPLES = 240  # frames for the rough placing, at least half a second apart
@@ -76,8 +76,8 @@ def align(recording: Recording, turns: Sequence[dict], video: Video, pictures: M
     scene, stretches = _place(scene)
     if not stretches:
         return {turn["id"]: Found(None, None, 0.0) for turn in acting}
-    marks = find_marks(shown, [pictures[name] for name in names], scene.rectangle, video.size, scene.hidden)
-    clock = set_clock(scene, stretches, marks)
+    anchors = find_anchors(shown, [pictures[name] for name in names], scene.rectangle, video.size, scene.hidden)
+    clock = set_clock(scene, stretches, anchors)
     return _look_at_all(scene, clock, acting, encode)
 
 
@@ -185,9 +185,9 @@ class _Look:
     strict: Verdict | None = None  # if the screenshot's own time is not to be trusted
 
 
-def _look_at_all(scene: Scene, clock: Clock, turns: Sequence[dict], encode: Encode) -> dict[str, Found]:
-    deeds = sorted(event["time"] for event in scene.recording.events if event["type"] in DEEDS)
-    looks = [look for turn in turns for look in _looks(scene, clock, turn, deeds)]
+def _look_at_all(scene: Scene, clock: VideoClock, turns: Sequence[dict], encode: Encode) -> dict[str, Found]:
+    actions = sorted(event["time"] for event in scene.recording.events if event["type"] in USER_ACTIONS)
+    looks = [look for turn in turns for look in _looks(scene, clock, turn, actions)]
     scene = _judge_all(scene, looks)
     _distrust(looks)
     scores = [look.verdict.similarity for look in looks
@@ -261,20 +261,20 @@ def _distrust(looks: Sequence[_Look]) -> None:
             look.verdict = replace(look.verdict, late=False)
 
 
-def _looks(scene: Scene, clock: Clock, turn: dict, deeds: Sequence[float]) -> list[_Look]:
+def _looks(scene: Scene, clock: VideoClock, turn: dict, actions: Sequence[float]) -> list[_Look]:
     state, video, found = turn["state"], scene.video, []
     picture = scene.pictures.get(state["screenshot"])
     viewport = (state["viewport"]["width"], state["viewport"]["height"])
     if not all(viewport):  # a tab that had not been laid out yet
         viewport = (picture or scene.pictures[scene.names[0]]).viewport
-    number = bisect_left(deeds, turn["timestamp"])
-    deed = deeds[number - 1] if number else None
+    number = bisect_left(actions, turn["timestamp"])
+    action = actions[number - 1] if number else None
     for piece in clock.candidates(turn["timestamp"]):
         time = clock.video_time(turn["timestamp"], piece)
         if not 0 <= time <= video.duration + 0.5:
             continue
         painted = None if state["screenshot_time"] is None else clock.video_time(state["screenshot_time"], piece)
-        view, near, later = view_of(video, time, painted, None if deed is None else clock.video_time(deed, piece))
+        view, near, later = view_of(video, time, painted, None if action is None else clock.video_time(action, piece))
         if view.number >= 0:
             found.append(_Look(turn, piece, picture, viewport, work_shape(viewport), view, set(near.tolist()),
                                set(later.tolist()), float(max(near.max(), later.max(initial=0)))))
@@ -341,8 +341,8 @@ def _page(scene: Scene, look: _Look, shot: Shot) -> np.ndarray:
     return np.where(mask[..., None] > 0, page, taken)
 
 
-def _conclude(scene: Scene, clock: Clock, turns: Sequence[dict], looks: Sequence[_Look], pages: Mapping[str, bytes],
-              usual: float) -> dict[str, Found]:
+def _conclude(scene: Scene, clock: VideoClock, turns: Sequence[dict], looks: Sequence[_Look],
+              pages: Mapping[str, bytes], usual: float) -> dict[str, Found]:
     found = {}
     for turn in turns:
         own = [look for look in looks if look.turn is turn and look.verdict]
@@ -359,7 +359,7 @@ def _conclude(scene: Scene, clock: Clock, turns: Sequence[dict], looks: Sequence
     return found
 
 
-def _confidence(clock: Clock, look: _Look, usual: float) -> float:
+def _confidence(clock: VideoClock, look: _Look, usual: float) -> float:
     """From 0 to 1: how many brackets agree and how few on something else; how alike the pictures are; and little
     where a pause began or ended at a moment that no bracket tells."""
     piece, verdict = look.piece, look.verdict

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .anchors import Bracket
 from .rectangle import Rectangle
-from .screen_changes import Bracket
 from .video import Shot, Video
 
 _AROUND = 1.5  # seconds around the expected moment that are looked at

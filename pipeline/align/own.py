@@ -20,7 +20,7 @@ def place(recording: Recording, turns: list[dict], encode: Callable[[np.ndarray]
     """
     due = [turn for turn in turns if turn.get("state") and _is_wrong(turn)]
     frames = _frames(recording, due)
-    told = []
+    placed = []
     for turn in turns:
         state = turn.get("state")
         if state:
@@ -32,8 +32,8 @@ def place(recording: Recording, turns: list[dict], encode: Callable[[np.ndarray]
                           "screenshot_status": "good", "screenshot_source": "video",
                           "screenshot_taken": turn["state"]["screenshot"]}
             turn = turn | {"state": state}
-        told.append(turn)
-    return told
+        placed.append(turn)
+    return placed
 
 
 def _is_wrong(turn: dict) -> bool:

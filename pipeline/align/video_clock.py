@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .anchors import Bracket
 from .coarse import Stretch
-from .screen_changes import Bracket
 
 _TOLERANCE = 0.006  # seconds by which a bracket may be wrong: the times of painted frames are not exact
 _DRIFT = 3e-4  # parts per one, either way
@@ -53,7 +53,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Clock:
+class VideoClock:
     """Pieces in order, and the drift that they share."""
 
     pieces: tuple[Piece, ...]
@@ -79,8 +79,8 @@ class Clock:
 
 
 def fit(stretches: Sequence[Stretch], brackets: Sequence[Sequence[Bracket]],
-        watched: Sequence[Sequence[float]] | None = None, known: Clock | None = None,
-        settled: Mapping[int, float] | None = None) -> Clock:
+        watched: Sequence[Sequence[float]] | None = None, known: VideoClock | None = None,
+        settled: Mapping[int, float] | None = None) -> VideoClock:
     """The clock that most brackets allow; `brackets` belong to the stretches one by one, and so do the times of the
     marks that were `watched`. `settled`: offsets that are known to be right, by the stretch's number, under the drift
     of a clock that is `known`: brackets that allow none near them are left out."""
@@ -97,7 +97,7 @@ def fit(stretches: Sequence[Stretch], brackets: Sequence[Sequence[Bracket]],
     best = np.flatnonzero(scores >= scores.max() - 1e-6)
     drift = float(drifts[best[len(best) // 2]]) if span > 10 else 0.0
     watched = watched or [()] * len(arrays)
-    return Clock(tuple(_piece(stretch, array, middle, drift, times)
+    return VideoClock(tuple(_piece(stretch, array, middle, drift, times)
                        for stretch, array, times in zip(stretches, arrays, watched, strict=True)), drift)
 
 

@@ -17,7 +17,7 @@ _QUOTE = re.compile(rf'(?:{"|".join(map(re.escape, _REPLY))})\s*[:：]?\s*["“�
 _CURLY = str.maketrans("“”„«»", '"""""')
 
 
-def fold(text: str) -> str:
+def strip_noise(text: str) -> str:
     """The utterance without noise; empty when it was nothing but noise."""
     plain = text.translate(_CURLY).strip()
     if any(pattern.fullmatch(plain) for pattern in _REACTION):

@@ -11,7 +11,7 @@ from schemas import InputError
 
 from . import time_base
 from .log import MILLISECOND, ChatLine, ChatLog, Message
-from .noise import fold
+from .noise import strip_noise
 from .placing import place
 from .speakers import assign_roles
 
@@ -84,7 +84,7 @@ def _without_noise(messages: Sequence[Message]) -> tuple[list[Message], list[tup
     """Messages with quotes and reactions taken out, and what was taken out whole, by line."""
     kept, folded = [], []
     for message in messages:
-        text = fold(message.text)
+        text = strip_noise(message.text)
         if text:
             kept.append(Message(message.speaker or "?", text, message.stamp, message.line))
         else:

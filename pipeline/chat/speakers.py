@@ -49,5 +49,5 @@ def _given(names: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
 def _role_in_name(name: str) -> str | None:
     """The role that a name's own words tell; None when they tell none or both."""
     words = "".join(letter if letter.isalnum() else " " for letter in name.lower()).split()
-    told = [role for role, known in _WORDS.items() if any(word.rstrip("0123456789") in known for word in words)]
-    return told[0] if len(told) == 1 else None
+    roles = [role for role, known in _WORDS.items() if any(word.rstrip("0123456789") in known for word in words)]
+    return roles[0] if len(roles) == 1 else None

@@ -33,13 +33,13 @@ def in_arguments(material: Material) -> Iterator[Finding]:
 
 def in_address(material: Material) -> Iterator[Finding]:
     """Addresses, each told once."""
-    told: set[str] = set()
+    seen: set[str] = set()
     for turn in material.actions:
         address = (turn["state"] or {}).get("url", "")
         if turn["intent"] == "load":
             address = f"{address}\n{turn['arguments']['url']}"
-        if address not in told and (kinds := _kinds(address)):
-            told.add(address)
+        if address not in seen and (kinds := _kinds(address)):
+            seen.add(address)
             yield Finding(turn["id"], "personal-data", f"In the address: {kinds}.")
 
 

@@ -34,7 +34,7 @@ def _overall(scores: dict[str, float | None]) -> float | None:
 
 def exact_match(predicted: Action, taken: Action) -> bool:
     """Same intent, same element where there is one, same text."""
-    intent, told, wanted = predicted["intent"], predicted["args"], taken["args"]
+    intent, arguments, wanted = predicted["intent"], predicted["args"], taken["args"]
     if intent != taken["intent"]:
         return False
     if intent in ELEMENT_INTENTS:
@@ -43,7 +43,7 @@ def exact_match(predicted: Action, taken: Action) -> bool:
             return False
     names = {"say": ("utterance",), "textinput": ("text",), "change": ("value",), "load": ("url",),
              "scroll": ("x", "y")}.get(intent, ())
-    return all(told.get(name) == wanted.get(name) for name in names)
+    return all(arguments.get(name) == wanted.get(name) for name in names)
 
 
 def text_of(action: Action) -> str | None:

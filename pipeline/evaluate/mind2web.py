@@ -27,9 +27,9 @@ def steps(predictions: Iterable[dict], folder: Path) -> Iterator[dict]:
     for path in sorted((folder / "data").glob("*/*.json")):
         for task in json.loads(path.read_bytes()):
             for action in task["actions"]:
-                told = given.pop(action["action_uid"], None)
+                prediction = given.pop(action["action_uid"], None)
                 yield {"split": path.parent.name, "task": task["annotation_id"], "action_uid": action["action_uid"],
-                       "intent": action["operation"]["original_op"]} | step(told, action)
+                       "intent": action["operation"]["original_op"]} | step(prediction, action)
     if given:
         raise InputError(f"predictions: field action_uid: the export has no action {next(iter(given))!r}")
 
@@ -49,15 +49,15 @@ def aggregate(rows: list[dict]) -> list[dict]:
     tasks = defaultdict(list)
     for row in rows:
         tasks[row["task"]].append(row)
-    told = [{"intent": "overall", "metric": name, "turns": len(rows), "score": _average(
+    scores = [{"intent": "overall", "metric": name, "turns": len(rows), "score": _average(
         [_average([row[name] for row in steps]) for steps in tasks.values()])} for name in METRICS]
-    told.append({"intent": "overall", "metric": "task-success", "turns": len(rows), "score": _average(
+    scores.append({"intent": "overall", "metric": "task-success", "turns": len(rows), "score": _average(
         [float(all(row["step-success"] for row in steps)) for steps in tasks.values()])})
     for intent in sorted({row["intent"] for row in rows}):
         of_intent = [row for row in rows if row["intent"] == intent]
-        told += [{"intent": intent, "metric": name, "turns": len(of_intent), "score": _average(
+        scores += [{"intent": intent, "metric": name, "turns": len(of_intent), "score": _average(
             [row[name] for row in of_intent])} for name in METRICS]
-    return told
+    return scores
 
 
 def _average(values: list[float]) -> float | None:

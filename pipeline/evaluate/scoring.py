@@ -8,7 +8,7 @@ from marshmallow import Schema, fields
 
 from pipeline.export.manifest import read_manifest
 from schemas import InputError
-from schemas.files import check
+from schemas.files import validated
 
 from . import mind2web, weblinx
 
@@ -58,9 +58,9 @@ def evaluate(predictions: Path, export: Path) -> list[dict]:
     if not rows:
         raise InputError(f"{predictions}: no prediction can be judged")
     splits = sorted({row["split"] for row in rows})
-    told = [{"split": split} | score for split in splits
+    scores = [{"split": split} | score for split in splits
             for score in aggregate([row for row in rows if row["split"] == split])]
-    return told + ([{"split": "all"} | score for score in aggregate(rows)] if len(splits) > 1 else [])
+    return scores + ([{"split": "all"} | score for score in aggregate(rows)] if len(splits) > 1 else [])
 
 
 def _read(path: Path, schema: Schema) -> Iterator[dict]:
@@ -74,7 +74,7 @@ def _read(path: Path, schema: Schema) -> Iterator[dict]:
                 where = f"{path}, {'entry' if whole else 'line'} {number}"
                 if not whole and not line.strip():
                     continue
-                yield check(line if whole else json.loads(line), schema, where)
+                yield validated(line if whole else json.loads(line), schema, where)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError) as error:

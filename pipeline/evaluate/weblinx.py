@@ -88,8 +88,8 @@ def taken_action(replays: Replays, name: str, turn: dict) -> metrics.Action:
         return {"intent": "say", "element": None,
                 "args": {"speaker": turn["speaker"], "utterance": turn["utterance"]}}
     given = turn["action"]["arguments"]
-    told = {"text": "text", "value": "value", "selected": "text", "pasted": "text", "scrollX": "x", "scrollY": "y"}
-    arguments = {name: given[theirs] for theirs, name in told.items() if theirs in given}
+    names = {"text": "text", "value": "value", "selected": "text", "pasted": "text", "scrollX": "x", "scrollY": "y"}
+    arguments = {name: given[theirs] for theirs, name in names.items() if theirs in given}
     if "url" in given.get("properties", {}):
         arguments["url"] = given["properties"]["url"]
     uid = (given.get("element") or {}).get("attributes", {}).get(UID)
@@ -119,16 +119,16 @@ def aggregate(rows: list[dict]) -> list[dict]:
     `conditional` is the mean over the turns to which a score applies; `score`, the one that papers report, counts turns
     whose intent was missed as 0.
     """
-    told = []
+    rows_of_scores = []
     for intent in sorted({row["intent"] for row in rows}):
         of_intent = [row for row in rows if row["intent"] == intent]
         for name in ("exact-match", "intent-match", *BY_INTENT.get(intent, ())):
-            told.append(_mean(of_intent, intent, name, (name,)))
-    told.append(_mean(rows, "overall", "overall", ("overall",)))
-    told.append(_mean(rows, "overall", "intent-match", ("intent-match",)))
+            rows_of_scores.append(_mean(of_intent, intent, name, (name,)))
+    rows_of_scores.append(_mean(rows, "overall", "overall", ("overall",)))
+    rows_of_scores.append(_mean(rows, "overall", "intent-match", ("intent-match",)))
     for group, names in GROUPS.items():
-        told.append(_mean(rows, group, "-".join(names), names))
-    return told
+        rows_of_scores.append(_mean(rows, group, "-".join(names), names))
+    return rows_of_scores
 
 
 def _mean(rows: list[dict], intent: str, metric: str, names: tuple[str, ...]) -> dict:

@@ -9,7 +9,7 @@ from typing import IO
 from marshmallow import fields, validate
 
 from schemas import InputError
-from schemas.files import check, read_json
+from schemas.files import read_json, validated
 from schemas.parts import Strict, digest, integer, listing, string
 
 MANIFEST = "manifest.json"
@@ -65,7 +65,7 @@ def tool_version() -> str:
 def parse_manifest(content: bytes, where: str) -> dict:
     """A manifest from its bytes; raises InputError naming `where` when it is none."""
     try:
-        return check(json.loads(content), ManifestSchema(), where)
+        return validated(json.loads(content), ManifestSchema(), where)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: not JSON ({error})") from None
 

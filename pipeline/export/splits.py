@@ -96,10 +96,10 @@ class Rule:
 
     def about(self, source: Source) -> dict:
         """What people told of a demonstration: of its websites, the first's first, and of itself."""
-        told: dict = {}
+        labels: dict = {}
         for site in reversed(websites(source)):
-            told |= self.websites.get(site, {})
-        return told | self.demonstrations.get(source.id, {})
+            labels |= self.websites.get(site, {})
+        return labels | self.demonstrations.get(source.id, {})
 
     def facts(self, source: Source) -> Facts:
         """What the rule looks at in a demonstration; dropped turns count too, so that no edit moves it."""
@@ -136,11 +136,11 @@ class Rule:
 
 def read_rule(path: Path) -> Rule:
     """The rule in a JSON file; raises InputError naming the file and the field that is wrong."""
-    told = read_json(path, RuleSchema())
-    if told["valid"] + told["test_iid"] > 1:
+    content = read_json(path, RuleSchema())
+    if content["valid"] + content["test_iid"] > 1:
         raise InputError(f"{path}: field valid: valid and test_iid together are more than 1")
-    return Rule(told["seed"], told["valid"], told["test_iid"], {split: told[split] for split in HELD_OUT},
-                told["websites"], told["demonstrations"])
+    return Rule(content["seed"], content["valid"], content["test_iid"], {split: content[split] for split in HELD_OUT},
+                content["websites"], content["demonstrations"])
 
 
 def websites(source: Source) -> list[str]:

@@ -116,13 +116,13 @@ class States:
             if name is None or name in seen:
                 continue
             try:
-                told = self._prepared.get(_read_findings, partial(self._look_through, name), "findings", name)
+                here = self._prepared.get(_read_findings, partial(self._look_through, name), "findings", name)
             except InputError:
                 if turn.get("dropped"):
                     continue
                 raise
             seen.add(name)
-            found |= dict.fromkeys(told)
+            found |= dict.fromkeys(here)
         return list(found)
 
     def _look_through(self, name: str) -> bytes:
@@ -143,11 +143,11 @@ class States:
 
     def _read_page(self, written: bytes) -> Page:
         start = written.index(b"\n") + 1
-        told = json.loads(written[:start])
-        renamed = {(tuple(frame), uid): name for frame, uid, name in told["renamed"]}
-        content = start + told["listed"]
+        header = json.loads(written[:start])
+        renamed = {(tuple(frame), uid): name for frame, uid, name in header["renamed"]}
+        content = start + header["listed"]
         return Page(written[content:], self._uid_attribute, renamed, written[start:content],
-                    showing=tuple(told["showing"]))
+                    showing=tuple(header["showing"]))
 
     def _make_boxes(self, state: dict) -> bytes:
         page = self.page(state)

@@ -13,7 +13,7 @@ from schemas import UID_ATTRIBUTE
 from schemas.chromium import find_chromium, sandbox_arguments
 
 from .rendering import Resources, render
-from .restoring_scroll import STANDS
+from .restoring_scroll import PAGE_READY
 
 # What only says how the browser came to it.
 _LEFT_OUT = {"focusable", "url", "hiddenRoot", "actions"}
@@ -44,7 +44,7 @@ def tree(page: Page, recording: Recording, state: dict, resources: Resources) ->
     """
     page.set_viewport_size({name: max(1, int(state["viewport"][name])) for name in ("width", "height")})
     page.set_content(render(recording, state, resources), wait_until="load")
-    page.evaluate(STANDS)
+    page.evaluate(PAGE_READY)
     session = page.context.new_cdp_session(page)
     uids = dict(_uids(session.send("DOM.getDocument", {"depth": -1, "pierce": True})["root"]))
     trees: list[tuple[int | None, list[dict]]] = []
@@ -77,7 +77,7 @@ def _told(trees: list[tuple[int | None, list[dict]]], uids: dict[int, str]) -> l
     """The frames' trees (each with the backend id of its frame element) as one, as it is kept: numbered anew, ignored
     nodes left out and what is in them lifted."""
     inner = {owner: nodes for owner, nodes in trees if owner is not None}
-    told: list[dict] = []
+    nodes: list[dict] = []
 
     def tell_tree(nodes: list[dict], parent: int | None) -> None:
         by_id = {node["nodeId"]: node for node in nodes}
@@ -85,14 +85,14 @@ def _told(trees: list[tuple[int | None, list[dict]]], uids: dict[int, str]) -> l
         while waiting:
             node, parent = waiting.pop()
             if not node["ignored"]:
-                told.append({"id": len(told) + 1, "parent": parent} | _facts(node, uids))
-                parent = told[-1]["id"]
+                nodes.append({"id": len(nodes) + 1, "parent": parent} | _facts(node, uids))
+                parent = nodes[-1]["id"]
             if node.get("backendDOMNodeId") in inner:
                 tell_tree(inner[node["backendDOMNodeId"]], parent)
             waiting += [(by_id[child], parent) for child in reversed(node.get("childIds", [])) if child in by_id]
 
     tell_tree(trees[0][1], None)
-    return told
+    return nodes
 
 
 def _facts(node: dict, uids: dict[int, str]) -> dict:

@@ -4,7 +4,7 @@ Works on the tokens of our own serialisation (docs/format.md), which is regular 
 text but style sheets, and every attribute value stands in double quotes. So the page is shown as it was captured, and
 not as another parser would mend it. A text that is not regular was not written by us: it is first read and written
 again by lxml. Scripts, and what would reach the network or leave the frame, are taken out; whoever shows the page
-forbids them besides. One script is put in, ours: see `as_left`.
+forbids them besides. One script is put in, ours: see `restoring_scroll`.
 """
 
 import base64

@@ -32,7 +32,7 @@ SCRIPT = """{
 }"""
 CSP_SOURCE = f"'sha256-{base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()}'"
 # Source of a function that resolves when a loaded page and its frames stand as they stood.
-STANDS = """() => Promise.all((function all(scope) {
+PAGE_READY = """() => Promise.all((function all(scope) {
   return [scope.document.fonts.ready, ...Array.from(scope.frames, all).flat()];
 })(window))"""
 

@@ -6,7 +6,7 @@ from lxml import etree
 
 from recorder import Recording
 from schemas import UID_ATTRIBUTE, InputError
-from schemas.files import check
+from schemas.files import validated
 from schemas.parts import TableRowSchema
 
 from .dom import Element, parse
@@ -24,7 +24,7 @@ def candidates(recording: Recording, state: dict) -> list[dict]:
     except (ValueError, RecursionError):
         raise InputError(f"element table {state['elements']}: not JSON") from None
     schema = TableRowSchema()
-    rows = [check(row, schema, f"element table {state['elements']}") for row in rows]
+    rows = [validated(row, schema, f"element table {state['elements']}") for row in rows]
     return [row for row in rows if row["visible"] and row["bbox"]["width"] and row["bbox"]["height"]]
 
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable
 
 from schemas import EditSchema, InputError
 from schemas.demonstration import BrowserTurnSchema, ChatTurnSchema
-from schemas.files import check
+from schemas.files import validated
 
 
-def fold(turns: list[dict], edits: Iterable[dict]) -> list[dict]:
+def apply_edits(turns: list[dict], edits: Iterable[dict]) -> list[dict]:
     """Turns after the edits; the input is left as it is. Raises InputError naming the edit that does not fit."""
     current = [dict(turn) for turn in turns]
     for number, edit in standing(edits):
@@ -21,11 +21,11 @@ def fold(turns: list[dict], edits: Iterable[dict]) -> list[dict]:
 
 def append(turns: list[dict], edits: list[dict], edit: dict) -> list[dict]:
     """The log with one more edit, checked against the turns. Raises InputError when it does not fit."""
-    edit = check(edit, EditSchema(), "edit")
+    edit = validated(edit, EditSchema(), "edit")
     done, undone = undo_depths(edits)
     if (edit["op"] == "undo" and not done) or (edit["op"] == "redo" and not undone):
         raise InputError(f"edit: nothing to {edit['op']}")
-    fold(turns, [*edits, edit])
+    apply_edits(turns, [*edits, edit])
     return [*edits, edit]
 
 
@@ -67,7 +67,7 @@ def _apply(turns: list[dict], edit: dict, where: str) -> list[dict]:
         return _split(turns, index, edit, where)
     changed = _CHANGES[edit["op"]](turns[index], edit)
     if edit["op"] not in ("drop", "restore", "settle"):
-        changed = check(changed, _SCHEMAS[changed["type"]], where)
+        changed = validated(changed, _SCHEMAS[changed["type"]], where)
     return [*turns[:index], changed, *turns[index + 1:]]
 
 
@@ -112,7 +112,7 @@ def _split(turns: list[dict], index: int, edit: dict, where: str) -> list[dict]:
         raise InputError(f"{where}: field added: must be typing with some of the events of the turn that is split")
     if any(each["id"] == added["id"] for each in turns):
         raise InputError(f"{where}: field added: there is a turn {added['id']!r} already")
-    first = check(turn | {"arguments": edit["arguments"], "events": [e for e in turn["events"] if e not in later]},
+    first = validated(turn | {"arguments": edit["arguments"], "events": [e for e in turn["events"] if e not in later]},
                   _SCHEMAS["browser"], where)
     return [*turns[:index], first, dict(added), *turns[index + 1:]]
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
-from recorder.building.tab_observer import Sink
+from recorder.building.tab_observer import TabObserver
 
 _KINDS = {"Stylesheet", "Image", "Font"}
 _MAX_BYTES = 20_000_000
@@ -26,7 +26,7 @@ async def in_use(sessions: Iterable[CDPSession]) -> set[str]:
     return found
 
 
-def listeners(session: CDPSession, sink: Sink, spawn: Callable[[Coroutine], None]) -> dict[str, Callable]:
+def listeners(session: CDPSession, observer: TabObserver, spawn: Callable[[Coroutine], None]) -> dict[str, Callable]:
     """CDP handlers that hand each finished resource of one session to the sink.
 
     What the browser takes from its cache is not asked for again when it was kept as it came there: the pages of a site
@@ -47,10 +47,10 @@ def listeners(session: CDPSession, sink: Sink, spawn: Callable[[Coroutine], None
         epoch, origin = started.pop(request, (0.0, ""))
         place = origin, response["url"]
         if request not in from_memory and not response.get("fromDiskCache"):
-            sink.cached.discard(place)
+            observer.cached.discard(place)
         from_memory.discard(request)
         wanted = event["type"] in _KINDS and response["url"].startswith(("http:", "https:"))
-        if wanted and place not in sink.cached:
+        if wanted and place not in observer.cached:
             waiting[request] = (place, response["mimeType"], epoch)
 
     def failed(event: dict) -> None:
@@ -66,8 +66,8 @@ def listeners(session: CDPSession, sink: Sink, spawn: Callable[[Coroutine], None
         answer = await session.send("Network.getResponseBody", {"requestId": request})
         body = answer["body"]
         content = base64.b64decode(body) if answer["base64Encoded"] else body.encode()
-        if sink.on_resource(place[1], content_type, epoch, content):
-            sink.cached.add(place)
+        if observer.on_resource(place[1], content_type, epoch, content):
+            observer.cached.add(place)
 
     return {"Network.requestWillBeSent": sent, "Network.requestServedFromCache": served_from_cache,
             "Network.responseReceived": received, "Network.loadingFinished": finished, "Network.loadingFailed": failed}

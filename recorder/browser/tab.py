@@ -1,6 +1,6 @@
 """One tab under recording: arms its frames over CDP, collects its frames' messages, pictures and navigations.
 
-Knows the browser's protocol and nothing of files: what it learns it hands to its `sink`.
+Knows the browser's protocol and nothing of files: what it learns it hands to its `observer`.
 """
 
 import asyncio
@@ -15,9 +15,9 @@ from secrets import token_hex
 from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
-from recorder.building.tab_observer import Sink
+from recorder.building.tab_observer import TabObserver
 from recorder.building.tab_state import TabState
-from recorder.media.painted_frames import Frame as Painted
+from recorder.media.painted_frames import PaintedFrame
 from recorder.privacy.har import Exchange
 
 from . import closed_roots, network, resources
@@ -41,10 +41,10 @@ class Extras:
 class Tab(TabState):
     """One page of the browser."""
 
-    def __init__(self, number: int, page: Page, sink: Sink, extras: Extras):
-        super().__init__(number, page.url, sink.on_frame)
+    def __init__(self, number: int, page: Page, observer: TabObserver, extras: Extras):
+        super().__init__(number, page.url, observer.on_frame)
         self.page = page
-        self._sink = sink
+        self._observer = observer
         self._extras = extras
         self._token = token_hex(4)
         self._sessions: list[CDPSession] = []
@@ -59,7 +59,7 @@ class Tab(TabState):
     async def arm(self) -> None:
         """Begin to listen: this document and all later ones, in every frame; raises PlaywrightError when closed."""
         session = await self.page.context.new_cdp_session(self.page)
-        self._navigations = Navigations(session, lambda: self._sink.now)
+        self._navigations = Navigations(session, lambda: self._observer.now)
         self._screencast = Screencast(session, self._on_screencast, self._spawn)
         await self._arm_session(session)
         for name, handler in {
@@ -118,7 +118,7 @@ class Tab(TabState):
         session.on("Runtime.executionContextCreated", lambda event: _note_world(event["context"], worlds))
         session.on("Runtime.executionContextDestroyed", lambda event: worlds.discard(event["executionContextId"]))
         session.on("Runtime.executionContextsCleared", lambda _: worlds.clear())
-        for event, handler in resources.listeners(session, self._sink, self._spawn).items():
+        for event, handler in resources.listeners(session, self._observer, self._spawn).items():
             session.on(event, handler)
         if self._extras.har:
             handlers = network.listeners(session, self.number, self._on_exchange, self._spawn)
@@ -171,20 +171,20 @@ class Tab(TabState):
         message = json.loads(event["payload"])
         self._last_heard = time.monotonic()
         if message["type"] == "error":
-            self._sink.on_problem(f"tab {self.number}: the capture script failed: {message['message'][:500]}")
+            self._observer.on_problem(f"tab {self.number}: the capture script failed: {message['message'][:500]}")
         elif message["type"] == "ahead":
-            self.tell_ahead(message["island"], message["chunks"], message["rows"])
-        elif message["type"] == "suspects":
+            self.tell_ahead(message["frame_group"], message["chunks"], message["rows"])
+        elif message["type"] == "closedRootCandidates":
             self._spawn(closed_roots.find(session, event["executionContextId"]))
         elif message["type"] == "secret":
-            self._sink.on_secret(message["field"], message["value"])
+            self._observer.on_secret(message["field"], message["value"])
         else:
-            self._sink.on_message(self, message)
+            self._observer.on_message(self, message)
 
     def _on_screencast(self, image: bytes, metadata: dict) -> None:
         self._see_whole(metadata)
-        at = self._sink.seconds(metadata["timestamp"], f"frames of tab {self.number}", _LATE_FRAME)
-        self.paint(Painted(image, at))
+        at = self._observer.seconds(metadata["timestamp"], f"frames of tab {self.number}", _LATE_FRAME)
+        self.paint(PaintedFrame(image, at))
 
     def _see_whole(self, shown: dict) -> None:
         """An emulated viewport may be larger than its window, of which alone there are frames: then the window grows.
@@ -224,11 +224,11 @@ class Tab(TabState):
         if transition is None:
             self._spawn(self._went_through_history(before, url, epoch))
         elif url != "about:blank":
-            self._sink.on_browser_event(self, "navigate", epoch, {"url": url, "transition": transition}, before)
+            self._observer.on_browser_event(self, "navigate", epoch, {"url": url, "transition": transition}, before)
 
     async def _went_through_history(self, before: str, url: str, epoch: float) -> None:
         transition = await self._navigations.direction(before)
-        self._sink.on_browser_event(self, "navigate", epoch, {"url": url, "transition": transition}, before)
+        self._observer.on_browser_event(self, "navigate", epoch, {"url": url, "transition": transition}, before)
 
     def _on_dialog(self, event: dict) -> None:
         self._dialog = {"kind": event["type"], "message": event["message"]}
@@ -237,10 +237,10 @@ class Tab(TabState):
         data = self._dialog | {"accepted": event["result"]}
         if data["kind"] == "prompt" and event["result"]:
             data["text"] = event.get("userInput", "")
-        self._sink.on_browser_event(self, "dialog", self._sink.now, data)
+        self._observer.on_browser_event(self, "dialog", self._observer.now, data)
 
     def _on_exchange(self, exchange: Exchange) -> None:
-        self._sink.on_exchange(self, exchange)
+        self._observer.on_exchange(self, exchange)
 
     def _on_loaded(self, _event: dict) -> None:
         self._loads += 1
@@ -255,12 +255,12 @@ class Tab(TabState):
             await asyncio.sleep(wait)
             wait = self._last_heard + _ARCHIVE_AFTER - time.monotonic()
         if load == self._loads:
-            epoch = self._sink.now
+            epoch = self._observer.now
             answer = await self._sessions[0].send("Page.captureSnapshot", {"format": "mhtml"})
-            self._sink.on_page_archive(self, epoch, answer["data"].encode())
+            self._observer.on_page_archive(self, epoch, answer["data"].encode())
 
     def _on_download(self, event: dict) -> None:
-        self._sink.on_browser_event(self, "download", self._sink.now,
+        self._observer.on_browser_event(self, "download", self._observer.now,
                                     {"url": event["url"], "files": [event["suggestedFilename"]]})
 
 

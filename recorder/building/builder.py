@@ -8,42 +8,42 @@ import re
 import secrets
 from collections.abc import Callable
 from datetime import datetime
-from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 
-from recorder.media.painted_frames import Frame, bitmap
+from recorder.media.painted_frames import PaintedFrame
 from recorder.media.video import Video, VideoWriter
 from recorder.privacy.har import Exchange
 from recorder.privacy.har_file import HarFile, HeldExchanges
-from recorder.privacy.mhtml import without_secrets
 from recorder.privacy.secret_values import Secrets
 from recorder.writer import RecordingWriter
 from schemas import ChatLineSchema, DemotapeError, InputError
-from schemas.files import check, dump_line
+from schemas.files import validated
 from schemas.recording import FORMAT, VERSION
 
-from .frame_merging import merge, place_point, place_target
+from .event_writer import EventWriter
+from .frame_merging import place_point, place_target
 from .live_list import LiveList
-from .pauses import Gaps
-from .pending_screenshots import Awaiting
-from .recording_clock import LATE, Clock
+from .pauses import Pauses
+from .pending_screenshots import PendingScreenshots
+from .recording_clock import LATE, RecordingClock
 from .tab_state import TabState
-from .writer_thread import Pen
+from .writer_thread import WriterThread
 
-_PICTURES = 4  # frames of which it is remembered how they were kept
 _STILL = 0.25  # seconds without a new frame after which a page does not paint
 
 
-class Keeper:
+class RecordingBuilder:
     """One recording being written. `directory`: its new folder; `clock`: makes the recording's clock at its start.
 
     `still`: seconds without a new frame after which a page does not paint; 0 where all frames are known beforehand.
-    Raises InputError when the folder holds something.
+    `switching`: whether an action in a tab tells that the person has turned to it. `on_failure` is called once, in the
+    writer's thread, when nothing more can be written. Raises InputError when the folder holds something.
     """
 
     def __init__(self, directory: Path | str, task: str = "", options: dict | None = None,
-                 clock: Callable[[], Clock] = Clock, still: float = _STILL):
+                 clock: Callable[[], RecordingClock] = RecordingClock, still: float = _STILL, switching: bool = True,
+                 on_failure: Callable[[], None] = lambda: None):
         self.directory = Path(directory)
         self.tabs: list[TabState] = []
         self.problems: list[str] = []
@@ -53,15 +53,17 @@ class Keeper:
         self._options = options or {}
         self._make_clock = clock
         self._still = still
+        self._switching = switching
+        self._tell_failure = on_failure
+        self.cached: set[tuple[str, str]] = set()
         self._seq = 0
         self._seqs: dict[str, int] = {}
-        self._awaiting = Awaiting(self._note_frame)
+        self._pending = PendingScreenshots(self._note_frame)
         self._current: TabState | None = None
-        self._pen = Pen(self._on_failure)
-        self._screenshot = lru_cache(_PICTURES)(self._keep_screenshot)  # one frame may serve several events
+        self._writer_thread = WriterThread(self._on_failure)
         self._resources: set[tuple[str, int]] = set()
         self._running = False
-        self._gaps = Gaps()
+        self._pauses = Pauses()
         self._lines = LiveList()
         self._loaded_in_pause: dict[str, tuple[str, bytes]] = {}
         self._secrets = Secrets()
@@ -79,6 +81,7 @@ class Keeper:
             "format": FORMAT, "version": VERSION, "id": name or _id_from(self.directory), "task": self._task,
             "started_at": datetime.fromtimestamp(self._clock.start).astimezone(), "user_agent": "", "browser": browser,
             "viewport": None, "options": self._options})
+        self._event_writer = EventWriter(self._writer, self._secrets)
         self._video = video(self._writer.layout.video)
         if self._options.get("har"):
             self._har = HarFile(self._writer.layout.har, browser, version("demotape"))
@@ -86,7 +89,8 @@ class Keeper:
 
     def note_browser(self, user_agent: str, browser: str, viewport: dict | None) -> None:
         """Write down which browser it is."""
-        self._pen.submit(lambda: self._writer.update(user_agent=user_agent, browser=browser, viewport=viewport))
+        facts = {"user_agent": user_agent, "browser": browser, "viewport": viewport}
+        self._writer_thread.submit(lambda: self._writer.update(**facts))
 
     def seconds(self, epoch: float, source: str | None = None, late: float = LATE) -> float:
         """Wall clock in seconds to seconds of this recording (see `Clock.seconds`)."""
@@ -100,7 +104,12 @@ class Keeper:
     @property
     def paused(self) -> bool:
         """Whether nothing is being kept at the moment."""
-        return self._gaps.open
+        return self._pauses.open
+
+    @property
+    def last_event(self) -> int:
+        """Number of the last event so far."""
+        return self._seq
 
     @property
     def elapsed(self) -> float:
@@ -110,7 +119,7 @@ class Keeper:
     def pause(self) -> None:
         """Keep nothing from now on until `resume`: no event, no frame, no resource, no utterance."""
         if self._running and not self.paused:
-            self._gaps.begin(self._note("pause", {}))
+            self._pauses.begin(self._note("pause", {}))
             self._tell({"type": "state", "paused": True, "elapsed": self.elapsed})
 
     def resume(self) -> None:
@@ -118,9 +127,9 @@ class Keeper:
         if not (self._running and self.paused):
             return
         now = self._note("resume", {})
-        self._gaps.end(now)
+        self._pauses.end(now)
         for tab in self.tabs:
-            if (shown := tab.ring.newest_until(now)) and self._gaps.hold(shown.time):
+            if (shown := tab.ring.newest_until(now)) and self._pauses.hold(shown.time):
                 self.on_frame(tab, shown)
         self._tell({"type": "state", "paused": False, "elapsed": now})
 
@@ -137,10 +146,10 @@ class Keeper:
         if self.paused:
             raise InputError("chat: the recording is paused; go on first")
         line = {"time": self.elapsed, "speaker": speaker, "utterance": self._secrets.in_text(utterance.strip())}
-        check(line, ChatLineSchema(), "chat")
+        validated(line, ChatLineSchema(), "chat")
         if not line["utterance"]:
             raise InputError("chat: nothing was said")
-        self._pen.submit(lambda: self._writer.chat(line))
+        self._writer_thread.submit(lambda: self._writer.chat(line))
         self._tell({"type": "chat", **line})
 
     def undo_last(self) -> int | None:
@@ -179,43 +188,39 @@ class Keeper:
         if snapshot:
             tab.take(path, snapshot)
         if message["type"] == "snapshot":
-            return  # no event: what one of several islands shows now that it has come to rest
-        if self._gaps.leave_out(message, at):
+            return  # no event: what one of several frame groups shows now that it has come to rest
+        if self._pauses.leave_out(message, at):
             return
-        self.on_act(tab, at)
+        if self._switching and self._current is not tab:
+            self._switch_to(tab, at)
         seq = self._write({
             "time": at, "type": message["type"], "tab": tab.number, "gesture": self._seqs.get(message["gesture"]),
-            "target": place_target(message["target"], path, tab.islands),
-            "data": place_point(message["data"], path, tab.islands),
-        }, tab if snapshot else None, with_dom=() in tab.islands)
+            "target": place_target(message["target"], path, tab.frame_groups),
+            "data": place_point(message["data"], path, tab.frame_groups),
+        }, tab if snapshot else None, with_dom=() in tab.frame_groups)
         self._seqs[message["id"]] = seq
-
-    def on_act(self, tab: TabState, at: float) -> None:
-        """Something was done in a tab: whoever acts in it sees it."""
-        if self._current is not tab:
-            self._switch_to(tab, at)
 
     def on_browser_event(self, tab: TabState, kind: str, epoch: float, data: dict, url: str | None = None) -> None:
         """Something that the browser reports: a navigation, a tab, a dialog, a download; `url` is where it happened."""
-        if self._running and not self._gaps.hold(self.seconds(epoch)):
+        if self._running and not self._pauses.hold(self.seconds(epoch)):
             self._write({"time": self.seconds(epoch), "type": kind, "tab": tab.number, "gesture": None,
                          "target": None, "data": data}, tab, with_dom=False, url=url)
 
-    def on_frame(self, tab: TabState, frame: Frame) -> None:
+    def on_frame(self, tab: TabState, frame: PaintedFrame) -> None:
         """A painted frame: goes to the video when its tab is shown, and may better an event's screenshot."""
         if not self._running:
             return
-        frame = self._gaps.seen(frame)
-        if (tab is self._current or self._current is None) and not self._gaps.hold(frame.time):
+        frame = self._pauses.seen(frame)
+        if (tab is self._current or self._current is None) and not self._pauses.hold(frame.time):
             self._video.add(frame)
-        self._awaiting.see(tab, frame)
+        self._pending.see(tab, frame)
 
     def on_resource(self, url: str, content_type: str, epoch: float, content: bytes) -> bool:
         """A style sheet, image or font; kept once per address and content. Returns whether it is kept by now."""
         key = (url, hash(content))
         if not self._running or key in self._resources:
             return self._running
-        if self._gaps.hold(self.seconds(epoch)):
+        if self._pauses.hold(self.seconds(epoch)):
             self._loaded_in_pause[url] = (content_type, content)
             return False
         self._resources.add(key)
@@ -225,7 +230,7 @@ class Keeper:
             self._writer.resource({"url": self._secrets.in_text(url), "content_type": content_type, "time": at,
                                    "blob": self._writer.blob(content)})
 
-        self._pen.submit(write)
+        self._writer_thread.submit(write)
         return True
 
     def on_secret(self, field: str, value: str) -> None:
@@ -234,7 +239,7 @@ class Keeper:
 
     def on_exchange(self, tab: TabState, exchange: Exchange) -> None:
         """A request that has ended, for the HAR."""
-        if self._har and self._running and not self._gaps.hold(self.seconds(exchange.start)):
+        if self._har and self._running and not self._pauses.hold(self.seconds(exchange.start)):
             self._exchanges.add(exchange)
 
     def release_exchanges(self) -> None:
@@ -242,21 +247,16 @@ class Keeper:
         self._exchanges.release()
 
     def _write_exchange(self, entry: Callable[[], dict]) -> None:
-        self._pen.submit(lambda: self._har.append(entry()))
+        self._writer_thread.submit(lambda: self._har.append(entry()))
 
     def on_page_archive(self, tab: TabState, epoch: float, mhtml: bytes) -> None:
         """A page as MHTML."""
         at, url = self.seconds(epoch), tab.facts["url"]
-        if not self._running or self._gaps.hold(at):
+        if not self._running or self._pauses.hold(at):
             return
         self._seq += 1
 
-        def write() -> None:
-            blob = self._writer.blob(without_secrets(mhtml, self._secrets), like="mhtml")
-            self._writer.event({"time": at, "type": "mhtml", "tab": tab.number, "gesture": None, "target": None,
-                                "state": None, "data": {"blob": blob, "url": self._secrets.in_address(url)}})
-
-        self._pen.submit(write)
+        self._writer_thread.submit(lambda: self._event_writer.page_archive(at, tab.number, url, mhtml))
 
     def on_problem(self, message: str) -> None:
         """Something that went wrong without ending the recording."""
@@ -302,66 +302,52 @@ class Keeper:
             self._tell({"type": "line", **line})
         frame = of.ring.newest_until(event["time"]) if of else None
         # While the page paints, a better frame may be on its way: then the screenshot follows in a line of its own.
-        written = frame if frame and self._gaps.seen(frame).time <= event["time"] - self._still else None
-        seen = written and self._gaps.seen(written)
-        islands = dict(of.islands) if of and with_dom else None
+        written = frame if frame and self._pauses.seen(frame).time <= event["time"] - self._still else None
+        seen = written and self._pauses.seen(written)
+        frame_groups = dict(of.frame_groups) if of and with_dom else None
         state = _state(of, url) if of else None
-        self._pen.submit(lambda: self._write_now(event, state, islands, seen))
+        self._writer_thread.submit(lambda: self._event_writer.write(event, state, frame_groups, seen))
         if of:
-            self._awaiting.add(seq, of, event["time"], frame, written)
-        self._awaiting.expire(self.elapsed)
+            self._pending.add(seq, of, event["time"], frame, written)
+        self._pending.expire(self.elapsed)
         return seq
 
-    def _write_now(self, event: dict, state: dict | None, islands: dict | None, frame: Frame | None) -> None:
-        if state:
-            if islands:
-                document, rows = merge(islands)
-                document = self._secrets.in_markup(document)
-                state["dom"] = self._writer.blob(document.encode("utf-8", "surrogatepass"), like="dom")
-                state["elements"] = self._writer.blob(dump_line(self._secrets.in_event(rows)), like="elements")
-            if frame:
-                state |= {"screenshot": self._screenshot(frame.image),
-                          "screenshot_time": frame.time}
-            if frame and frame.stale:
-                state["stale"] = True
-        for name in ("target", "data"):
-            event[name] = self._secrets.in_event(event[name])
-        if state:
-            state |= {name: self._secrets.in_event(state[name]) for name in ("url", "title")}
-        self._writer.event(event | {"state": state})
-
-    def _keep_screenshot(self, image: bytes) -> str:
-        return self._writer.blob(bitmap(image), like="screenshot")
-
-    def _note_frame(self, event: int, tab: TabState, frame: Frame) -> None:
+    def _note_frame(self, event: int, tab: TabState, frame: PaintedFrame) -> None:
         """Write a better screenshot of an event in a line of its own."""
         self._seq += 1
-        frame = self._gaps.seen(frame)
+        frame = self._pauses.seen(frame)
 
-        def write() -> None:
-            picture = self._screenshot(frame.image)
-            self._writer.event({"time": frame.time, "type": "screenshot", "tab": tab.number, "gesture": None,
-                                "target": None, "state": None,
-                                "data": {"event": event, "screenshot": picture, "screenshot_time": frame.time}})
-
-        self._pen.submit(write)
+        self._writer_thread.submit(lambda: self._event_writer.better_screenshot(event, tab.number, frame))
 
     def _on_failure(self, error: Exception) -> None:
         """Called once, by the writer's thread, when nothing more can be written."""
         self.failed, self._running = error, False
+        self._tell_failure()
 
     def drain(self) -> None:
         """Wait until all that was handed over is written."""
-        self._pen.drain()
+        self._writer_thread.drain()
 
     @property
     def settled(self) -> bool:
         """Whether no event waits for a better screenshot."""
-        return self._awaiting.expire(self.elapsed)
+        return self._pending.expire(self.elapsed)
 
     def settle(self) -> None:
         """No more frames will come: every event keeps the best screenshot that came."""
-        self._awaiting.settle()
+        self._pending.settle()
+
+    def stop(self) -> None:
+        """Take in nothing any more; what waits is still written by `finish`."""
+        self._running = False
+
+    def abandon(self) -> None:
+        """Close what is open without ending the recording; nothing when it has ended."""
+        self._writer_thread.close()
+        if self._running:
+            self._running = False
+            self._video.close()
+            self._writer.abandon()
 
     def finish(self, ended_at: float, *, cut_off: bool = False) -> None:
         """Write what waits and close the files; `ended_at`: wall clock in seconds.
@@ -370,7 +356,7 @@ class Keeper:
         """
         self._running = False
         self._exchanges.release(all_=True)
-        self._pen.close()
+        self._writer_thread.close()
         if self._har:
             self._har.close()
         self._video.close()

@@ -1,7 +1,8 @@
-"""Joins the islands of a page (frames that cannot reach each other copy themselves) into one state. Pure functions.
+"""Joins the frame groups of a page into one state. Pure functions.
 
-An island says where it hangs by `path`: frame indices from the top document down. The island above it lists its
-frames of other islands with that index, the uid of the frame element and its content box.
+A frame group is a set of frames of one origin, which can reach each other's documents and are copied in one walk. Each
+has a `path`: frame indices from the top document down. The frame group above it lists its frames of other groups with
+that index, the uid of the frame element and its content box.
 """
 
 import html
@@ -18,7 +19,7 @@ _PLAIN = re.compile(f"\x03({_RUN}(?:,{_RUN})*)\x03([^\x03]*)\x03")
 _TAG = re.compile(r"(<[a-zA-Z][^\s/>]*)")
 
 
-def numbered(text: str, island: str) -> str:
+def numbered(text: str, frame_group: str) -> str:
     """A chunk's text with the uids of its plain texts put in.
 
     A plain text stands between U+0003, behind the numbers of its elements in document order: "first+count,…". Raises
@@ -30,31 +31,31 @@ def numbered(text: str, island: str) -> str:
         if sum(count for _, count in runs) != len(parts) // 2:
             raise InputError("there are not as many uids as elements")
         numbers = chain.from_iterable(range(first, first + count) for first, count in runs)
-        parts[1::2] = [f'{tag} {UID_ATTRIBUTE}="{island}-{number}"'
+        parts[1::2] = [f'{tag} {UID_ATTRIBUTE}="{frame_group}-{number}"'
                        for tag, number in zip(parts[1::2], numbers, strict=True)]
         return "".join(parts)
 
     return _PLAIN.sub(put_in, text) if "\x03" in text else text
 
 
-class Chunks(dict[int, str]):
-    """An island's chunks by number, with their uids: put in when a chunk is first asked for, not when it comes.
+class SnapshotChunks(dict[int, str]):
+    """A frame group's chunks by number, with their uids: put in when a chunk is first asked for, not when it comes.
 
     Raises KeyError for one that did not come, and what `numbered` raises.
     """
 
-    def __init__(self, island: str):
+    def __init__(self, frame_group: str):
         super().__init__()
-        self._island = island
+        self._frame_group = frame_group
         self._told: dict[int, str] = {}
 
     def tell(self, chunks: Iterable[tuple[int, str]]) -> None:
         """Take in chunks as they come."""
         self._told.update(chunks)
 
-    def without(self, numbers: Iterable[int]) -> "Chunks":
+    def without(self, numbers: Iterable[int]) -> "SnapshotChunks":
         """The others. Who still has to put a document together from these ones keeps them as they are."""
-        rest = Chunks(self._island)
+        rest = SnapshotChunks(self._frame_group)
         rest._told = self._told.copy()  # first: in another thread, one may be put in meanwhile
         rest.update(self)
         for number in numbers:
@@ -63,13 +64,13 @@ class Chunks(dict[int, str]):
         return rest
 
     def __missing__(self, number: int) -> str:
-        text = self[number] = numbered(self._told[number], self._island)
+        text = self[number] = numbered(self._told[number], self._frame_group)
         del self._told[number]
         return text
 
 
 def assemble(chunks: Mapping[int, str], number: int) -> str:
-    """Text of an island's document: the numbered chunk with the chunks that it marks put in.
+    """Text of a frame group's document: the numbered chunk with the chunks that it marks put in.
 
     A chunk between U+0001 is put in as it is, one between U+0002 (a frame's document) as the text of an attribute.
     """
@@ -80,12 +81,12 @@ def assemble(chunks: Mapping[int, str], number: int) -> str:
     return _MARK.sub(put_in, chunks[number])
 
 
-def merge(islands: dict[Path, dict]) -> tuple[str, list[dict]]:
-    """DOM as HTML and element table of the whole page, from its islands by path; the top one is at ()."""
-    top = islands[()]
+def merge(frame_groups: dict[Path, dict]) -> tuple[str, list[dict]]:
+    """DOM as HTML and element table of the whole page, from its frame groups by path; the top one is at ()."""
+    top = frame_groups[()]
     document, rows = assemble(top["chunks"], top["root"]), list(top["rows"])
     for frame in top["frames"]:
-        inner = _below(islands, frame["index"])
+        inner = _below(frame_groups, frame["index"])
         if inner:
             inner_html, inner_rows = merge(inner)
             document = _insert(document, frame["uid"], inner_html)
@@ -93,43 +94,43 @@ def merge(islands: dict[Path, dict]) -> tuple[str, list[dict]]:
     return document, rows
 
 
-def place_target(target: dict | None, path: Path, islands: dict[Path, dict]) -> dict | None:
-    """A target of the island at `path`, with frame path and box as seen from the top document."""
+def place_target(target: dict | None, path: Path, frame_groups: dict[Path, dict]) -> dict | None:
+    """A target of the frame group at `path`, with frame path and box as seen from the top document."""
     for depth in range(len(path) - 1, -1, -1):
-        frame = frame_of(path[:depth + 1], islands)
+        frame = frame_of(path[:depth + 1], frame_groups)
         if target and frame:
             target = _placed(target, frame)
     return target
 
 
-def place_point(data: dict, path: Path, islands: dict[Path, dict]) -> dict:
-    """Pointer coordinates of the island at `path` as seen from the top document."""
+def place_point(data: dict, path: Path, frame_groups: dict[Path, dict]) -> dict:
+    """Pointer coordinates of the frame group at `path` as seen from the top document."""
     if "x" not in data:
         return data
     x, y = data["x"], data["y"]
     for depth in range(len(path) - 1, -1, -1):
-        if frame := frame_of(path[:depth + 1], islands):
+        if frame := frame_of(path[:depth + 1], frame_groups):
             x, y = x * frame["scaleX"] + frame["x"], y * frame["scaleY"] + frame["y"]
     return data | {"x": x, "y": y}
 
 
-def secret_boxes(islands: dict[Path, dict]) -> list[dict]:
+def secret_boxes(frame_groups: dict[Path, dict]) -> list[dict]:
     """Boxes of all secret fields in sight, as seen from the top document."""
-    return [place_target({"bbox": box, "frame": []}, path, islands)["bbox"]
-            for path, island in islands.items() for box in island["secrets"]]
+    return [place_target({"bbox": box, "frame": []}, path, frame_groups)["bbox"]
+            for path, frame_group in frame_groups.items() for box in frame_group["secrets"]]
 
 
-def frame_of(path: Path, islands: dict[Path, dict]) -> dict | None:
-    """The frame entry, in the island above, through which the island at `path` is seen."""
+def frame_of(path: Path, frame_groups: dict[Path, dict]) -> dict | None:
+    """The frame entry, in the frame group above, through which the frame group at `path` is seen."""
     for depth in range(len(path) - 1, -1, -1):
-        above = islands.get(path[:depth])
+        above = frame_groups.get(path[:depth])
         if above:
             return next((frame for frame in above["frames"] if frame["index"] == path[-1]), None)
     return None
 
 
-def _below(islands: dict[Path, dict], index: int) -> dict[Path, dict]:
-    inner = {path[1:]: island for path, island in islands.items() if path and path[0] == index}
+def _below(frame_groups: dict[Path, dict], index: int) -> dict[Path, dict]:
+    inner = {path[1:]: frame_group for path, frame_group in frame_groups.items() if path and path[0] == index}
     return inner if () in inner else {}
 
 

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from math import inf
 
-from recorder.media.painted_frames import Frame
+from recorder.media.painted_frames import PaintedFrame
 
 
-class Gaps:
+class Pauses:
     """The pauses of one recording, in seconds of it.
 
     Events are told by when they happened, not by when they arrive: one from just before a pause still belongs to the
@@ -14,29 +14,29 @@ class Gaps:
     """
 
     def __init__(self) -> None:
-        self._gaps: list[tuple[float, float]] = []
+        self._pauses: list[tuple[float, float]] = []
         self._left_out: set[str] = set()
 
     @property
     def open(self) -> bool:
         """Whether the recording is paused now."""
-        return bool(self._gaps) and self._gaps[-1][1] == inf
+        return bool(self._pauses) and self._pauses[-1][1] == inf
 
     def begin(self, at: float) -> None:
         """Pause."""
-        self._gaps.append((at, inf))
+        self._pauses.append((at, inf))
 
     def end(self, at: float) -> None:
         """Go on."""
-        self._gaps[-1] = (self._gaps[-1][0], at)
+        self._pauses[-1] = (self._pauses[-1][0], at)
 
     def hold(self, at: float) -> bool:
         """Whether the recording was paused at that time."""
-        return any(begin <= at < end for begin, end in self._gaps)
+        return any(begin <= at < end for begin, end in self._pauses)
 
-    def seen(self, frame: Frame) -> Frame:
+    def seen(self, frame: PaintedFrame) -> PaintedFrame:
         """A frame painted in a pause that is over counts from the pause's end: it still stood on the screen then."""
-        end = next((end for begin, end in self._gaps if begin <= frame.time < end < inf), frame.time)
+        end = next((end for begin, end in self._pauses if begin <= frame.time < end < inf), frame.time)
         return frame if end == frame.time else replace(frame, time=end)
 
     def leave_out(self, message: dict, at: float) -> bool:

@@ -6,7 +6,7 @@ Frames come some time after they were painted, and not always in that order: the
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from recorder.media.painted_frames import Frame
+from recorder.media.painted_frames import PaintedFrame
 
 from .tab_state import TabState
 
@@ -20,24 +20,25 @@ class _Waiting:
     event: int
     tab: TabState
     time: float
-    frame: Frame | None
-    noted: Frame | None
+    frame: PaintedFrame | None
+    noted: PaintedFrame | None
     passed: bool = False
 
 
-class Awaiting:
+class PendingScreenshots:
     """`note` is called with an event's number, its tab and a better frame: when one painted after the event has come,
     or none did for a while; another time if a still better one comes after that."""
 
-    def __init__(self, note: Callable[[int, TabState, Frame], None]):
+    def __init__(self, note: Callable[[int, TabState, PaintedFrame], None]):
         self._note = note
         self._waiting: list[_Waiting] = []
 
-    def add(self, event: int, tab: TabState, time: float, frame: Frame | None, noted: Frame | None) -> None:
+    def add(self, event: int, tab: TabState, time: float, frame: PaintedFrame | None,
+            noted: PaintedFrame | None) -> None:
         """An event in a tab, the newest frame before it by now, and the one that is written with it."""
         self._waiting.append(_Waiting(event, tab, time, frame, noted))
 
-    def see(self, tab: TabState, frame: Frame) -> None:
+    def see(self, tab: TabState, frame: PaintedFrame) -> None:
         """A frame has come to the tab's ring."""
         for waiting in self._waiting:
             if waiting.tab is not tab:

@@ -13,7 +13,7 @@ def steady() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
-class Clock:
+class RecordingClock:
     """`wall`: the time that sources tell, in seconds; `steady`: a clock that is never set."""
 
     def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = steady):

@@ -2,13 +2,13 @@
 
 from typing import Protocol
 
-from recorder.media.painted_frames import Frame
+from recorder.media.painted_frames import PaintedFrame
 from recorder.privacy.har import Exchange
 
 from .tab_state import TabState
 
 
-class Sink(Protocol):
+class TabObserver(Protocol):
     """Who takes what a tab reports. `epoch` is wall clock in seconds, as the browser tells it."""
 
     now: float
@@ -16,7 +16,7 @@ class Sink(Protocol):
 
     def seconds(self, epoch: float, source: str | None = None, late: float = ...) -> float: ...
     def on_message(self, tab: TabState, message: dict) -> None: ...
-    def on_frame(self, tab: TabState, frame: Frame) -> None: ...
+    def on_frame(self, tab: TabState, frame: PaintedFrame) -> None: ...
     def on_browser_event(self, tab: TabState, kind: str, epoch: float, data: dict, url: str | None = None) -> None: ...
     def on_resource(self, url: str, content_type: str, epoch: float, content: bytes) -> bool: ...
     def on_secret(self, field: str, value: str) -> None: ...

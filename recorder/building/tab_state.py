@@ -1,56 +1,56 @@
-"""What is known of one tab under recording: what its islands show, and its painted frames. No browser protocol."""
+"""What is known of one tab under recording: what its frame groups show, and its painted frames. No browser protocol."""
 
 from collections.abc import Callable
 
-from recorder.media.painted_frames import Frame, FrameRing, black_out
+from recorder.media.painted_frames import FrameRing, PaintedFrame, black_out
 
-from .frame_merging import Chunks, secret_boxes
+from .frame_merging import SnapshotChunks, secret_boxes
 
-_ISLANDS = 8  # whose texts are kept when another document comes: the new one may have told of itself already
+_GROUPS = 8  # whose texts are kept when another document comes: the new one may have told of itself already
 _HOLD = 3.0  # seconds that frames of a new document wait to be told what in them is secret
 
 
 class TabState:
     """One tab, numbered from 1 in order of appearance; `on_frame` is called with each frame that may be kept."""
 
-    def __init__(self, number: int, url: str, on_frame: Callable[["TabState", Frame], None]):
+    def __init__(self, number: int, url: str, on_frame: Callable[["TabState", PaintedFrame], None]):
         self.number = number
         self.ring = FrameRing()
-        self.islands: dict[tuple[int, ...], dict] = {}
+        self.frame_groups: dict[tuple[int, ...], dict] = {}
         self.facts = {"url": url, "title": "", "viewport": {"width": 0, "height": 0}, "device_pixel_ratio": 1.0,
                       "animations": 0, "scroll": {"x": 0.0, "y": 0.0}}
         self.zoom = 1.0
         self._unzoomed_ratio = 0.0  # device pixels to a CSS pixel at zoom 1, once known
         self._on_frame = on_frame
-        self._chunks: dict[str, Chunks] = {}
+        self._chunks: dict[str, SnapshotChunks] = {}
         self._rows: dict[str, dict[int, dict]] = {}
-        self._held: list[Frame] = []
+        self._held: list[PaintedFrame] = []
         self._known = True  # whether this document has told where its secrets are
         self._secrets: list[list[dict]] = [[], []]  # boxes of the last two tellings: a frame may show either
 
     def take(self, path: tuple[int, ...], snapshot: dict) -> None:
-        """Take in what an island shows: its text, and where in the page something is secret."""
-        self.islands[path] = self._whole(snapshot)
+        """Take in what a frame group shows: its text, and where in the page something is secret."""
+        self.frame_groups[path] = self._whole(snapshot)
         if not path:
             self.facts = {name: snapshot[name] for name in self.facts}
             if self._unzoomed_ratio:
                 self.zoom = round(self.facts["device_pixel_ratio"] / self._unzoomed_ratio, 4)
-        if () in self.islands:
-            self._secrets = [self._secrets[1], secret_boxes(self.islands)]
+        if () in self.frame_groups:
+            self._secrets = [self._secrets[1], secret_boxes(self.frame_groups)]
             self._known = True
             self._release()
 
-    def tell_ahead(self, island: str, chunks: list[tuple[int, str]], rows: list[tuple[int, dict]]) -> None:
-        """Take in texts and rows of an island that its next snapshot is made of, or one after that."""
-        self._chunks.setdefault(island, Chunks(island)).tell(chunks)
-        self._rows.setdefault(island, {}).update(rows)
+    def tell_ahead(self, frame_group: str, chunks: list[tuple[int, str]], rows: list[tuple[int, dict]]) -> None:
+        """Take in texts and rows of a frame group that its next snapshot is made of, or one after that."""
+        self._chunks.setdefault(frame_group, SnapshotChunks(frame_group)).tell(chunks)
+        self._rows.setdefault(frame_group, {}).update(rows)
 
     def set_zoom(self, zoom: float) -> None:
         """The browser tells the zoom once; later ones follow from the ratio of device pixels to CSS pixels."""
         self.zoom = zoom
         self._unzoomed_ratio = self.facts["device_pixel_ratio"] / zoom
 
-    def paint(self, frame: Frame) -> None:
+    def paint(self, frame: PaintedFrame) -> None:
         """Take in a painted frame; it is handed on as soon as it is known what in it is secret."""
         self._held.append(frame)
         if self._known or frame.time - self._held[0].time > _HOLD:
@@ -58,20 +58,20 @@ class TabState:
 
     def new_document(self, url: str) -> None:
         """Another document takes the place of what was shown."""
-        self.islands.clear()
+        self.frame_groups.clear()
         self._known = not url.startswith(("http:", "https:", "file:"))
-        for island in list(self._chunks)[:-_ISLANDS]:  # what is still to be written holds on to its own
-            del self._chunks[island], self._rows[island]
+        for frame_group in list(self._chunks)[:-_GROUPS]:  # what is still to be written holds on to its own
+            del self._chunks[frame_group], self._rows[frame_group]
 
     def _whole(self, snapshot: dict) -> dict:
-        """A snapshot with all its chunks and rows: what its island sent before comes by number only."""
-        island = snapshot["island"]
-        self.tell_ahead(island, snapshot["chunks"], [row for row in snapshot["rows"] if isinstance(row, list)])
-        known = self._rows[island]
+        """A snapshot with all its chunks and rows: what its frame group sent before comes by number only."""
+        frame_group = snapshot["frame_group"]
+        self.tell_ahead(frame_group, snapshot["chunks"], [row for row in snapshot["rows"] if isinstance(row, list)])
+        known = self._rows[frame_group]
         rows = [known[row if isinstance(row, int) else row[0]] for row in snapshot["rows"]]
-        whole = snapshot | {"chunks": self._chunks[island], "rows": rows}
+        whole = snapshot | {"chunks": self._chunks[frame_group], "rows": rows}
         if gone := snapshot.get("gone"):
-            self._chunks[island] = self._chunks[island].without(gone["chunks"])
+            self._chunks[frame_group] = self._chunks[frame_group].without(gone["chunks"])
             for number in gone["rows"]:
                 known.pop(number, None)
         return whole
@@ -79,7 +79,7 @@ class TabState:
     def _release(self) -> None:
         """Hand on the frames that wait, with what is secret in them blackened."""
         held, self._held = self._held, []
-        boxes = [box for told in self._secrets for box in told]
+        boxes = [box for recent in self._secrets for box in recent]
         for frame in held:
             if boxes:
                 frame = black_out(frame, boxes, self.facts["viewport"]["width"])

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from recorder.priority import quick_turns
 
 
-class Pen:
+class WriterThread:
     """`on_failure` is called once, in the thread, with the error after which nothing more is written."""
 
     def __init__(self, on_failure: Callable[[Exception], None]):

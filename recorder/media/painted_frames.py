@@ -12,7 +12,7 @@ _FAST = [cv2.IMWRITE_PNG_COMPRESSION, 1]
 
 
 @dataclass(frozen=True)
-class Frame:
+class PaintedFrame:
     """One painted frame: a picture as a file, and when what it shows was painted, in seconds of the recording.
 
     `stale`: the page may have changed since.
@@ -28,16 +28,16 @@ class FrameRing:
 
     def __init__(self, keep: float = 5.0):
         self._keep = keep
-        self._frames: list[Frame] = []
+        self._frames: list[PaintedFrame] = []
 
-    def add(self, frame: Frame) -> None:
+    def add(self, frame: PaintedFrame) -> None:
         """Take in a frame, which may come after newer ones: the browser compresses several at once. Frames older than
         needed are let go, but one always stays."""
         insort(self._frames, frame, key=lambda one: one.time)
         while len(self._frames) > 1 and self._frames[1].time < self._frames[-1].time - self._keep:
             del self._frames[1 if self._goes_on(1) else 0]  # of two that show the same, the first stays
 
-    def newest_until(self, time: float) -> Frame | None:
+    def newest_until(self, time: float) -> PaintedFrame | None:
         """The newest frame not later than `time`: what stood on the screen then. None when there is none. Of frames
         that show the same, as when a page that rests is painted again, the first: since then it stood there."""
         number = bisect_right(self._frames, time, key=lambda one: one.time) - 1
@@ -51,7 +51,7 @@ class FrameRing:
         return before.image == frame.image and not before.stale and not frame.stale
 
 
-def black_out(frame: Frame, boxes: Iterable[dict], viewport_width: float) -> Frame:
+def black_out(frame: PaintedFrame, boxes: Iterable[dict], viewport_width: float) -> PaintedFrame:
     """The frame with these boxes (CSS pixels) blackened, so that no secret can be read in it."""
     image = cv2.imdecode(np.frombuffer(frame.image, np.uint8), cv2.IMREAD_COLOR)
     if image is None:

@@ -16,7 +16,7 @@ from recorder.priority import step_back
 from schemas import DemotapeError
 
 from . import encoder
-from .painted_frames import Frame
+from .painted_frames import PaintedFrame
 
 _BACKLOG = 500  # frames that may wait; a page that paints faster than we encode loses frames of the video only
 
@@ -27,7 +27,7 @@ class Video(Protocol):
     dropped: int
     error: Exception | None
 
-    def add(self, frame: Frame) -> None: ...
+    def add(self, frame: PaintedFrame) -> None: ...
     def close(self) -> None: ...
 
 
@@ -35,7 +35,7 @@ class VideoWriter:
     """Hands frames to a process that encodes them (recorder/media/encoder.py). The first one fixes the size."""
 
     def __init__(self, path: Path):
-        self._queue: queue.Queue[Frame | None] = queue.Queue(_BACKLOG)
+        self._queue: queue.Queue[PaintedFrame | None] = queue.Queue(_BACKLOG)
         self._process = subprocess.Popen(
             [sys.executable, "-P", encoder.__file__, str(path.absolute())], stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,  # Ctrl-C does not end it
@@ -46,7 +46,7 @@ class VideoWriter:
         self.dropped = 0
         self.error: Exception | None = None
 
-    def add(self, frame: Frame) -> None:
+    def add(self, frame: PaintedFrame) -> None:
         """Queue a frame; never waits."""
         try:
             self._queue.put_nowait(frame)
@@ -62,9 +62,9 @@ class VideoWriter:
             except queue.Full:
                 continue
         self._thread.join()
-        told = self._process.communicate()[1].decode(errors="replace").strip()
+        messages = self._process.communicate()[1].decode(errors="replace").strip()
         if self._process.returncode:  # a failed video must not end the recording; the recorder reports it
-            self.error = DemotapeError(told.rpartition("\n")[2] or f"encoder ended with {self._process.returncode}")
+            self.error = DemotapeError(messages.rpartition("\n")[2] or f"encoder ended with {self._process.returncode}")
 
     def _feed(self) -> None:
         with suppress(BrokenPipeError):  # it has failed, and says why when it is closed
@@ -83,7 +83,7 @@ class PacketVideo:
         self.dropped = 0
         self.error: Exception | None = None
 
-    def add(self, frame: Frame) -> None:
+    def add(self, frame: PaintedFrame) -> None:
         """Frames are in the packets already."""
 
     def packet(self, content: bytes, time: float, key: bool, size: tuple[int, int]) -> None:

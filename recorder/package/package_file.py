@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from schemas import InputError
-from schemas.files import check
+from schemas.files import validated
 from schemas.package import LINES, PackageSchema
 
 _MANIFEST, _JOURNAL = "manifest.json", "journal.jsonl"
@@ -68,7 +68,7 @@ class Package:
         kind = content.get("kind") if isinstance(content, dict) else None
         if not isinstance(kind, str) or kind not in _LINE_SCHEMAS:
             raise InputError(f"{where}: field kind: {str(kind)[:40]!r} is none")
-        line = check(content, _LINE_SCHEMAS[kind], where)
+        line = validated(content, _LINE_SCHEMAS[kind], where)
         if line["n"] != number:
             raise InputError(f"{where}: field n: {line['n']} instead of {number}; lines are missing or out of order")
         return line
@@ -90,7 +90,7 @@ class Package:
             content = json.loads(self._content(_MANIFEST, MAX_MANIFEST))
         except (ValueError, RecursionError) as error:
             raise InputError(f"{self.path}: {_MANIFEST}: not JSON ({error})") from None
-        return check(content, PackageSchema(), f"{self.path}: {_MANIFEST}")
+        return validated(content, PackageSchema(), f"{self.path}: {_MANIFEST}")
 
     def _check_files(self) -> None:
         """Exactly the files that the manifest names, of the sizes that it names, none of them blown up."""

@@ -1,16 +1,16 @@
-"""From what the extension hands over to a recording: replays a package's journal, on its own clock, through the Keeper.
+"""From what the extension hands over to a recording: a package's journal, on its own clock, for the recording builder.
 
-The second user of the Keeper beside the Playwright recorder: what is folded, merged, named and kept is the same.
+The second user of the recording builder beside the Playwright recorder: what is merged, named and kept is the same.
 """
 
 import re
 from pathlib import Path
 
-from recorder.building.builder import Keeper
+from recorder.building.builder import RecordingBuilder
 from recorder.building.frame_merging import numbered
-from recorder.building.recording_clock import Clock
+from recorder.building.recording_clock import RecordingClock
 from recorder.building.tab_state import TabState
-from recorder.media.painted_frames import Frame
+from recorder.media.painted_frames import PaintedFrame
 from recorder.media.video import PacketVideo
 from schemas import InputError
 
@@ -31,15 +31,16 @@ def receive(package: Path | str, directory: Path | str) -> list[str]:
     """
     with Package(package) as source:
         receiver = _Receiver(source, directory)
+        builder = receiver.builder
         try:
             receiver.replay()
         except (KeyError, IndexError, RecursionError, OverflowError) as error:  # what no schema could see
             raise InputError(f"{source.path}: cannot be made into a recording ({error!r})") from None
         finally:
-            receiver.let_go()
-    if receiver.failed:
-        raise receiver.failed
-    return receiver.problems
+            builder.abandon()
+    if builder.failed:
+        raise builder.failed
+    return builder.problems
 
 
 class _Tab(TabState):
@@ -50,8 +51,8 @@ class _Tab(TabState):
         self.document = ""
         self.shown_since = 0.0  # when this document began to be shown, wall clock
         self._acted: tuple[float, float, dict] | None = None  # last action: when done, when heard of, the page then
-        self._told: dict[str, set[int]] = {}  # island -> numbers of its rows
-        self._sizes: dict[str, dict[int, tuple[int, int]]] = {}  # island -> chunk -> its text's size, its depth
+        self._told: dict[str, set[int]] = {}  # frame group -> numbers of its rows
+        self._sizes: dict[str, dict[int, tuple[int, int]]] = {}  # frame group -> chunk -> its text's size, its depth
 
     def new_document(self, url: str) -> None:
         super().new_document(url)
@@ -64,9 +65,9 @@ class _Tab(TabState):
         page has changed since. To be asked once for each line with a state, in order.
         """
         message, snapshot = line["message"], line["message"]["snapshot"]
-        page = {path: (each["island"], each["root"]) for path, each in self.islands.items()}
+        page = {path: (each["frame_group"], each["root"]) for path, each in self.frame_groups.items()}
         if snapshot:
-            page[tuple(message["path"])] = snapshot["island"], snapshot["root"]
+            page[tuple(message["path"])] = snapshot["frame_group"], snapshot["root"]
         time = message["time"] / 1000
         last, heard, before = self._acted or (0.0, 0.0, page)
         if message["type"] != "hover":
@@ -76,14 +77,14 @@ class _Tab(TabState):
 
     def fault(self, snapshot: dict) -> str | None:
         """Why a snapshot cannot be put together; None when it can. Nobody may blow up a page by chunks in chunks."""
-        rows = self._told.setdefault(snapshot["island"], set())
+        rows = self._told.setdefault(snapshot["frame_group"], set())
         rows.update(row[0] for row in snapshot["rows"] if isinstance(row, list))
         if any(row not in rows for row in snapshot["rows"] if isinstance(row, int)):
             return "rows are missing"
-        sizes = self._sizes.setdefault(snapshot["island"], {})
+        sizes = self._sizes.setdefault(snapshot["frame_group"], {})
         for number, text in sorted(snapshot["chunks"]):
             try:
-                size, depth = len(numbered(text, snapshot["island"])), 0
+                size, depth = len(numbered(text, snapshot["frame_group"])), 0
             except InputError:
                 return "its uids do not fit"
             for mark, inner in _MARK.findall(text):
@@ -97,14 +98,15 @@ class _Tab(TabState):
         return None if snapshot["root"] in sizes else "its root is missing"
 
 
-class _Receiver(Keeper):
+class _Receiver:
     """Replays one package."""
 
     def __init__(self, source: Package, directory: Path | str):
         self._source = source
         self._now = source.manifest["started_at"]
-        super().__init__(directory, source.manifest["task"], {"from": "extension"},
-                         clock=lambda: Clock(wall=lambda: self._now, steady=lambda: self._now), still=0.0)
+        self.builder = RecordingBuilder(
+            directory, source.manifest["task"], {"from": "extension"}, still=0.0, switching=False,
+            clock=lambda: RecordingClock(wall=lambda: self._now, steady=lambda: self._now))
         self._pictures: dict[int, dict] = {}
         self._numbers: dict[int, int] = {}  # line of the journal -> number of the event
         self._ended = False
@@ -116,48 +118,41 @@ class _Receiver(Keeper):
         for line in self._source.lines():
             if (line["kind"] == "begin") != (line["n"] == 1) or self._ended:
                 raise InputError(f"{self._where(line)}: field kind: {line['kind']} does not belong here")
-            self._now, before = max(self._now, line["at"]), self._seq
+            self._now, before = max(self._now, line["at"]), self.builder.last_event
             getattr(self, f"_on_{line['kind']}")(line)
-            if self._seq > before:
-                self._numbers[line["n"]] = self._seq
+            if self.builder.last_event > before:
+                self._numbers[line["n"]] = self.builder.last_event
             if line["n"] % _DRAIN_EVERY == 0:
-                self.drain()
-        self.settle()
-        self.finish(self._now, cut_off=not self._ended)
+                self.builder.drain()
+        self.builder.settle()
+        self.builder.finish(self._now, cut_off=not self._ended)
 
-    def let_go(self) -> None:
-        """Close what is open, also when the package turned out to be bad half-way."""
-        self._pen.close()
-        if self._running:
-            self._running = False
-            self._video.close()
-            self._writer.abandon()
-
-    def on_act(self, tab: TabState, at: float) -> None:
-        """The journal tells itself which tab was shown."""
+    def _open_video(self, path: Path) -> PacketVideo:
+        self._video = PacketVideo(path)
+        return self._video
 
     def _on_begin(self, line: dict) -> None:
         if line["id"] != self._source.manifest["id"]:
             raise InputError(f"{self._where(line)}: field id: {line['id']!r} is not the manifest's")
         self._now = line["started_at"]
-        self.begin(line["browser"], name=line["id"], video=PacketVideo)
+        self.builder.begin(line["browser"], name=line["id"], video=self._open_video)
         self._browser = (line["user_agent"], line["browser"])
-        self.note_browser(*self._browser, None)
+        self.builder.note_browser(*self._browser, None)
 
     def _on_tab(self, line: dict) -> None:
-        if line["tab"] != len(self.tabs) + 1:
-            raise InputError(f"{self._where(line)}: field tab: {line['tab']} instead of {len(self.tabs) + 1}")
+        if line["tab"] != len(self.builder.tabs) + 1:
+            raise InputError(f"{self._where(line)}: field tab: {line['tab']} instead of {len(self.builder.tabs) + 1}")
         opener = self._tab(line, "opener") if line["opener"] is not None else None
         self._paint(line)
-        self.add_tab(_Tab(line["tab"], line["url"], self.on_frame), opener)
+        self.builder.add_tab(_Tab(line["tab"], line["url"], self.builder.on_frame), opener)
 
     def _on_show(self, line: dict) -> None:
         self._paint(line)
-        self.show(self._tab(line))
+        self.builder.show(self._tab(line))
 
     def _on_gone(self, line: dict) -> None:
         self._paint(line)
-        self.remove_tab(self._tab(line))
+        self.builder.remove_tab(self._tab(line))
 
     def _on_page(self, line: dict) -> None:
         tab, message = self._tab(line), line["message"]
@@ -166,10 +161,10 @@ class _Receiver(Keeper):
         if snapshot := message["snapshot"]:
             self._tell_viewport(snapshot, message["path"])
             if fault := tab.fault(snapshot):
-                self.on_problem(f"line {line['n']} of the journal: {fault}; the page's state is left out")
+                self.builder.on_problem(f"line {line['n']} of the journal: {fault}; the page's state is left out")
                 message["snapshot"] = None
         self._paint(line, tab if message["snapshot"] and message["type"] != "snapshot" else None)
-        self.on_message(tab, message)
+        self.builder.on_message(tab, message)
 
     def _on_navigate(self, line: dict) -> None:
         tab = self._tab(line)
@@ -178,7 +173,7 @@ class _Receiver(Keeper):
             self._new_document(tab, line["document"], line["url"])
             tab.shown_since = line["committed"]
         before, tab.facts["url"] = tab.facts["url"], line["url"]
-        self.on_browser_event(tab, "navigate", line["started"],
+        self.builder.on_browser_event(tab, "navigate", line["started"],
                               {"url": line["url"], "transition": line["transition"]}, before)
 
     def _on_picture(self, line: dict) -> None:
@@ -187,30 +182,30 @@ class _Receiver(Keeper):
     def _on_video(self, line: dict) -> None:
         content, at = self._source.blob(line["blob"]), 0
         for time, size, key in line["packets"]:
-            self._video.packet(content[at:at + size], self.seconds(time), key, (line["width"], line["height"]))
+            self._video.packet(content[at:at + size], self.builder.seconds(time), key, (line["width"], line["height"]))
             at += size
 
     def _on_resource(self, line: dict) -> None:
-        self.on_resource(line["url"], line["content_type"], line["at"], self._source.blob(line["blob"]))
+        self.builder.on_resource(line["url"], line["content_type"], line["at"], self._source.blob(line["blob"]))
 
     def _on_chat(self, line: dict) -> None:
-        self.say(line["speaker"], line["utterance"])
+        self.builder.say(line["speaker"], line["utterance"])
 
     def _on_undo(self, line: dict) -> None:
         if (number := self._numbers.get(line["event"])) is not None:
-            self.undo(number)
+            self.builder.undo(number)
 
     def _on_zoom(self, line: dict) -> None:
         self._tab(line).zoom = line["zoom"]
 
     def _on_problem(self, line: dict) -> None:
-        self.on_problem(line["message"])
+        self.builder.on_problem(line["message"])
 
     def _on_pause(self, line: dict) -> None:
-        self.pause()
+        self.builder.pause()
 
     def _on_resume(self, line: dict) -> None:
-        self.resume()
+        self.builder.resume()
 
     def _on_end(self, line: dict) -> None:
         self._ended = True
@@ -218,20 +213,20 @@ class _Receiver(Keeper):
     # Pieces.
 
     def _tab(self, line: dict, field: str = "tab") -> _Tab:
-        if not 1 <= line[field] <= len(self.tabs):
+        if not 1 <= line[field] <= len(self.builder.tabs):
             raise InputError(f"{self._where(line)}: field {field}: there is no tab {line[field]}")
-        return self.tabs[line[field] - 1]
+        return self.builder.tabs[line[field] - 1]
 
     def _paint(self, line: dict, acted_in: _Tab | None = None) -> None:
-        """The picture of a line, which the desk has chosen and blackened; `acted_in`: the line is an action there."""
+        """The picture of a line, chosen and blackened by the extension; `acted_in`: where the line is an action."""
         picture = self._pictures.pop(line["n"], None)
         stale = acted_in is not None and acted_in.is_stale(line, picture["time"] if picture else 0.0)
         if picture:
             tab = self._tab(picture)
-            frame = Frame(self._source.blob(picture["blob"]), self.seconds(picture["time"]),
+            frame = PaintedFrame(self._source.blob(picture["blob"]), self.builder.seconds(picture["time"]),
                           picture["still"] or stale)
             tab.ring.add(frame)
-            self.on_frame(tab, frame)
+            self.builder.on_frame(tab, frame)
 
     def _new_document(self, tab: _Tab, document: str, url: str) -> None:
         if tab.document != document:
@@ -241,7 +236,7 @@ class _Receiver(Keeper):
     def _tell_viewport(self, snapshot: dict, path: list[int]) -> None:
         if not self._told_viewport and not path:
             self._told_viewport = True
-            self.note_browser(*self._browser, snapshot["viewport"])
+            self.builder.note_browser(*self._browser, snapshot["viewport"])
 
     def _where(self, line: dict) -> str:
         return f"{self._source.path}: journal.jsonl, line {line['n']}"

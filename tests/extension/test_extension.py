@@ -85,12 +85,12 @@ def test_picture_and_dom_are_from_before_the_effect(chrome, site):
 
 
 @pytest.mark.parametrize("name", ["login-user", "choose-list"])
-def test_the_page_is_the_same_with_and_without_the_extension(chrome, studio, name):
+def test_the_page_is_the_same_with_and_without_the_extension(chrome, recording_browser, name):
     with serve(miniwob_folder()) as origin:
         url = f"{origin}/miniwob/{name}.html"
 
         async def unrecorded():
-            context = await studio.browser.new_context(viewport={"width": 800, "height": 600})
+            context = await recording_browser.browser.new_context(viewport={"width": 800, "height": 600})
             page = await context.new_page()
             await page.goto(url)
             await painted(page)
@@ -98,7 +98,7 @@ def test_the_page_is_the_same_with_and_without_the_extension(chrome, studio, nam
             await context.close()
             return seen
 
-        assert chrome.record(act, url=url).answer == studio.run(unrecorded())
+        assert chrome.record(act, url=url).answer == recording_browser.run(unrecorded())
 
 
 SECRET = ("<body style='margin:0;background:#0a0'><input id=p type=password style='position:absolute;"
@@ -203,7 +203,7 @@ def test_what_is_outside_of_the_window_is_not_recorded(chrome, site):
     assert session.answer == (1, 0)  # without a recording nothing of ours runs in any page
 
 
-def test_a_page_that_comes_back_from_the_cache_is_heard_once(studio, site, tmp_path):
+def test_a_page_that_comes_back_from_the_cache_is_heard_once(recording_browser, site, tmp_path):
     """Trap 26 as Chrome really does it: the page was kept as it was, and its line to the offscreen document was cut."""
     site.pages |= {"/": "<a id=a href='/two'>Two</a><button id=b>B</button><script>onpageshow = event => "
                         "{ document.title = event.persisted }</script>", "/two": "<title>Two</title><h1>Two</h1>"}
@@ -228,8 +228,8 @@ def test_a_page_that_comes_back_from_the_cache_is_heard_once(studio, site, tmp_p
                 await panel.package(started["id"], tmp_path / "p.zip")
             await context.close()
 
-    studio.run(work())
-    session = Chrome(studio.runner, None, None, tmp_path).read(tmp_path / "p.zip", tmp_path / "rec")
+    recording_browser.run(work())
+    session = Chrome(recording_browser.runner, None, None, tmp_path).read(tmp_path / "p.zip", tmp_path / "rec")
     assert session.problems == [] and verify(tmp_path / "rec") == []
     assert [turn["intent"] for turn in session.turns] == ["load", "click", "back", "click"]
     assert ">B</button>" in session.recording.blob(session.turns[-1]["state"]["dom"]).decode()
@@ -260,8 +260,8 @@ def test_the_zip_for_the_store_is_the_same_each_time_and_whole(tmp_path):
     with zipfile.ZipFile(tmp_path / "one.zip") as archive:
         names = set(archive.namelist())
         manifest = json.loads(archive.read("manifest.json"))
-    named = {manifest["background"]["service_worker"], manifest["side_panel"]["default_path"], "offscreen/offscreen.html",
-             "content.js", *manifest["icons"].values()}
+    named = {manifest["background"]["service_worker"], manifest["side_panel"]["default_path"],
+             "offscreen/offscreen.html", "content.js", *manifest["icons"].values()}
     assert named <= names and not [name for name in names if name.endswith((".py", ".pyc", ".md"))]
 
 

@@ -58,7 +58,7 @@ def test_the_service_worker_is_stopped_twenty_times(chrome, site):
             await wait_until(lambda: asyncio.sleep(0, len(stops) > before), what="the worker's end")  # noqa: B023
         await session.detach()
 
-    clicks = 20 + sum(1 for deed in hand_clicks() for _ in range(deed))
+    clicks = 20 + sum(1 for action in hand_clicks() for _ in range(action))
     session = chrome.record(hand, url=site.origin + "/")
     lines = lines_of(chrome.folder / f"{chrome.count}.zip")
     assert [line["n"] for line in lines] == list(range(1, len(lines) + 1))
@@ -111,7 +111,7 @@ class Browser:
             self.kill()
 
 
-def test_a_killed_browser_loses_nothing_that_was_acknowledged(studio, site, tmp_path):
+def test_a_killed_browser_loses_nothing_that_was_acknowledged(recording_browser, site, tmp_path):
     site.pages["/"] = FLIP
     profile, package = tmp_path / "profile", tmp_path / "p.zip"
     profile.mkdir()
@@ -138,11 +138,11 @@ def test_a_killed_browser_loses_nothing_that_was_acknowledged(studio, site, tmp_
                 await panel.package(recording, package)
             return acknowledged, told
 
-    acknowledged, told = studio.run(work())
+    acknowledged, told = recording_browser.run(work())
     assert "Survive" in told and "cut off" in told
     numbers = [line["n"] for line in lines_of(package)]
     assert numbers == list(range(1, len(numbers) + 1)) and len(numbers) >= acknowledged > 20
-    session = Chrome(studio.runner, None, None, tmp_path).read(package, tmp_path / "rec")
+    session = Chrome(recording_browser.runner, None, None, tmp_path).read(package, tmp_path / "rec")
     assert session.recording.manifest["status"] == "recovered"
     assert sum(turn["intent"] == "click" for turn in session.turns) >= 13
     assert verify(tmp_path / "rec") == []

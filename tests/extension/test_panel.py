@@ -172,7 +172,7 @@ def test_what_goes_wrong_is_told_and_a_recording_is_discarded_in_two_steps(chrom
     assert panel(hand, keeps=False) is None
 
 
-def test_where_chrome_withholds_the_stream_pictures_are_marked(studio, site, tmp_path):
+def test_where_chrome_withholds_the_stream_pictures_are_marked(recording_browser, site, tmp_path):
     """Without the click on the toolbar: stills, with their true times, and the panel asks for the click."""
     site.pages["/"] = FLIP
 
@@ -192,8 +192,8 @@ def test_where_chrome_withholds_the_stream_pictures_are_marked(studio, site, tmp
                 await panel.package(started["id"], tmp_path / "p.zip")
             await context.close()
 
-    studio.run(work())
-    session = browsers.Chrome(studio.runner, None, None, tmp_path).read(tmp_path / "p.zip", tmp_path / "rec")
+    recording_browser.run(work())
+    session = browsers.Chrome(recording_browser.runner, None, None, tmp_path).read(tmp_path / "p.zip", tmp_path / "rec")
     clicks = [turn for turn in session.turns if turn["intent"] == "click"]
     assert len(clicks) == 4
     for number, turn in enumerate(clicks):

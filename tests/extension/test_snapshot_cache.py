@@ -81,7 +81,7 @@ class CachedPage:
         root, chunks, prefix = self.page.evaluate(TAKE)
         self.plain_chunks += sum("\x03" in text for _, text in chunks)
         self.chunks |= {number: numbered(text, prefix) for number, text in chunks}
-        return assemble(self.chunks, root).replace(prefix, "island")
+        return assemble(self.chunks, root).replace(prefix, "group")
 
 
 @pytest.mark.parametrize("round_", range(3))
@@ -117,7 +117,7 @@ def test_a_preformatted_text_keeps_its_first_line_break_and_gets_no_other(browse
 
 REACT = """() => {
   window.heard = [];
-  const tellAhead = (island, chunks, rows) => heard.push({ chunks, rows });
+  const tellAhead = (frame_group, chunks, rows) => heard.push({ chunks, rows });
   demotape.events.start((message) => message.type === 'pointerdown' && heard.push(message.snapshot), null, tellAhead);
   addEventListener('click', () => document.body.prepend(...Array.from({ length: 300 }, (_, number) => {
     const line = document.createElement('p');
@@ -132,7 +132,7 @@ def test_what_an_action_changed_is_with_the_receiver_before_the_next_action(brow
     page = show(context.new_page(), "<body>" + "<p>one of many lines that fill some chunks</p>" * 200)
     page.evaluate(REACT)
     page.mouse.click(400, 300)
-    page.wait_for_function("heard.some((each) => !each.island && each.chunks.length)")
+    page.wait_for_function("heard.some((each) => !each.frame_group && each.chunks.length)")
     page.wait_for_function("document.querySelectorAll('p').length === 500")
     page.mouse.click(400, 300)
     _, *ahead, second = page.evaluate("heard")
@@ -166,8 +166,8 @@ def test_what_the_page_no_longer_needs_is_forgotten_and_nothing_else(browser: Br
             snapshot = theirs.page.evaluate("demotape.snapshot.seal(held.shift())")
             tab.take((), snapshot)
             forgotten += len(snapshot.get("gone", {}).get("chunks", []))
-            document, rows = merge(tab.islands)
-            assert document.replace(snapshot["island"], "island") == texts[seed - LATE], f"change {seed - LATE}"
+            document, rows = merge(tab.frame_groups)
+            assert document.replace(snapshot["frame_group"], "group") == texts[seed - LATE], f"change {seed - LATE}"
             assert rows
     assert forgotten > 50
     context.close()

@@ -372,8 +372,8 @@ async def _(page):
 
 
 @pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: f"{trap.number}: {trap.does}")
-def test_trap(trap, studio, site):
-    assert record(studio, trap, site) == ["load url='/'", *trap.turns]
+def test_trap(trap, recording_browser, site):
+    assert record(recording_browser, trap, site) == ["load url='/'", *trap.turns]
 
 
 @pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: f"{trap.number}: {trap.does}")

@@ -19,7 +19,7 @@ from curator_web.db.database import Database
 from curator_web.demonstrations.library import current
 from curator_web.storage.recordings import RecordingStore
 from pipeline import process
-from recorder.media.painted_frames import Frame
+from recorder.media.painted_frames import PaintedFrame
 from recorder.media.video import VideoWriter
 from recorder.writer import RecordingWriter
 
@@ -161,7 +161,7 @@ def typed_recording(folder: Path, *, recording_id: str = "", video: bool = False
     if video:
         film = VideoWriter(path / "video.webm")
         for number in range(1, 5):
-            film.add(Frame(screenshot(number), number - 0.05))
+            film.add(PaintedFrame(screenshot(number), number - 0.05))
         film.close()
         assert film.error is None
     process(path)

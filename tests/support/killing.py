@@ -19,7 +19,7 @@ from sqlalchemy import select
 from curator_web.db.database import open_database
 from curator_web.db.models import Edit
 from curator_web.demonstrations.library import review
-from pipeline.turns.edits import fold
+from pipeline.turns.edits import apply_edits
 
 from .gunicorns import Gunicorn
 
@@ -151,7 +151,7 @@ def check(url: str, names: list[str], ledger: Ledger, page: Callable[[str], str]
         mine = [row for row in rows if row.demonstration_id == name]
         assert [row.number for row in mine] == list(range(1, len(mine) + 1))
         assert found.row.version == 1 + len(mine)
-        turns = fold(found.base["turns"], found.edits)
+        turns = apply_edits(found.base["turns"], found.edits)
         text = page(f"/demonstrations/{name}")
         shown = re.findall(r'<li id="[^"]+" data-turn="([^"]+)" class="(dropped|)"', text)
         assert shown == [(turn["id"], "dropped" if turn["dropped"] else "") for turn in turns]

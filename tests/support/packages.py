@@ -21,11 +21,11 @@ def picture(shade: int = 200) -> bytes:
 
 
 def snapshot(number: int = 0) -> dict:
-    """What a page of one island shows, whole."""
+    """What a page of one frame group shows, whole."""
     text = '<html data-demotape-uid="i-1"><button data-demotape-uid="i-4">Go</button></html>'
     row = {"uid": "i-4", "tag": "button", "role": "button", "name": "Go", "frame": [], "bbox": TARGET["bbox"],
            "visible": True, "clickable": True}
-    return {"island": "i", "root": number, "chunks": [[number, text]], "rows": [[number + 1, row]], "frames": [],
+    return {"frame_group": "i", "root": number, "chunks": [[number, text]], "rows": [[number + 1, row]], "frames": [],
             "secrets": [], "url": "https://shop.example/", "title": "Shop", "viewport": {"width": 800, "height": 600},
             "device_pixel_ratio": 1, "animations": 0, "scroll": {"x": 0, "y": 0}}
 

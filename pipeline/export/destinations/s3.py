@@ -18,7 +18,7 @@ from schemas import DemotapeError, InputError
 
 from .destination import Destination, HashingFile
 from .s3_claim import MARKER, Claim
-from .s3_errors import told
+from .s3_errors import explained
 from .s3_etags import part_size
 from .s3_objects import Bucket
 from .s3_parts import Parts, send
@@ -36,7 +36,7 @@ class S3(Destination):
 
     def __init__(self, destination: str, format: str, endpoint_url: str | None = None):
         super().__init__(destination.rstrip("/"), format)
-        with told(destination):
+        with explained(destination):
             self._bucket = Bucket(destination, endpoint_url)
         self._claim = Claim(self._bucket, destination)
         self._is_complete = False
@@ -47,7 +47,7 @@ class S3(Destination):
 
     def __enter__(self) -> "S3":
         try:
-            with told(self.summary.destination):
+            with explained(self.summary.destination):
                 self._claim.look()
                 self._bucket.load()
                 self._refuse_what_is_not_ours()
@@ -79,7 +79,7 @@ class S3(Destination):
         self._collect(wait(self._sending).done)
         content = manifest.read()
         sha256 = hashlib.sha256(content).hexdigest()
-        with told(self.summary.destination):
+        with explained(self.summary.destination):
             if self._changed or not self._bucket.is_there(MANIFEST, io.BytesIO(content), len(content), sha256):
                 self._change()
                 self._claim.verify(fresh=True)
@@ -102,7 +102,7 @@ class S3(Destination):
         return Parts(self._bucket, name)
 
     def _send(self, name: str, raw: IO[bytes], size: int, sha256: str) -> None:
-        with raw, told(f"{self.summary.destination}/{name}"):
+        with raw, explained(f"{self.summary.destination}/{name}"):
             if raw.finish_parts():
                 return
             if self._bucket.is_there(name, raw, size, sha256):
@@ -192,7 +192,7 @@ class _Outgoing(io.RawIOBase):
         super().close()
 
     def _send_early(self, part: bytes) -> None:
-        with told(self._where):
+        with explained(self._where):
             self._parts = self._parts or self._begin_parts()
             self._parts.add(part)
             if self._parts.needs_no_copy:

@@ -11,7 +11,7 @@ _FORBIDDEN = ("AccessDenied", "403", "Forbidden", "AllAccessDisabled")
 
 
 @contextmanager
-def told(where: str, again: str = "run the export again to go on") -> Iterator[None]:
+def explained(where: str, again: str = "run the export again to go on") -> Iterator[None]:
     """Turn boto3's exceptions into ours; `where` is the address that was worked on, `again` what mends a failure."""
     from botocore.exceptions import (
         BotoCoreError,

@@ -170,10 +170,10 @@ class Bucket:
         """
         from botocore.exceptions import ClientError
 
-        told = {"Bucket": self.address.bucket, "Key": self.key(name), "Body": content, "Metadata": {MARK: "1"}}
+        fields = {"Bucket": self.address.bucket, "Key": self.key(name), "Body": content, "Metadata": {MARK: "1"}}
         for condition in ({"IfNoneMatch": "*"} if etag is None else {"IfMatch": etag}, {}):
             try:
-                self.client.put_object(**told, **condition)
+                self.client.put_object(**fields, **condition)
                 return True
             except ClientError as error:
                 if error.response["Error"]["Code"] in ("PreconditionFailed", "ConditionalRequestConflict"):
@@ -194,8 +194,8 @@ class Bucket:
             raise
         with closing(answer["Body"]) as body:
             content = body.read(PART)
-        told = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
-        now = parsedate_to_datetime(told) if told else datetime.now(UTC)
+        date = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
+        now = parsedate_to_datetime(date) if date else datetime.now(UTC)
         return Found(content, answer["ETag"], max(0.0, (now - answer["LastModified"]).total_seconds()))
 
     def etag_now(self, name: str) -> str | None:
@@ -235,23 +235,23 @@ class Bucket:
                     found[part["PartNumber"]] = (part["Size"], part["ETag"].strip('"'))
         return found, has_crc32
 
-    def until_whole(self, name: str, content: bytes, request: Callable, told: dict, digest=None) -> str:
+    def until_whole(self, name: str, content: bytes, request: Callable, fields: dict, digest=None) -> str:
         """Send a body until what arrived is what was sent; returns its ETag. `digest`: its MD5, where it is known."""
         from botocore.exceptions import ClientError
 
-        crc32 = told.get("ChecksumCRC32")
+        crc32 = fields.get("ChecksumCRC32")
         by_md5 = crc32 is None or not self.keeps_crc32
         digest = digest or (md5(content) if by_md5 else None)
         for attempt in range(ATTEMPTS):
             if by_md5 and (attempt or not self._answers_md5):
-                told = told | {"ContentMD5": b64encode(digest.digest()).decode()}
+                fields = fields | {"ContentMD5": b64encode(digest.digest()).decode()}
             try:
-                made = request(Bucket=self.address.bucket, Body=content, **told)
+                made = request(Bucket=self.address.bucket, Body=content, **fields)
                 keeps_crc32 = crc32 is not None and made.get("ChecksumCRC32") == crc32
                 if keeps_crc32 and not by_md5:
                     return made["ETag"]
                 is_md5 = by_md5 and made["ETag"].strip('"') == digest.hexdigest()
-                if is_md5 or ("ContentMD5" in told and is_encrypted(made)):
+                if is_md5 or ("ContentMD5" in fields and is_encrypted(made)):
                     self._answers_md5 = is_md5
                     if crc32 is not None and self.keeps_crc32 is None:
                         self.keeps_crc32 = keeps_crc32

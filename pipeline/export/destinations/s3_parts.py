@@ -56,7 +56,7 @@ class Parts:
     def end(self, raw: IO[bytes] | None) -> None:
         """All parts are there: show the object. `raw`: its content, should the service tell the hash of the whole."""
         sent = [part.result() for part in self._sent]
-        parts = [{"PartNumber": number, "ETag": part.etag} | self._crc32_told(part.crc32)
+        parts = [{"PartNumber": number, "ETag": part.etag} | self._crc32_field(part.crc32)
                  for number, part in enumerate(sent, 1)]
         made = self._bucket.client.complete_multipart_upload(
             **self._key, UploadId=self._upload, MultipartUpload={"Parts": parts})
@@ -81,15 +81,15 @@ class Parts:
                     return _Sent(f'"{digest.hexdigest()}"', crc32, digest)
             elif not self._bucket.keeps_crc32:
                 digest = md5(content)
-            told = {"Key": self._key["Key"], "UploadId": self._upload, "PartNumber": number}
+            fields = {"Key": self._key["Key"], "UploadId": self._upload, "PartNumber": number}
             if self._has_crc32:
-                told |= {"ChecksumAlgorithm": "CRC32"} | self._crc32_told(crc32)
-            etag = self._bucket.until_whole(self._name, content, self._bucket.client.upload_part, told, digest)
+                fields |= {"ChecksumAlgorithm": "CRC32"} | self._crc32_field(crc32)
+            etag = self._bucket.until_whole(self._name, content, self._bucket.client.upload_part, fields, digest)
             return _Sent(etag, crc32, digest)
         finally:
             self._bucket.free.release()
 
-    def _crc32_told(self, crc32: bytes) -> dict[str, str]:
+    def _crc32_field(self, crc32: bytes) -> dict[str, str]:
         return {"ChecksumCRC32": b64encode(crc32).decode()} if self._has_crc32 else {}
 
 

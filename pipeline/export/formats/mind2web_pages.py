@@ -60,10 +60,10 @@ class NumberedPage:
     def candidate(self, uid: str) -> dict:
         """An element as the lists of candidates hold it."""
         node = self.nodes[uid]
-        told = {NODE_ID: node.get(NODE_ID), BOX: node.get(BOX, NO_BOX), "class": node.get("class", ""),
+        attributes = {NODE_ID: node.get(NODE_ID), BOX: node.get(BOX, NO_BOX), "class": node.get("class", ""),
                 "is_clickable": node.get("is_clickable", "false"), CANDIDATE: "1"}
-        told |= {name: value for name, value in node.attrib.items() if name not in told}
-        return {"tag": node.tag, "attributes": json.dumps(told), NODE_ID: node.get(NODE_ID)}
+        attributes |= {name: value for name, value in node.attrib.items() if name not in attributes}
+        return {"tag": node.tag, "attributes": json.dumps(attributes), NODE_ID: node.get(NODE_ID)}
 
 
 def number(page: Page, rows: dict[str, dict], boxes: dict[str, dict]) -> NumberedPage:
@@ -87,7 +87,7 @@ def number(page: Page, rows: dict[str, dict], boxes: dict[str, dict]) -> Numbere
             root = node
         if (uid := element.get(page.uid_attribute)) is not None and uid not in nodes:
             nodes[uid] = node
-            _tell(node, rows.get(uid), boxes.get(uid))
+            _candidate(node, rows.get(uid), boxes.get(uid))
         inside: list = [(element.text, node)]
         for child in element:
             if isinstance(child.tag, str):
@@ -119,7 +119,7 @@ def _text(text: str, parent, number: int) -> None:
         node.text = text
 
 
-def _tell(node: etree._Element, row: dict | None, box: dict | None) -> None:
+def _candidate(node: etree._Element, row: dict | None, box: dict | None) -> None:
     if row is not None:
         node.set("is_clickable", "true" if row["clickable"] else "false")
     if box is not None:

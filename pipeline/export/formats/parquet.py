@@ -136,8 +136,8 @@ def _schema(options: Options):
         columns["marked_screenshot"] = image
     features = {name: {"_type": "Image"} if type_ is image else {"dtype": _DTYPES[str(type_)], "_type": "Value"}
                 for name, type_ in columns.items()}
-    told = json.dumps({"info": {"features": features}})
-    return pyarrow.schema(columns.items(), metadata={"huggingface": told})
+    metadata = json.dumps({"info": {"features": features}})
+    return pyarrow.schema(columns.items(), metadata={"huggingface": metadata})
 
 
 _DTYPES = {"string": "string", "large_string": "large_string", "int32": "int32", "double": "float64"}

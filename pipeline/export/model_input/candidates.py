@@ -89,8 +89,8 @@ def rank(page: Page, boxes: dict[str, dict], viewport: dict, asked: str, score: 
     for place, index in enumerate(order, 1):
         uid = uids[index]
         if place <= MAX_CANDIDATES or uid == target:
-            told = element_dict(page, uid, boxes.get(uid))
-            records.append({"query": asked, "doc": document(told), "uid": uid, "elem_dict": told,
+            described = element_dict(page, uid, boxes.get(uid))
+            records.append({"query": asked, "doc": document(described), "uid": uid, "elem_dict": described,
                             "label": int(uid == target), "score": round(scores[index], 6), "rank": place})
     return records
 
@@ -104,9 +104,9 @@ def element_dict(page: Page, uid: str, box: dict | None) -> dict[str, str]:
             "attributes": _attributes(element), "children": " ".join(children[:_MAX_CHILDREN])}
 
 
-def document(told: dict[str, str]) -> str:
+def document(described: dict[str, str]) -> str:
     """The element as one text: `[[tag]] …` and so on, what is empty left out."""
-    return "\n".join(f"[[{name}]] {value}" for name, value in told.items() if value)
+    return "\n".join(f"[[{name}]] {value}" for name, value in described.items() if value)
 
 
 def _text(element) -> str:

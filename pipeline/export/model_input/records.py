@@ -59,8 +59,8 @@ class Records:
     def _look(self, turn: dict, view: View | None) -> None:
         if turn["state"]["screenshot"]:
             self._shown = turn["state"]
-        told = turn["action"]["arguments"]["metadata"]
-        self._viewport = {"width": told["viewportWidth"], "height": told["viewportHeight"]}
+        metadata = turn["action"]["arguments"]["metadata"]
+        self._viewport = {"width": metadata["viewportWidth"], "height": metadata["viewportHeight"]}
         if view is not None:
             asked = candidates.query(self._last_utterances(), self._actions[-_LAST_ACTIONS:], self._viewport)
             self._ranked = candidates.rank(view.page, view.boxes, self._viewport, asked, self._score, view.target)
@@ -115,20 +115,20 @@ def action(turn: dict) -> str:
     if turn["type"] == "chat":
         return _call("say", {"speaker": turn["speaker"], "utterance": turn["utterance"]})
     arguments, intent = turn["action"]["arguments"], turn["action"]["intent"]
-    told: dict = {}
+    named: dict = {}
     for name, where in (("text", "text"), ("value", "value"), ("selected", "text"), ("pasted", "text"),
                         ("scrollX", "x"), ("scrollY", "y")):
         if name in arguments:
-            told[where] = arguments[name]
+            named[where] = arguments[name]
     properties = arguments.get("properties", {})
     if intent == "load":
-        told["url"] = properties["url"]
+        named["url"] = properties["url"]
     if intent.startswith("tab"):
-        told |= {"origin": properties["tabIdOrigin"]} if "tabIdOrigin" in properties else {}
-        told["target"] = properties["tabId"]
+        named |= {"origin": properties["tabIdOrigin"]} if "tabIdOrigin" in properties else {}
+        named["target"] = properties["tabId"]
     if uid := arguments.get("element", {}).get("attributes", {}).get(UID):
-        told["uid"] = uid
-    return _call(intent, told)
+        named["uid"] = uid
+    return _call(intent, named)
 
 
 def _call(name: str, arguments: dict) -> str:

@@ -41,7 +41,7 @@ MEETING = Meeting((960, 600), 0.8, 70, 70, offset=3.2, drift=1.5e-4, fps=(12, 20
 
 
 @pytest.fixture(scope="module")
-def session(studio):
+def session(recording_browser):
     """A recording of a click on a page that shows something else after each."""
     site = Site({"/": PAGE})
 
@@ -51,7 +51,7 @@ def session(studio):
             await painted(page)
             await page.wait_for_timeout(PAUSES[number % len(PAUSES)])
 
-    made = studio.record(hand, url=site.origin, viewport=(800, 600))
+    made = recording_browser.record(hand, url=site.origin, viewport=(800, 600))
     site.close()
     return made.recording.layout.root
 

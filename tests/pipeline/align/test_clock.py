@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from skimage.metrics import structural_similarity
 
 from pipeline.align import is_blank, ssim
+from pipeline.align.anchors import Bracket
 from pipeline.align.coarse import Shown, Stretch, place
-from pipeline.align.screen_changes import Bracket
 from pipeline.align.video_clock import fit
 
 

@@ -35,8 +35,8 @@ def test_wanted_frames_are_what_decoding_all_gives(groups, tmp_path):
 def _encode(path: Path, parameters: str) -> None:
     """Twelve seconds of a moving test picture as H.264."""
     graph = av.filter.Graph()
-    source, sink = graph.add("testsrc", "size=320x240:rate=24:duration=12"), graph.add("buffersink")
-    source.link_to(sink)
+    source, observer = graph.add("testsrc", "size=320x240:rate=24:duration=12"), graph.add("buffersink")
+    source.link_to(observer)
     graph.configure()
     with av.open(str(path), "w") as container:
         stream = container.add_stream("libx264", rate=24, options={"x264-params": parameters})

@@ -3,7 +3,7 @@
 from pipeline import Context
 from pipeline.chat import ChatLine, ChatLog, place, recorded_chat, stage
 from schemas import DemonstrationSchema
-from schemas.files import check
+from schemas.files import validated
 from tests.support.recording_fixtures import make_demonstration, write_recording
 
 
@@ -64,7 +64,7 @@ def test_twice_and_from_the_recording(tmp_path):
         ("chat-1", "Find lamps – please"), ("chat-2", "Pay now?"), ("chat-3", "more")]
     assert len({turn["id"] for turn in placed["turns"]}) == len(base["turns"]) + 3
     assert [turn for turn in placed["turns"] if turn in base["turns"]] == base["turns"]
-    check(placed, DemonstrationSchema(), "placed")
+    validated(placed, DemonstrationSchema(), "placed")
 
 
 def test_stage_tells_what_it_left_out(tmp_path, caplog):

@@ -44,7 +44,7 @@ def kinds(recording, *turns: dict) -> dict[str, list[str]]:
             assert check["kind"] in KINDS and CheckSchema().validate(check) == {}
             if "fix" in check:
                 assert EditSchema().validate(check["fix"]) == {}
-                assert edits.fold(list(turns), [check["fix"]]) != list(turns)
+                assert edits.apply_edits(list(turns), [check["fix"]]) != list(turns)
     return {name: [check["kind"] for check in checks] for name, checks in found.items() if checks}
 
 

@@ -11,7 +11,7 @@ PAGE = """<title>Shop</title><main><h1>Tea</h1><button id=b onclick="this.textCo
 <iframe srcdoc="<button>Inside</button>"></iframe><p aria-hidden=true>Ornament</p></main>"""
 
 
-def test_tree_is_that_of_the_state_before(studio, site):
+def test_tree_is_that_of_the_state_before(recording_browser, site):
     site.pages["/"] = PAGE
 
     async def hand(page):
@@ -21,7 +21,7 @@ def test_tree_is_that_of_the_state_before(studio, site):
         await page.locator("#b").click()
         await page.locator("#b").click()
 
-    session = studio.record(hand, url=site.origin + "/", keep={"axtree": True})
+    session = recording_browser.record(hand, url=site.origin + "/", keep={"axtree": True})
     recording = session.recording
     # Playwright's synchronous interface does not run where an event loop does: processing has a thread of its own.
     with ThreadPoolExecutor(1) as pool:

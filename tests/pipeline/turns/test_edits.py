@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.turns.edits import append, fold
+from pipeline.turns.edits import append, apply_edits
 from schemas import InputError
 from tests.support.recording_fixtures import element
 
@@ -35,7 +35,7 @@ def ids(turns: list[dict]) -> list[str]:
 
 
 def test_merged_typing_has_the_first_state_the_last_text_and_all_events():
-    turns = fold(TURNS, [{"op": "merge", "turn": "a", "other": "b"}])
+    turns = apply_edits(TURNS, [{"op": "merge", "turn": "a", "other": "b"}])
     assert ids(turns) == ["c1", "a", "d"]
     assert turns[1]["arguments"] == {"text": "town"} and turns[1]["events"] == [1, 2, 3, 4]
     assert turns[1]["timestamp"] == 1.0
@@ -44,12 +44,12 @@ def test_merged_typing_has_the_first_state_the_last_text_and_all_events():
 @pytest.mark.parametrize("other", ["a", "d", "c1", "nobody"])
 def test_only_typing_into_the_same_field_is_merged(other):
     with pytest.raises(InputError, match="other"):
-        fold(TURNS, [{"op": "merge", "turn": "a", "other": other}])
+        apply_edits(TURNS, [{"op": "merge", "turn": "a", "other": other}])
 
 
 def test_split_typing_names_every_event_once():
     edit = {"op": "split", "turn": "d", "arguments": {"text": ""}, "added": typing("d2", "x", [6, 7], uid="10")}
-    turns = fold(TURNS, [edit])
+    turns = apply_edits(TURNS, [edit])
     assert ids(turns) == ["c1", "a", "b", "d", "d2"]
     assert turns[3]["events"] == [5] and turns[4]["events"] == [6, 7] and turns[3]["arguments"] == {"text": ""}
 
@@ -62,9 +62,9 @@ def test_a_split_that_invents_loses_or_doubles_is_refused(added):
 
 
 def test_a_chat_turn_is_added_where_it_was_said():
-    turns = fold(TURNS, [{"op": "add", "turn": "new", "after": "a", "added": said("new", "Thanks")}])
+    turns = apply_edits(TURNS, [{"op": "add", "turn": "new", "after": "a", "added": said("new", "Thanks")}])
     assert ids(turns) == ["c1", "a", "new", "b", "d"]
-    assert ids(fold(TURNS, [{"op": "add", "turn": "new", "after": None, "added": said("new")}]))[0] == "new"
+    assert ids(apply_edits(TURNS, [{"op": "add", "turn": "new", "after": None, "added": said("new")}]))[0] == "new"
 
 
 @pytest.mark.parametrize("edit", [
@@ -83,7 +83,7 @@ def test_another_picture_keeps_the_first_one_known():
     edits = [{"op": "set_screenshot", "turn": "a", "screenshot": "cd" * 32, "screenshot_time": 0.4, "source": "video"},
              {"op": "set_screenshot", "turn": "a", "screenshot": "ef" * 32, "screenshot_time": 0.2,
               "source": "captured"}]
-    state = fold(TURNS, edits)[1]["state"]
+    state = apply_edits(TURNS, edits)[1]["state"]
     assert state["screenshot"] == "ef" * 32 and state["screenshot_taken"] == BLOB
     assert state["screenshot_source"] == "captured" and state["screenshot_status"] == "good"
 
@@ -92,10 +92,10 @@ def test_a_check_whose_fix_was_applied_is_settled_until_undone():
     fix = {"op": "drop", "turn": "b"}
     turns = [*TURNS[:2], TURNS[2] | {"checks": [{"kind": "idle-hover", "reason": "Nothing opened.", "fix": fix},
                                                 {"kind": "typo", "reason": "?"}]}]
-    assert [check["kind"] for check in fold(turns, [fix])[2]["checks"]] == ["typo"]
-    assert len(fold(turns, [fix, {"op": "undo"}])[2]["checks"]) == 2
-    assert [check["kind"] for check in fold(turns, [{"op": "settle", "turn": "b", "check": "typo"}])[2]["checks"]] == [
-        "idle-hover"]
+    assert [check["kind"] for check in apply_edits(turns, [fix])[2]["checks"]] == ["typo"]
+    assert len(apply_edits(turns, [fix, {"op": "undo"}])[2]["checks"]) == 2
+    settled = apply_edits(turns, [{"op": "settle", "turn": "b", "check": "typo"}])
+    assert [check["kind"] for check in settled[2]["checks"]] == ["idle-hover"]
 
 
 EDITS = st.lists(st.sampled_from([
@@ -116,7 +116,7 @@ def test_whatever_is_done_can_be_undone_and_no_event_is_lost(wanted):
             log = append(TURNS, log, edit)
         except InputError:
             continue
-    turns = fold(TURNS, log)
+    turns = apply_edits(TURNS, log)
     assert len(ids(turns)) == len(set(ids(turns)))
     assert sorted(event for turn in turns for event in turn.get("events", [])) == list(range(1, 8))
     while True:
@@ -124,4 +124,4 @@ def test_whatever_is_done_can_be_undone_and_no_event_is_lost(wanted):
             log = append(TURNS, log, {"op": "undo"})
         except InputError:
             break
-    assert fold(TURNS, log) == before == TURNS
+    assert apply_edits(TURNS, log) == before == TURNS

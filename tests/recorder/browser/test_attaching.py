@@ -15,12 +15,12 @@ SECRET = "swordfish-4711"
 FORM = "<input type=password id=p><button id=b onclick=\"history.pushState({}, '', '?q=' + p.value)\">Go</button>"
 
 
-def test_a_page_is_recorded_again_without_being_loaded_again(studio, site, tmp_path):
+def test_a_page_is_recorded_again_without_being_loaded_again(recording_browser, site, tmp_path):
     """What the first recorder was sent, numbers and secrets, the second one is sent anew."""
     site.pages["/"] = FORM
 
     async def work():
-        context = await studio.browser.new_context()
+        context = await recording_browser.browser.new_context()
         page = await context.new_page()
         await page.goto(site.origin + "/")
         await page.fill("#p", SECRET)
@@ -32,7 +32,7 @@ def test_a_page_is_recorded_again_without_being_loaded_again(studio, site, tmp_p
             assert recorder.problems == []
         await context.close()
 
-    studio.run(work())
+    recording_browser.run(work())
     for name in ("first", "second"):
         recording = Recording(tmp_path / name)
         assert [event["type"] for event in recording.events if event["type"].startswith("pointer")] == [
@@ -43,12 +43,12 @@ def test_a_page_is_recorded_again_without_being_loaded_again(studio, site, tmp_p
         assert not any(SECRET.encode() in path.read_bytes() for path in (tmp_path / name).rglob("*.jsonl"))
 
 
-def test_a_page_is_left_as_it_was_when_the_recording_ends(studio, site, tmp_path):
+def test_a_page_is_left_as_it_was_when_the_recording_ends(recording_browser, site, tmp_path):
     """Nobody hears it any more; what it does costs nothing."""
     site.pages |= {"/": "<button id=b>B</button><iframe src='/in'></iframe>", "/in": "<p>In"}
 
     async def work() -> tuple[set[str], set[str]]:
-        context = await studio.browser.new_context()
+        context = await recording_browser.browser.new_context()
         page = await context.new_page()
         await page.goto(site.origin + "/")
         worlds: list[int] = []
@@ -71,7 +71,7 @@ def test_a_page_is_left_as_it_was_when_the_recording_ends(studio, site, tmp_path
         await context.close()
         return during, after
 
-    during, after = studio.run(work())
+    during, after = recording_browser.run(work())
     assert {"pointerdown", "keydown", "scroll"} <= during
     assert after == {"pagehide"}  # which lets go of what the page holds
 

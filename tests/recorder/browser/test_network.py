@@ -21,7 +21,7 @@ SECRETS = ("swordfish9", "bearer-8877665544", "key-778899", "tok-5551234", "sid-
 
 
 @pytest.fixture
-def login(studio, site):
+def login(recording_browser, site):
     site.pages |= {"/": LOGIN, "/home": HOME, "/found": "<p>nothing found", "/style.css": ("text/css", b"b{color:red}"),
                    "/api": ("application/json", b'{"access_token": "tok-5551234", "name": "ann"}')}
     site.headers = {"Set-Cookie": "sid=sid-6655443322; Path=/"}
@@ -42,10 +42,10 @@ def login(studio, site):
         await page.wait_for_url("**/home")
         await page.wait_for_timeout(1000)  # the page rests, and is kept
 
-    return studio.record(hand, url=site.origin + "/", keep={"har": True, "mhtml": True})
+    return recording_browser.record(hand, url=site.origin + "/", keep={"har": True, "mhtml": True})
 
 
-def test_network_is_kept_and_no_secret_in_it(login, site, studio):
+def test_network_is_kept_and_no_secret_in_it(login, site, recording_browser):
     recording = login.recording
     archives = [recording.blob(event["data"]["blob"]) for event in recording.events if event["type"] == "mhtml"]
     texts = [part.get_payload(decode=True).decode() for archive in archives
@@ -69,12 +69,12 @@ def test_network_is_kept_and_no_secret_in_it(login, site, studio):
     assert all(entry["time"] >= 0 and entry["response"]["status"] in (200, 404) for entry in entries)
 
 
-def test_pages_can_be_served_again_from_the_har(login, site, studio):
+def test_pages_can_be_served_again_from_the_har(login, site, recording_browser):
     har, address = login.recording.layout.har, site.origin + "/"
     site.pages.clear()
 
     async def serve_again():
-        context = await studio.browser.new_context()
+        context = await recording_browser.browser.new_context()
         page = await context.new_page()
         await page.route_from_har(har, not_found="abort")
         await page.goto(address)
@@ -82,23 +82,23 @@ def test_pages_can_be_served_again_from_the_har(login, site, studio):
         await context.close()
         return title, color
 
-    assert studio.run(serve_again()) == ("Sign in", 2)
+    assert recording_browser.run(serve_again()) == ("Sign in", 2)
 
 
-def test_archive_of_a_page_opens_by_itself(login, studio, tmp_path):
+def test_archive_of_a_page_opens_by_itself(login, recording_browser, tmp_path):
     archives = [login.recording.blob(event["data"]["blob"]) for event in login.recording.events
                 if event["type"] == "mhtml"]
     (tmp_path / "page.mhtml").write_bytes(archives[-1])
 
     async def show():
-        context = await studio.browser.new_context(offline=True)
+        context = await recording_browser.browser.new_context(offline=True)
         page = await context.new_page()
         await page.goto((tmp_path / "page.mhtml").as_uri())
         text = await page.locator("body").inner_text()
         await context.close()
         return text
 
-    text = studio.run(show())
+    text = recording_browser.run(show())
     assert "Welcome ann, your word is [REDACTED]" in text and "Balance" not in text
 
 

@@ -46,12 +46,12 @@ async def act(page):
 
 
 @pytest.mark.parametrize("name", ["login-user", "choose-list", "book-flight", "email-inbox"])
-def test_the_page_is_the_same_with_and_without_the_recorder(studio, name):
+def test_the_page_is_the_same_with_and_without_the_recorder(recording_browser, name):
     with serve(miniwob_folder()) as origin:
         url = f"{origin}/miniwob/{name}.html"
 
         async def unrecorded():
-            context = await studio.browser.new_context(viewport={"width": 800, "height": 600})
+            context = await recording_browser.browser.new_context(viewport={"width": 800, "height": 600})
             page = await context.new_page()
             await page.goto(url)
             await painted(page)
@@ -59,7 +59,7 @@ def test_the_page_is_the_same_with_and_without_the_recorder(studio, name):
             await context.close()
             return seen
 
-        assert studio.record(act, url=url).answer == studio.run(unrecorded())
+        assert recording_browser.record(act, url=url).answer == recording_browser.run(unrecorded())
 
 
 FLIP = """<!DOCTYPE html><body style="margin:0;background:rgb(255,0,0)"><p id=n>0</p><script>
@@ -67,7 +67,7 @@ addEventListener('mousedown', () => { n.textContent++;
   document.body.style.background = n.textContent % 2 ? 'rgb(0,0,255)' : 'rgb(255,0,0)'; });</script>"""
 
 
-def test_picture_and_dom_are_from_before_the_effect(studio, site):
+def test_picture_and_dom_are_from_before_the_effect(recording_browser, site):
     site.pages["/"] = FLIP
 
     async def hand(page):
@@ -75,7 +75,7 @@ def test_picture_and_dom_are_from_before_the_effect(studio, site):
             await page.mouse.click(200, 200)
             await painted(page)  # about 0.1 s; longer on a machine that paints late, for then nobody saw it yet
 
-    session = studio.record(hand, url=site.origin + "/")
+    session = recording_browser.record(hand, url=site.origin + "/")
     begun = {event["seq"] for event in session.recording.events if event["gesture"] is None}
     assert all(event["gesture"] in begun for event in session.recording.events if event["gesture"] is not None)
     clicks = [turn for turn in session.turns if turn["intent"] == "click"]
@@ -88,18 +88,18 @@ def test_picture_and_dom_are_from_before_the_effect(studio, site):
         assert (blue > red) == bool(number % 2), number
 
 
-def test_threads_take_quick_turns_only_while_something_is_recorded(studio, site):
+def test_threads_take_quick_turns_only_while_something_is_recorded(recording_browser, site):
     site.pages["/"] = "<button>One</button>"
     usual = sys.getswitchinterval()
 
     async def hand(page):
         return sys.getswitchinterval()
 
-    assert studio.record(hand, url=site.origin + "/").answer < usual
+    assert recording_browser.record(hand, url=site.origin + "/").answer < usual
     assert sys.getswitchinterval() == usual
 
 
-def test_a_secret_never_reaches_the_disk(studio, site):
+def test_a_secret_never_reaches_the_disk(recording_browser, site):
     site.pages["/"] = ("<input id=p type=password><button id=show onclick=\"p.type = 'text'\">Show</button>"
                        "<input id=o autocomplete=one-time-code><div data-demotape-mask>Account 998877</div>")
 
@@ -114,7 +114,7 @@ def test_a_secret_never_reaches_the_disk(studio, site):
         await page.locator("#o").click()
         await page.keyboard.type("314159")
 
-    session = studio.record(hand, url=site.origin + "/")
+    session = recording_browser.record(hand, url=site.origin + "/")
     layout = session.recording.layout
     kept = layout.events.read_bytes() + b"".join(
         session.recording.blob(path.name) for path in layout.blobs.rglob("*") if path.is_file())
@@ -123,7 +123,7 @@ def test_a_secret_never_reaches_the_disk(studio, site):
     assert [turn["arguments"]["text"] for turn in session.turns if turn["intent"] == "textInput"] == ["[REDACTED]"] * 3
 
 
-def test_a_secret_is_not_readable_in_pixels(studio, site):
+def test_a_secret_is_not_readable_in_pixels(recording_browser, site):
     site.pages["/"] = ("<body style='margin:0;background:#0a0'><input id=p type=password style='position:absolute;"
                        "left:50px;top:40px;width:300px;height:40px;font-size:30px;background:#fff'>"
                        "<button id=show style='position:absolute;top:120px' onclick=\"p.type = 'text'\">Show</button>"
@@ -136,7 +136,7 @@ def test_a_secret_is_not_readable_in_pixels(studio, site):
         await painted(page)
         await page.mouse.click(600, 500)
 
-    session = studio.record(hand, url=site.origin + "/")
+    session = recording_browser.record(hand, url=site.origin + "/")
     pictures = [cv2.imdecode(np.frombuffer(session.recording.blob(event["state"]["screenshot"]), np.uint8), 1)
                 for event in session.recording.events if event["state"] and "127" in event["state"]["url"]]
     with av.open(str(session.recording.layout.video)) as video:
@@ -236,15 +236,15 @@ def test_a_full_disk_ends_the_recording_and_keeps_what_is_there(tmp_path, site):
         subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
-def test_a_folder_that_holds_a_recording_is_refused(studio, tmp_path):
+def test_a_folder_that_holds_a_recording_is_refused(recording_browser, tmp_path):
     async def record():
-        context = await studio.browser.new_context()
+        context = await recording_browser.browser.new_context()
         try:
             async with Recorder(context, tmp_path / "rec"):
                 pass
         finally:
             await context.close()
 
-    studio.run(record())
+    recording_browser.run(record())
     with pytest.raises(InputError, match="recording already"):
-        studio.run(record())
+        recording_browser.run(record())

@@ -25,7 +25,7 @@ def kept(session) -> list[bytes]:
             if each["url"].endswith("/shared.css")]
 
 
-def test_what_the_browser_has_in_its_cache_is_not_asked_for_again(studio, cached_site, monkeypatch):
+def test_what_the_browser_has_in_its_cache_is_not_asked_for_again(recording_browser, cached_site, monkeypatch):
     asked = Counter()
     send = CDPSession.send
 
@@ -40,13 +40,13 @@ def test_what_the_browser_has_in_its_cache_is_not_asked_for_again(studio, cached
             await page.goto(cached_site.origin + path)
             await painted(page)
 
-    session = studio.record(hand, url=cached_site.origin + "/")
+    session = recording_browser.record(hand, url=cached_site.origin + "/")
     assert kept(session) == [b"p { color: red }"]
     assert asked["Network.getResponseBody"] == 1
 
 
 @pytest.mark.parametrize("way", ["reload", "fetch", "fetch in another tab"])
-def test_what_came_anew_is_kept_though_the_page_takes_it_from_the_cache(studio, cached_site, way):
+def test_what_came_anew_is_kept_though_the_page_takes_it_from_the_cache(recording_browser, cached_site, way):
     async def reload(page):
         session = await page.context.new_cdp_session(page)
         async with page.expect_event("load"):
@@ -71,5 +71,5 @@ def test_what_came_anew_is_kept_though_the_page_takes_it_from_the_cache(studio, 
         await painted(page)
         assert await page.evaluate("getComputedStyle(document.querySelector('p')).color") == "rgb(0, 0, 255)"
 
-    session = studio.record(hand, url=cached_site.origin + "/")
+    session = recording_browser.record(hand, url=cached_site.origin + "/")
     assert kept(session) == [b"p { color: red }", b"p { color: blue }"]

@@ -12,7 +12,7 @@ from playwright.async_api import async_playwright
 from pipeline.align.ssim import ssim
 from pipeline.pages.dom import flatten
 from pipeline.pages.rendering import render
-from pipeline.pages.restoring_scroll import STANDS
+from pipeline.pages.restoring_scroll import PAGE_READY
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
 from schemas.chromium import find_chromium
@@ -52,7 +52,7 @@ INNER = "<body style='margin:3px'><div style='height:700px'></div><button id=b>B
 
 
 @pytest.mark.parametrize("kind", FRAMES)
-def test_frames(studio, site, kind):
+def test_frames(recording_browser, site, kind):
     style = "border:7px solid;padding:11px;width:300px;height:200px;margin:20px"
     small = "border:2px solid;width:200px;height:150px"
     site.pages |= {
@@ -66,7 +66,7 @@ def test_frames(studio, site, kind):
         await asyncio.sleep(0.9)  # a person does not act before the page has come to rest
         return await click_in(page, frame, "#b")
 
-    session = studio.record(hand, url=site.origin + "/")
+    session = recording_browser.record(hand, url=site.origin + "/")
     assert session.problems == []
     (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
     element = turn["element"]
@@ -81,7 +81,7 @@ def test_frames(studio, site, kind):
 
 
 @pytest.mark.parametrize("mode", ["open", "closed"])
-def test_shadow_content_is_in_the_snapshot(studio, site, mode):
+def test_shadow_content_is_in_the_snapshot(recording_browser, site, mode):
     site.pages["/"] = (f"<div id=h>light</div><script>h.attachShadow({{mode: '{mode}'}}).innerHTML = "
                        "'<style>p{color:red}</style><p id=p>deep <slot></slot></p>'</script>")
 
@@ -89,14 +89,14 @@ def test_shadow_content_is_in_the_snapshot(studio, site, mode):
         await asyncio.sleep(0.6)
         await page.mouse.click(20, 30)
 
-    session = studio.record(hand, url=site.origin + "/")
+    session = recording_browser.record(hand, url=site.origin + "/")
     (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
     dom = session.recording.blob(turn["state"]["dom"]).decode()
     assert f'<template shadowrootmode="{mode}">' in dom and "deep " in dom and "light" in dom
 
 
 @pytest.mark.parametrize("context", [{"device_scale_factor": 2}, {"device_scale_factor": 1}])
-def test_boxes_hit_on_scrolled_transformed_pages(studio, site, context):
+def test_boxes_hit_on_scrolled_transformed_pages(recording_browser, site, context):
     site.pages["/"] = ("<body style='height:3000px;margin:0'><div style='transform:translate(40px, 30px) scale(1.5);"
                        "transform-origin:0 0;position:absolute;top:900px'><button id=b>Big</button></div>")
 
@@ -105,24 +105,24 @@ def test_boxes_hit_on_scrolled_transformed_pages(studio, site, context):
         await painted(page)
         return await click_in(page, page, "#b")
 
-    session = studio.record(hand, url=site.origin + "/", **context)
+    session = recording_browser.record(hand, url=site.origin + "/", **context)
     (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
     assert near(turn["element"]["bbox"], session.answer) and near(row_of(session, turn)["bbox"], session.answer)
     assert turn["state"]["scroll"] == {"x": 0, "y": 700}
     assert turn["state"]["device_pixel_ratio"] == context["device_scale_factor"]
 
 
-def test_a_canvas_is_in_the_picture_and_is_clicked_with_coordinates(studio, site):
+def test_a_canvas_is_in_the_picture_and_is_clicked_with_coordinates(recording_browser, site):
     site.pages["/"] = ("<body style='margin:0'><canvas id=c width=200 height=100></canvas><script>const x = "
                        "c.getContext('2d'); x.fillStyle = 'rgb(0, 200, 0)'; x.fillRect(0, 0, 200, 100)</script>")
-    session = studio.record(lambda page: page.mouse.click(50, 60), url=site.origin + "/")
+    session = recording_browser.record(lambda page: page.mouse.click(50, 60), url=site.origin + "/")
     (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
     assert turn["element"]["tag"] == "canvas" and (turn["arguments"]["x"], turn["arguments"]["y"]) == (50, 60)
     assert picture(session, turn)[60, 50][1] > 180
     assert "background:url(data:image/png;base64," in render(session.recording, turn["state"])
 
 
-def test_a_rendered_page_stands_as_it_stood(studio, site):
+def test_a_rendered_page_stands_as_it_stood(recording_browser, site):
     """Scrolled, in itself, in its parts and frames, with the target of its address: HTML alone says none of it."""
     stripes = "".join(f"<p style='height:90px;margin:0;background:hsl({n * 40} 80% 60%)'>{n}</p>" for n in range(30))
     frame = "width:300px;height:150px"
@@ -143,23 +143,23 @@ def test_a_rendered_page_stands_as_it_stood(studio, site):
         await asyncio.sleep(0.9)
         await page.locator("#b").click()
 
-    session = studio.record(hand, url=site.origin + "/#two")
+    session = recording_browser.record(hand, url=site.origin + "/#two")
     (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
 
     async def rendered() -> bytes:
-        context = await studio.browser.new_context(offline=True, viewport={"width": 800, "height": 600})
+        context = await recording_browser.browser.new_context(offline=True, viewport={"width": 800, "height": 600})
         page = await context.new_page()
         await page.set_content(render(session.recording, turn["state"]))
-        await page.evaluate(STANDS)
+        await page.evaluate(PAGE_READY)
         content = await page.screenshot()
         await context.close()
         return content
 
-    shown = cv2.imdecode(np.frombuffer(studio.run(rendered()), np.uint8), 1)
+    shown = cv2.imdecode(np.frombuffer(recording_browser.run(rendered()), np.uint8), 1)
     assert ssim(*(cv2.cvtColor(each, cv2.COLOR_BGR2GRAY) for each in (shown, picture(session, turn)))) > 0.98
 
 
-def test_pictures_are_whole_however_many_tabs_are_opened(studio, site):
+def test_pictures_are_whole_however_many_tabs_are_opened(recording_browser, site):
     """Playwright makes the window smaller at each tab that a link opens."""
     site.pages |= {"/": "<a id=a href='/two'>Two</a><p>One", "/two": "<button id=b>B</button>"}
 
@@ -176,13 +176,13 @@ def test_pictures_are_whole_however_many_tabs_are_opened(studio, site):
             await asyncio.sleep(0.9)
             await page.mouse.click(300, 300)
 
-    session = studio.record(hand, url=site.origin + "/")
+    session = recording_browser.record(hand, url=site.origin + "/")
     clicks = [turn for turn in session.turns if turn["intent"] == "click"]
     assert len(clicks) == 9
     assert [picture(session, turn).shape[:2] for turn in clicks] == [(600, 800)] * 9
 
 
-def test_a_strict_policy_is_no_hindrance(studio, site):
+def test_a_strict_policy_is_no_hindrance(recording_browser, site):
     site.headers["Content-Security-Policy"] = ("default-src 'none'; require-trusted-types-for 'script'; "
                                                "trusted-types 'none'; style-src 'none'")
     site.pages["/"] = "<button id=b>B</button><input id=i>"
@@ -192,12 +192,12 @@ def test_a_strict_policy_is_no_hindrance(studio, site):
         await page.locator("#i").click()
         await page.keyboard.type("x")
 
-    session = studio.record(hand, url=site.origin + "/")
+    session = recording_browser.record(hand, url=site.origin + "/")
     assert [turn["intent"] for turn in session.turns] == ["load", "click", "click", "textInput"]
     assert session.console == [] and session.problems == []
 
 
-def test_acting_in_one_tab_while_another_paints(studio, site):
+def test_acting_in_one_tab_while_another_paints(recording_browser, site):
     site.pages["/"] = ("<body style='background:red'><script>let n = 0; setInterval(() => document.title = n++, 10);"
                        "requestAnimationFrame(function f() { document.body.style.paddingTop = n % 9 + 'px';"
                        "requestAnimationFrame(f) })</script>")
@@ -207,17 +207,17 @@ def test_acting_in_one_tab_while_another_paints(studio, site):
         second = await page.context.new_page()
         await second.goto(site.origin + "/two")
         await painted(second)
-        await studio.seen(2)
+        await recording_browser.seen(2)
         await second.locator("#b").click()
 
-    session = studio.record(hand, url=site.origin + "/")
+    session = recording_browser.record(hand, url=site.origin + "/")
     (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
     assert turn["state"]["tab"] == 2 and turn["state"]["url"].endswith("/two")
     blue, _, red = picture(session, turn)[500, 500]
     assert blue > 200 and red < 50
 
 
-def test_a_click_while_a_script_blocks_the_load(studio, site):
+def test_a_click_while_a_script_blocks_the_load(recording_browser, site):
     def slow(request):
         import time
         time.sleep(1.5)
@@ -233,13 +233,13 @@ def test_a_click_while_a_script_blocks_the_load(studio, site):
         await page.mouse.click(20, 20)
         await page.wait_for_load_state()
 
-    session = studio.record(hand, url=site.origin + "/")
+    session = recording_browser.record(hand, url=site.origin + "/")
     (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
     dom = session.recording.blob(turn["state"]["dom"]).decode()
     assert turn["element"]["tag"] == "button" and "Early" in dom and "Late" not in dom
 
 
-def test_a_page_that_asks_before_it_is_left(studio, site):
+def test_a_page_that_asks_before_it_is_left(recording_browser, site):
     site.pages |= {"/": "<button id=b>B</button><script>onbeforeunload = e => e.preventDefault()</script>",
                    "/two": "<p>Two</p>"}
 
@@ -248,12 +248,12 @@ def test_a_page_that_asks_before_it_is_left(studio, site):
         await page.locator("#b").click()
         await page.goto(site.origin + "/two")
 
-    session = studio.record(hand, url=site.origin + "/")
+    session = recording_browser.record(hand, url=site.origin + "/")
     dialogs = [turn["arguments"] for turn in session.turns if turn["intent"] == "dialog"]
     assert [(dialog["kind"], dialog["accepted"]) for dialog in dialogs] == [("beforeunload", True)]
 
 
-def test_fifty_thousand_elements_stay_usable(studio, site):
+def test_fifty_thousand_elements_stay_usable(recording_browser, site):
     site.pages["/"] = "<ul>" + "".join(f"<li>Item <b>{number}</b></li>" for number in range(25000)) + "</ul>"
 
     async def hand(page):
@@ -261,13 +261,13 @@ def test_fifty_thousand_elements_stay_usable(studio, site):
             await page.mouse.click(60, 300)
             await asyncio.sleep(0.1)
 
-    session = studio.record(hand, url=site.origin + "/")
+    session = recording_browser.record(hand, url=site.origin + "/")
     clicks = [turn for turn in session.turns if turn["intent"] == "click"]
     assert len(clicks) == 20
     assert session.recording.blob(clicks[-1]["state"]["dom"]).count(b"<li") == 25000
 
 
-def test_values_and_scroll_offsets_set_by_script_are_in_the_snapshot(studio, site):
+def test_values_and_scroll_offsets_set_by_script_are_in_the_snapshot(recording_browser, site):
     site.pages["/"] = ("<input id=i><select id=s><option>a<option id=o>b</select><textarea id=t></textarea>"
                        "<input type=checkbox id=c><div id=d style='height:40px;overflow:auto'><p style='height:900px'>"
                        "</div><button id=b>B</button>")
@@ -280,7 +280,7 @@ def test_values_and_scroll_offsets_set_by_script_are_in_the_snapshot(studio, sit
         await painted(page)
         await page.locator("#b").click()
 
-    session = studio.record(hand, url=site.origin + "/")
+    session = recording_browser.record(hand, url=site.origin + "/")
     (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
     page = lxml.html.fromstring(session.recording.blob(turn["state"]["dom"]))
     assert page.get_element_by_id("i").get("value") == "set"
@@ -295,7 +295,7 @@ ZOOMER = {"manifest.json": json.dumps({"manifest_version": 3, "name": "zoomer", 
                                        "background": {"service_worker": "worker.js"}}), "worker.js": ""}
 
 
-def test_zoom_and_device_pixel_ratio(studio, site, tmp_path):
+def test_zoom_and_device_pixel_ratio(recording_browser, site, tmp_path):
     """As a person zooms with Ctrl +: only an extension can do that to a browser without a window."""
     site.pages["/"] = "<button id=b style='position:absolute;left:100px;top:80px;width:90px;height:40px'>B</button>"
     extension = tmp_path / "zoomer"
@@ -325,7 +325,7 @@ def test_zoom_and_device_pixel_ratio(studio, site, tmp_path):
             await context.close()
             await playwright.stop()
 
-    studio.run(record())
+    recording_browser.run(record())
     recording = Recording(tmp_path / "rec")
     clicks = [turn for turn in fold(recording.events) if turn["intent"] == "click"]
     assert [turn["state"]["zoom"] for turn in clicks] == [1, 1.5, 1]

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from recorder import Recording
-from recorder.building.builder import Keeper
-from recorder.building.recording_clock import Clock
+from recorder.building.builder import RecordingBuilder
+from recorder.building.recording_clock import RecordingClock
 from recorder.building.tab_state import TabState
 from recorder.media.encoder import HEADER
-from recorder.media.painted_frames import Frame
+from recorder.media.painted_frames import PaintedFrame
 from recorder.media.video import VideoWriter
 
 _EVENT = 0.4
@@ -39,20 +39,21 @@ def levels(video: Path) -> list[tuple[float, int, tuple[int, int]]]:
 def test_the_screenshot_is_what_was_painted_last_before_the_event(tmp_path, order, told_after):
     """Whatever the order in which the frames come, and whenever the event comes between them."""
     now = 0.0
-    keeper = Keeper(tmp_path / "one", clock=lambda: Clock(wall=lambda: 1000 + now, steady=lambda: now))
-    keeper.begin("Chromium")
-    tab = TabState(1, "about:blank", keeper.on_frame)
-    keeper.add_tab(tab, None)
-    frames = [Frame(picture(round(250 * time)), time) for time in order]
+    clock = lambda: RecordingClock(wall=lambda: 1000 + now, steady=lambda: now)  # noqa: E731
+    builder = RecordingBuilder(tmp_path / "one", clock=clock)
+    builder.begin("Chromium")
+    tab = TabState(1, "about:blank", builder.on_frame)
+    builder.add_tab(tab, None)
+    frames = [PaintedFrame(picture(round(250 * time)), time) for time in order]
     now = 0.65
     for frame in frames[:told_after]:
         tab.paint(frame)
-    keeper.on_browser_event(tab, "navigate", 1000 + _EVENT, {"url": "about:blank", "transition": "reload"})
+    builder.on_browser_event(tab, "navigate", 1000 + _EVENT, {"url": "about:blank", "transition": "reload"})
     for frame in frames[told_after:]:
         tab.paint(frame)
-    keeper.settle()
-    keeper.finish(1001)
-    assert keeper.problems == []
+    builder.settle()
+    builder.finish(1001)
+    assert builder.problems == []
     event = next(event for event in Recording(tmp_path / "one").events if event["type"] == "navigate")
     assert event["state"]["screenshot_time"] == 0.2
     times = [time for time, _, _ in levels(tmp_path / "one" / "video.webm")]
@@ -62,17 +63,18 @@ def test_the_screenshot_is_what_was_painted_last_before_the_event(tmp_path, orde
 def test_a_page_that_is_painted_again_as_it_was_counts_from_when_it_was_first_seen(tmp_path):
     """The browser is asked for what is on the screen once the page rests; that did not change then."""
     now = 0.0
-    keeper = Keeper(tmp_path / "one", clock=lambda: Clock(wall=lambda: 1000 + now, steady=lambda: now))
-    keeper.begin("Chromium")
-    tab = TabState(1, "about:blank", keeper.on_frame)
-    keeper.add_tab(tab, None)
+    clock = lambda: RecordingClock(wall=lambda: 1000 + now, steady=lambda: now)  # noqa: E731
+    builder = RecordingBuilder(tmp_path / "one", clock=clock)
+    builder.begin("Chromium")
+    tab = TabState(1, "about:blank", builder.on_frame)
+    builder.add_tab(tab, None)
     now = 2.0
     for time, level in ((0.1, 10), (0.2, 20), (0.5, 20), (0.8, 10)):
-        tab.paint(Frame(picture(level), time))
+        tab.paint(PaintedFrame(picture(level), time))
     for time in (0.6, 0.9):
-        keeper.on_browser_event(tab, "navigate", 1000 + time, {"url": "about:blank", "transition": "reload"})
-    keeper.settle()
-    keeper.finish(1002)
+        builder.on_browser_event(tab, "navigate", 1000 + time, {"url": "about:blank", "transition": "reload"})
+    builder.settle()
+    builder.finish(1002)
     states = [event["state"] for event in Recording(tmp_path / "one").events if event["type"] == "navigate"]
     assert [state["screenshot_time"] for state in states] == [0.2, 0.8]
 
@@ -82,7 +84,7 @@ def test_the_video_keeps_its_size(tmp_path):
     """The first frame says how large; a window that grew is scaled into it, one odd pixel is cut off."""
     video = VideoWriter(tmp_path / "video.webm")
     for number, size in enumerate([(321, 201), (320, 200), (640, 400), (100, 300)]):
-        video.add(Frame(picture(60 + 40 * number, size), number / 10))
+        video.add(PaintedFrame(picture(60 + 40 * number, size), number / 10))
     video.close()
     assert video.error is None
     found = levels(tmp_path / "video.webm")
@@ -95,7 +97,7 @@ def test_the_video_keeps_its_size(tmp_path):
 def test_a_frame_may_be_any_kind_of_picture(tmp_path, kind):
     video = VideoWriter(tmp_path / "video.webm")
     for number in (1, 2):
-        video.add(Frame(picture(80 * number, kind=kind), float(number)))
+        video.add(PaintedFrame(picture(80 * number, kind=kind), float(number)))
     video.close()
     assert video.error is None
     assert [time for time, _, _ in levels(tmp_path / "video.webm")] == [1.0, 2.0]
@@ -104,15 +106,15 @@ def test_a_frame_may_be_any_kind_of_picture(tmp_path, kind):
 
 def test_a_picture_that_is_none_ends_the_video_and_says_so(tmp_path):
     video = VideoWriter(tmp_path / "video.webm")
-    video.add(Frame(picture(90), 0.1))
-    video.add(Frame(b"no picture", 0.2))
+    video.add(PaintedFrame(picture(90), 0.1))
+    video.add(PaintedFrame(b"no picture", 0.2))
     video.close()
     assert "Invalid data" in str(video.error)
 
 
 def test_a_folder_that_is_gone_is_said(tmp_path):
     video = VideoWriter(tmp_path / "gone" / "video.webm")
-    video.add(Frame(picture(90), 0.1))
+    video.add(PaintedFrame(picture(90), 0.1))
     video.close()
     assert "No such file" in str(video.error)
 

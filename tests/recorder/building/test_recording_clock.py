@@ -2,7 +2,7 @@
 
 import pytest
 
-from recorder.building.recording_clock import Clock, SleepWatch
+from recorder.building.recording_clock import RecordingClock, SleepWatch
 
 
 class Machine:
@@ -23,7 +23,7 @@ class Machine:
 @pytest.mark.parametrize("set_by", [3600, -3600, 1.5, -30])
 def test_times_stay_monotone_when_the_clock_is_set(set_by):
     machine = Machine()
-    clock = Clock(machine.wall, lambda: machine.steady)
+    clock = RecordingClock(machine.wall, lambda: machine.steady)
     first_document = machine.wall()  # its performance.timeOrigin
     told = []
     for second in range(1, 9):
@@ -41,7 +41,7 @@ def test_times_stay_monotone_when_the_clock_is_set(set_by):
 
 def test_what_a_hanging_page_tells_late_keeps_its_time():
     machine = Machine()
-    clock = Clock(machine.wall, lambda: machine.steady)
+    clock = RecordingClock(machine.wall, lambda: machine.steady)
     start = machine.wall()
     machine.pass_(1)
     assert clock.seconds(start + 1, "document") == 1

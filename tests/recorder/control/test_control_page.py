@@ -20,14 +20,14 @@ PAGE = """<!DOCTYPE html><title>Shop</title><body style="margin:0"><button id=bu
 
 
 @pytest.fixture
-def stage(studio, site, tmp_path):
+def stage(recording_browser, site, tmp_path):
     """Runs a hand on (recorder, page), afterwards gives the recording."""
     site.pages["/"] = PAGE
     directory = tmp_path / "rec"
 
     def play(hand):
         async def work():
-            context = await studio.browser.new_context(viewport={"width": 800, "height": 600})
+            context = await recording_browser.browser.new_context(viewport={"width": 800, "height": 600})
             try:
                 page = await context.new_page()
                 async with Recorder(context, directory, task="Buy some tea") as recorder:
@@ -38,19 +38,19 @@ def stage(studio, site, tmp_path):
                 await context.close()
             return Recording(directory)
 
-        return studio.run(work())
+        return recording_browser.run(work())
 
     return play
 
 
 @pytest.fixture
-def steer(studio, stage):
+def steer(recording_browser, stage):
     """Runs a hand on (recorder, page, control page, event that Stop sets)."""
     def play(hand, *, windowed=False, **options):
         async def with_control(recorder, page):
             stopped = asyncio.Event()
-            async with ControlPage(studio.browser, recorder, stopped.set, task="Buy some tea", windowed=windowed,
-                                   **options) as control:
+            async with ControlPage(recording_browser.browser, recorder, stopped.set, task="Buy some tea",
+                                   windowed=windowed, **options) as control:
                 await control.locator("#state", has_text="Recording").wait_for()
                 await hand(recorder, page, control, stopped)
 
@@ -271,7 +271,7 @@ def test_the_page_is_worked_by_mouse_and_keyboard(steer):
 
 def test_the_control_page_is_no_part_of_the_recording(steer):
     async def hand(recorder, page, control, stopped):
-        assert page.context.pages == [page] and [tab.page for tab in recorder.tabs] == [page]
+        assert page.context.pages == [page] and recorder.pages == [page]
         await control.locator("#utterance").click()
         await control.keyboard.type("Only for the chat")
         await control.close()

@@ -28,7 +28,7 @@ PAGE = """<!DOCTYPE html><title>Tea shop</title><style>body { margin: 30px; font
 
 
 @pytest.fixture(scope="module")
-def source(studio):
+def source(recording_browser):
     from tests.support.site import Site
 
     site = Site({"/": PAGE})
@@ -44,7 +44,8 @@ def source(studio):
         await page.mouse.click(box["x"] + 20, box["y"] + 10)
 
     try:
-        session = studio.record(hand, url=site.origin + "/", keep={"axtree": True, "har": True, "mhtml": True})
+        session = recording_browser.record(hand, url=site.origin + "/",
+                                           keep={"axtree": True, "har": True, "mhtml": True})
     finally:
         site.close()
     # Playwright's synchronous interface does not run where an event loop does: processing has a thread of its own.

@@ -36,7 +36,7 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class Mark:
+class Anchor:
     """From `time` of the recording on, the tiles show their new look."""
 
     time: float
@@ -69,16 +69,16 @@ class Bracket:
 class Watch:
     """What the frames around a mark have shown so far."""
 
-    mark: Mark
+    anchor: Anchor
     brackets: list[Bracket] = field(default_factory=list)
     _last: float | None = None
     _was_new: bool = True
 
     def look(self, shot: Shot, rectangle: Rectangle, gap: bool) -> None:
         """Take in the next frame; `gap`: frames were left out since the one before."""
-        new = self.mark.shows(shot, rectangle)
+        new = self.anchor.shows(shot, rectangle)
         if new and not self._was_new and self._last is not None and not gap:
-            self.brackets.append(Bracket(self.mark.time, self._last, shot.time, self.mark.weight))
+            self.brackets.append(Bracket(self.anchor.time, self._last, shot.time, self.anchor.weight))
         self._last, self._was_new = shot.time, new
 
 
@@ -103,14 +103,14 @@ def timeline(states: Iterable[tuple[float, dict]], pictures: Mapping[str, Pictur
     return shown, names
 
 
-def find_marks(shown: Sequence[Shown], pictures: Sequence[Picture], rectangle: Rectangle, frame: tuple[int, int],
-               hidden: Callable[[tuple[int, int]], np.ndarray]) -> list[Mark]:
+def find_anchors(shown: Sequence[Shown], pictures: Sequence[Picture], rectangle: Rectangle, frame: tuple[int, int],
+               hidden: Callable[[tuple[int, int]], np.ndarray]) -> list[Anchor]:
     """Marks for the changes between neighbours in time that the frame can show; `hidden`: what is covered, by viewport.
 
     A screenshot that was taken too late already shows what the next one shows, and hides the moment of the change. So
     each is held against the one before the last as well, tile by tile, with less weight.
     """
-    marks = []
+    anchors = []
     last: list[tuple[Picture, np.ndarray]] = []
     for entry in shown:
         picture = pictures[entry.picture]
@@ -124,13 +124,13 @@ def find_marks(shown: Sequence[Shown], pictures: Sequence[Picture], rectangle: R
                 continue
             tiles = _tiles(before, grey, seen)
             if not back and tiles:
-                marks.append(Mark(entry.start, picture.viewport, picture.shape, tiles))
+                anchors.append(Anchor(entry.start, picture.viewport, picture.shape, tiles))
             elif back:
                 unseen = [tile for tile in tiles if not _differs(last[-1][1], grey, tile)]
-                marks += [Mark(entry.start, picture.viewport, picture.shape, (tile,), 1 / len(unseen))
+                anchors += [Anchor(entry.start, picture.viewport, picture.shape, (tile,), 1 / len(unseen))
                           for tile in unseen]
         last = [*last[-1:], (picture, grey)]
-    return marks
+    return anchors
 
 
 def _differs(old: np.ndarray, new: np.ndarray, tile: Tile) -> bool:
