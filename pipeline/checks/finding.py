@@ -1,6 +1,7 @@
 """What a reviewer should look at, each with its reason and, where possible, a ready edit that mends it.
 
-A check is a function from the material to findings; this list is all of them. docs/checks.md has a table.
+A check is a function from the material to findings; this list is all of them. An earlier stage may note one itself, of
+what only it knows: `coarse-time` comes from placing the chat. docs/checks.md has a table.
 """
 
 from collections import defaultdict
@@ -18,7 +19,7 @@ CHECKS = (
 KINDS = (
     "broken-screenshot", "late-screenshot", "unlike-page", "half-loaded", "not-in-video", "unsure-in-video",
     "replaced-screenshot", "no-element", "no-box", "outside-viewport", "not-in-page", "empty-input", "idle-hover",
-    "doubled-submit", "against-time", "against-tabs", "long-gap", "typo", "personal-data",
+    "doubled-submit", "against-time", "against-tabs", "long-gap", "coarse-time", "typo", "personal-data",
 )
 
 
@@ -33,6 +34,7 @@ def find(material: Material) -> dict[str, list[dict]]:
 
 
 def stage(demonstration: dict, context) -> dict:
-    """Pipeline stage: attach the checks to the turns."""
-    found = find(Material(demonstration["turns"], context.recording))
-    return demonstration | {"turns": [turn | {"checks": found.get(turn["id"], [])} for turn in demonstration["turns"]]}
+    """Pipeline stage: attach the checks to the turns, behind what earlier stages noted."""
+    turns = demonstration["turns"]
+    found = find(Material(turns, context.recording))
+    return demonstration | {"turns": [turn | {"checks": turn["checks"] + found.get(turn["id"], [])} for turn in turns]}

@@ -1,7 +1,8 @@
 """Placing utterances among the actions."""
 
-from pipeline import Context
+from pipeline import Context, derive
 from pipeline.chat import ChatLine, ChatLog, place, recorded_chat, stage
+from pipeline.checks import KINDS
 from schemas import DemonstrationSchema
 from schemas.files import validated
 from tests.support.recording_fixtures import make_demonstration, write_recording
@@ -53,6 +54,16 @@ def test_minutes_are_marked():
     placed = place(demonstration(65.0), log(("navigator", "done", 60), precision=60.0))
     assert order(placed) == ["done", "t0"]
     assert [item["kind"] for item in placed["turns"][0]["checks"]] == ["coarse-time"]
+
+
+def test_the_mark_is_still_there_when_all_is_checked(tmp_path):
+    recording = write_recording(tmp_path / "rec")
+    log = tmp_path / "chat.csv"
+    minute = f"{recording.manifest['started_at']:%Y-%m-%dT%H:%M%z}"
+    log.write_text(f"time,speaker,utterance\n{minute},instructor,plesae go to the page\n")
+    said = next(turn for turn in derive(Context(recording, log))["turns"] if "plesae" in turn.get("utterance", ""))
+    assert [item["kind"] for item in said["checks"]] == ["coarse-time", "typo"]
+    assert {item["kind"] for item in said["checks"]} <= set(KINDS)
 
 
 def test_twice_and_from_the_recording(tmp_path):
