@@ -58,20 +58,30 @@ def process(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str]
     What an export will read is prepared on the way.
     `video`: an external video of the session, such as a meeting tool's recording of the screen.
     """
-    recording = Recording(path)
-    used = inputs.fingerprint(recording.layout, chat, dict(speakers or {}), video)
-    demonstration = derive(Context(recording, chat, speakers or {}, video))
-    write_atomically(recording.layout.demonstration, dump_json(demonstration))
-    derived.clear(recording.layout, demonstration)
-    prepare(Source(demonstration, recording))
-    inputs.note(recording.layout, used)
-    return demonstration
+    context = Context(Recording(path), chat, speakers or {}, video)
+    return _process(context, _inputs(context))
 
 
 def refresh(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None,
             video: Path | None = None) -> tuple[dict, bool]:
     """As `process`, but a demonstration that was made from the same inputs stays; returns it and whether it is new."""
-    layout = Recording(path).layout
-    if inputs.is_unchanged(layout, inputs.fingerprint(layout, chat, dict(speakers or {}), video)):
+    context = Context(Recording(path), chat, speakers or {}, video)
+    layout, used = context.recording.layout, _inputs(context)
+    if inputs.is_unchanged(layout, used):
         return read_json(layout.demonstration, DemonstrationSchema()), False
-    return process(path, chat=chat, speakers=speakers, video=video), True
+    return _process(context, used), True
+
+
+def _inputs(context: Context) -> dict:
+    """What the demonstration will be made from, to be asked before the work: what changes meanwhile is not in it."""
+    return inputs.fingerprint(context.recording.layout, context.chat, dict(context.speakers), context.video)
+
+
+def _process(context: Context, used: dict) -> dict:
+    recording = context.recording
+    demonstration = derive(context)
+    write_atomically(recording.layout.demonstration, dump_json(demonstration))
+    derived.clear(recording.layout, demonstration)
+    prepare(Source(demonstration, recording))
+    inputs.note(recording.layout, used)
+    return demonstration

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import pipeline
 from demotape.cli import main
 from pipeline import batch, process, refresh
 from recorder import Recording
@@ -69,6 +70,16 @@ def test_whatever_changes_is_noticed(recordings, change):
         (path / "processed.json").write_text("{}")
     assert refresh(path, **arguments)[1] is True
     assert refresh(path, **arguments)[1] is False
+
+
+def test_the_inputs_are_read_once_before_the_work(recordings, monkeypatch):
+    steps, fingerprint, derive = [], pipeline.inputs.fingerprint, pipeline.derive
+    monkeypatch.setattr(pipeline.inputs, "fingerprint", lambda *given: (steps.append("inputs"), fingerprint(*given))[1])
+    monkeypatch.setattr(pipeline, "derive", lambda context: (steps.append("work"), derive(context))[1])
+    assert refresh(recordings[0])[1] is True
+    assert steps == ["inputs", "work"]
+    process(recordings[0])
+    assert steps == ["inputs", "work"] * 2
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
