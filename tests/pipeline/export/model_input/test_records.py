@@ -88,7 +88,8 @@ def test_candidates_have_the_fields_of_the_published_ones(exported):
             assert key in turns
 
 
-def test_actions_are_read_back_by_the_library(exported):
+def test_actions_are_read_back_by_the_library(exported, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # the library keeps a cache where it runs
     replays = {each.name: weblinx.Replay.from_demonstration(each) for each in demonstrations(exported)}
     for record in lines(exported / "records" / "train.jsonl"):
         turn = replays[record["demo_name"]][record["turn_index"]]
