@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from curator_web.db.database import Database
 from curator_web.db.models import APPROVED, INVALID, Edit, StatusChange
 from curator_web.errors import Conflict
-from pipeline.turns.edits import append, apply_edits
+from pipeline.turns.edits import appended
 
 from .library import Review, load
 from .summary import counts, well_formed
@@ -50,9 +50,8 @@ def make_edit(session: Session, found: Review, edit: dict, version: int, who: st
     if found.row.status in LOCKED:
         raise Conflict(f"this demonstration is {found.row.status}; reopen it to change it")
     base = found.base["turns"]
-    edits = append(base, found.edits, well_formed(edit))
-    turns = apply_edits(base, edits)
-    if edit["op"] not in ("undo", "redo") and turns == found.current()["turns"]:
+    edits, turns = appended(base, found.edits, well_formed(edit))
+    if edit["op"] not in ("undo", "redo") and turns == found.turns:
         return None
     now = datetime.now(UTC)
     for name, value in counts(base, turns, edits).items():

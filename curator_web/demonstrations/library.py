@@ -1,8 +1,9 @@
 """The demonstrations that the review app holds: importing, listing and reading them. Also the Python API."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -13,7 +14,6 @@ from curator_web.db.database import Database
 from curator_web.db.models import DRAFT, ID_LENGTH, INVALID, STATUSES, BaseTurns, Demonstration, Edit, StatusChange
 from curator_web.errors import NotFound
 from curator_web.storage.recordings import ID, RecordingStore
-from pipeline.turns.edits import apply_edits
 from recorder.reader import Recording
 from schemas import DemonstrationSchema, InputError
 from schemas.files import read_json
@@ -39,10 +39,16 @@ class Review:
     base: dict
     edits: list[dict]
     kept: BaseTurns | None = None  # lets a session find the turns again without reading them again
+    folded: list[dict] | None = None  # the turns after the edits, where they are known already
+
+    @cached_property
+    def turns(self) -> list[dict]:
+        """The turns after the edits."""
+        return apply_edits(self.base["turns"], self.edits) if self.folded is None else self.folded
 
     def current(self) -> dict:
         """The demonstration with its edits folded in."""
-        return self.base | {"turns": apply_edits(self.base["turns"], self.edits)}
+        return self.base | {"turns": self.turns}
 
 
 def import_recording(db: Database, store: RecordingStore, path: Path | str, recorded_by: str | None = None) -> Imported:
@@ -98,9 +104,15 @@ def exportable(db: Database, store: RecordingStore,
         yield found.current(), store.open(found.row.recording)
 
 
-def load(session: Session, demonstration_id: str, *, lock: bool = False) -> Review:
-    """As `review`, inside a transaction; `lock` keeps others from changing it meanwhile."""
+def load(session: Session, demonstration_id: str, *, lock: bool = False, known: Review | None = None) -> Review:
+    """As `review`, inside a transaction; `lock` keeps others from changing it meanwhile.
+
+    `known`: what was read of it before. It serves again unless something was changed since, as every change of turns or
+    edits gives a demonstration a new version.
+    """
     row = row_of(session, demonstration_id, lock=lock)
+    if known and known.row.id == row.id and known.row.version == row.version:
+        return replace(known, row=row, kept=None, folded=known.turns)
     edits = session.scalars(select(Edit.content).where(Edit.demonstration_id == row.id).order_by(Edit.number))
     base = session.get_one(BaseTurns, row.id)
     return Review(row, base.content, list(edits), base)

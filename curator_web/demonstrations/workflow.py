@@ -4,7 +4,7 @@ Who submitted a demonstration or edited it before that is its first person; some
 one person of a machine without accounts is bound by none of this.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from sqlalchemy import func, select
@@ -49,35 +49,38 @@ NEXT = {
 
 @dataclass(frozen=True)
 class Made:
-    """An edit that was made: the version after it, and whether it had been made before under the same key."""
+    """An edit that was made: the version after it, whether it had been made before under the same key, and the
+    demonstration after it, where that was not."""
 
     version: int
     again: bool = False
+    review: library.Review | None = None
 
 
 def edit(db: Database, demonstration_id: str, change: dict, version: int, account: Account,
-         key: str | None = None) -> Made:
+         key: str | None = None, known: library.Review | None = None) -> Made:
     """Make an edit as `editing.add_edit` does, if this person may; renews the lease and what lists show.
 
     `key` is the sender's own name for this edit: sent again under it, after an answer that was lost, the edit is not
-    made again, and the version that it led to is told once more. Raises NotAllowed besides what `add_edit` raises.
+    made again, and the version that it led to is told once more. `known`: what was read of the demonstration before.
+    Raises NotAllowed besides what `add_edit` raises.
     """
     if key is not None and not 0 < len(key) <= KEY_LENGTH:
         raise InputError(f"field key: {KEY_LENGTH} characters at most")
     with db.writing() as session:
-        found = library.load(session, demonstration_id, lock=True)
+        found = library.load(session, demonstration_id, lock=True, known=known)
         row = found.row
         if key and (before := _made_before(session, row.id, key, change)):
             return before
         may_edit(row, account)
         made = make_edit(session, found, change, version, account.name)
         if made is None:  # it changed nothing
-            return Made(version)
+            return Made(version, review=found)
         made.row.key = key
         leases.touch(session, row, account)
         wanted = facets.of_turns(found.base["turns"], made.turns, made.edits)
         facets.refresh(session, row.id, wanted, facets.TURN_KINDS, account.name)
-        return Made(made.row.version)
+        return Made(made.row.version, review=replace(found, edits=made.edits, folded=made.turns))
 
 
 def may_edit(row, account: Account) -> None:

@@ -29,12 +29,12 @@ _ID_SHOWN = 80
 class _Asked:
     """A sent form and what it is about."""
 
-    demonstration: str
+    review: library.Review
     turn_id: str
 
     @property
     def turns(self) -> list[dict]:
-        return library.current(services().db, self.demonstration)["turns"]
+        return self.review.turns
 
     @property
     def turn(self) -> dict:
@@ -53,7 +53,7 @@ class _Asked:
 
     @property
     def recording(self) -> Recording:
-        return services().store.open(library.review(services().db, self.demonstration).row.recording)
+        return services().store.open(self.review.row.recording)
 
 
 def version_from_form() -> int:
@@ -64,10 +64,10 @@ def version_from_form() -> int:
     return version
 
 
-def edit_from_form(demonstration_id: str) -> dict:
+def edit_from_form(review: library.Review) -> dict:
     """The edit that the sent form means; raises InputError for one that cannot be meant."""
     op = request.form.get("op", "")
-    asked = _Asked(demonstration_id, request.form.get("turn", ""))
+    asked = _Asked(review, request.form.get("turn", ""))
     if op in ("undo", "redo"):
         return {"op": op}
     if op in _WHOLE:

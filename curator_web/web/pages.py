@@ -48,17 +48,16 @@ def review(demonstration_id: str) -> str:
 @blueprint.post("/demonstrations/<demonstration_id>/edits")
 def edit(demonstration_id: str) -> str | Response:
     """Save one edit at once; asked by htmx, answer the page's whole working area."""
-    change = edit_from_form(demonstration_id)
-    steps_back = change["op"] in ("undo", "redo")
-    before = library.review(services().db, demonstration_id).edits if steps_back else []
-    workflow.edit(services().db, demonstration_id, change, version_from_form(), account(),
-                  request.form.get("key") or None)
+    before = library.review(services().db, demonstration_id)
+    change = edit_from_form(before)
+    made = workflow.edit(services().db, demonstration_id, change, version_from_form(), account(),
+                         request.form.get("key") or None, before)
     selected = request.form.get("selected")
-    if steps_back:
-        selected = _touched(before, [*before, change]) or selected
+    if change["op"] in ("undo", "redo"):
+        selected = _touched(before.edits, [*before.edits, change]) or selected
     elif change["op"] in ("add", "merge"):
         selected = change["turn"]
-    return _after_change(demonstration_id, selected)
+    return _after_change(demonstration_id, selected, made.review)
 
 
 @blueprint.post("/demonstrations/<demonstration_id>/status")
@@ -78,11 +77,11 @@ def status(demonstration_id: str) -> str | Response:
     return response
 
 
-def _after_change(demonstration_id: str, selected: str | None) -> str | Response:
+def _after_change(demonstration_id: str, selected: str | None, after: library.Review | None = None) -> str | Response:
     address = url_for(".review", demonstration_id=demonstration_id, turn=selected or None)
     if not request.headers.get("HX-Request"):
         return redirect(address, 303)
-    response = make_response(_render("_workspace.html", demonstration_id, selected or None, "screenshot"))
+    response = make_response(_render("_workspace.html", demonstration_id, selected or None, "screenshot", after))
     response.headers["HX-Replace-Url"] = address
     return response
 
@@ -93,9 +92,11 @@ def _touched(before: list[dict], after: list[dict]) -> str | None:
     return longer[-1][1]["turn"] if len(longer) > len(shorter) else None
 
 
-def _render(template: str, demonstration_id: str, selected: str | None, view: str) -> str:
+def _render(template: str, demonstration_id: str, selected: str | None, view: str,
+            known: library.Review | None = None) -> str:
+    """A page of a demonstration; `known`: what was just read of it, which is not read again."""
     db = services().db
-    found = ReviewView(library.review(db, demonstration_id), selected)
+    found = ReviewView(known or library.review(db, demonstration_id), selected)
     shown = moment(found, view)
     return render_template(
         template, review=found, row=found.row, turn=found.selected, moment=shown, view=shown.view,

@@ -123,7 +123,7 @@ class ReviewView:
         """Raises NotFound when there is no turn of the selected id."""
         self.row = review.row
         base = {turn["id"]: (number, turn) for number, turn in enumerate(review.base["turns"], 1)}
-        turns = review.current()["turns"]
+        turns = review.turns
         touched, displaced = changed(review.base["turns"], turns), moved(review.edits)
         self.turns = [TurnView(turn, number, *base.get(turn["id"], (None, None))[:1], turn["id"] in touched,
                                turn["id"] in displaced, base.get(turn["id"], (None, None))[1], into)

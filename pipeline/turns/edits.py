@@ -21,12 +21,17 @@ def apply_edits(turns: list[dict], edits: Iterable[dict]) -> list[dict]:
 
 def append(turns: list[dict], edits: list[dict], edit: dict) -> list[dict]:
     """The log with one more edit, checked against the turns. Raises InputError when it does not fit."""
+    return appended(turns, edits, edit)[0]
+
+
+def appended(turns: list[dict], edits: list[dict], edit: dict) -> tuple[list[dict], list[dict]]:
+    """As `append`, with the turns after that edit."""
     edit = validated(edit, EditSchema(), "edit")
     done, undone = undo_depths(edits)
     if (edit["op"] == "undo" and not done) or (edit["op"] == "redo" and not undone):
         raise InputError(f"edit: nothing to {edit['op']}")
-    apply_edits(turns, [*edits, edit])
-    return [*edits, edit]
+    log = [*edits, edit]
+    return log, apply_edits(turns, log)
 
 
 def standing(edits: Iterable[dict]) -> list[tuple[int, dict]]:
