@@ -25,7 +25,7 @@ from playwright.async_api import Page, async_playwright
 
 from demotape.site import serve
 from recorder import Recorder
-from recorder.browser.launch import launch
+from recorder.browser import launch
 
 PAGES = ("about.html", "index.html", "library/index.html", "glossary.html", "library/typing.html", "library/os.html",
          "genindex-P.html", "contents.html", "genindex-all.html")

@@ -25,7 +25,7 @@ from playwright.async_api import Page, async_playwright
 from demotape.site import miniwob_folder, serve
 from pipeline.turns.folding import fold
 from recorder import Recording
-from recorder.browser.launch import launch as launch_plain
+from recorder.browser import launch as launch_plain
 from recorder.package.receiving import receive
 from tests.support.chrome import Panel, launch
 

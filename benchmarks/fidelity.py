@@ -27,7 +27,7 @@ from playwright.async_api import async_playwright
 from demotape.site import miniwob_folder, serve
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
-from recorder.browser.launch import launch
+from recorder.browser import launch
 
 from .hand import WITNESS, Hand
 from .offline import compare

@@ -8,7 +8,7 @@ from playwright.async_api import Browser, async_playwright
 
 from demotape.site import miniwob_folder, serve
 from recorder import Recorder
-from recorder.browser.launch import launch
+from recorder.browser import launch
 
 from .fidelity import docs_folder
 from .hand import WITNESS, Hand

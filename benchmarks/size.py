@@ -22,7 +22,7 @@ from demotape.site import miniwob_folder, serve
 from pipeline import process
 from pipeline.export import Source, export
 from recorder import Recorder, Recording
-from recorder.browser.launch import launch
+from recorder.browser import launch
 
 from .fidelity import docs_folder
 from .hand import WITNESS, Hand

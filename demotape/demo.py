@@ -15,7 +15,7 @@ from curator_web.storage.recordings import RecordingStore
 from pipeline import process
 from pipeline.export import FORMATS, Source, export
 from recorder import Recorder
-from recorder.browser.launch import has_display, launch
+from recorder.browser import has_display, launch
 from schemas import InputError
 
 from .navigator import TASK, book_flight

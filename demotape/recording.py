@@ -11,7 +11,7 @@ from playwright.async_api import BrowserContext, Page, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
 from recorder import Recorder
-from recorder.browser.launch import has_display, launch
+from recorder.browser import has_display, launch
 from recorder.control import ControlPage
 from schemas import InputError
 

@@ -13,7 +13,7 @@ from playwright.sync_api import sync_playwright
 from curator_web import vendor
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
-from recorder.browser.launch import launch
+from recorder.browser import launch
 from schemas.chromium import find_chromium
 from tests.support import chrome as browser_with_extension
 from tests.support import databases

@@ -64,7 +64,7 @@ WHOLE_WAY = textwrap.dedent('''
     from playwright.async_api import async_playwright
     from demotape.cli import main
     from recorder import Recorder, Recording
-    from recorder.browser.launch import launch
+    from recorder.browser import launch
 
     async def record(url, directory):
         async with async_playwright() as playwright:

@@ -14,6 +14,7 @@ from curator_web.db.database import Database
 from curator_web.db.models import DRAFT, ID_LENGTH, INVALID, STATUSES, BaseTurns, Demonstration, Edit, StatusChange
 from curator_web.errors import NotFound
 from curator_web.storage.recordings import ID, RecordingStore
+from pipeline.turns.edits import apply_edits
 from recorder.reader import Recording
 from schemas import DemonstrationSchema, InputError
 from schemas.files import read_json

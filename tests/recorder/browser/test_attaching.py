@@ -7,7 +7,7 @@ from playwright.async_api import async_playwright
 
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
-from recorder.browser.launch import launch
+from recorder.browser import launch
 from schemas.chromium import find_chromium
 from tests.support.sessions import click_in, painted
 

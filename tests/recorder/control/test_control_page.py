@@ -322,7 +322,7 @@ CONTRAST = """() => {
 
 def test_it_has_the_colours_of_the_review_app():
     ours, theirs = (dict(re.findall(r"(--[\w-]+): (.+?);", (ROOT / path).read_text(encoding="utf-8")))
-                    for path in ("extension/panel/look.css", "curator_web/static/base.css"))
+                    for path in ("extension/panel/look.css", "curator_web/web/static/base.css"))
     assert {name: value for name, value in ours.items() if not name.startswith("--family")}.items() <= theirs.items()
 
 

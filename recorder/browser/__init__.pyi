@@ -1,0 +1,2 @@
+from .launching import has_display as has_display
+from .launching import launch as launch
