@@ -15,6 +15,7 @@ from lxml import etree, html
 from recorder.writer import RecordingWriter
 from schemas import UID_ATTRIBUTE, DemonstrationSchema, InputError
 from schemas.files import dump_json, validated, write_atomically
+from schemas.upgrade import VERSIONS
 
 UID = "data-webtasks-id"
 REPLAY = "replay.json"
@@ -48,15 +49,15 @@ def convert(folder: Path, target: Path) -> None:
                       ("metadata.json", "form.json"))
     task = _text(form, "description") or "; ".join(map(str, form.get("tasks") or []))
     writer = RecordingWriter(target, {
-        "format": "demotape/recording", "version": 1, "id": folder.name, "task": task, "options": {},
-        "started_at": _started(metadata, replay), "user_agent": _text(metadata, "userAgent"), "browser": "",
-        "viewport": None})
+        "format": "demotape/recording", "version": VERSIONS["demotape/recording"], "id": folder.name, "task": task,
+        "options": {}, "started_at": _started(metadata, replay), "user_agent": _text(metadata, "userAgent"),
+        "browser": "", "viewport": None})
     try:
         made = [_Turn(folder, writer, number, turn).make() for number, turn in enumerate(turns)]
     finally:
         writer.close(datetime.now(UTC))
-    demonstration = {"format": "demotape/demonstration", "version": 1, "id": folder.name, "recording": folder.name,
-                     "task": task, "turns": made}
+    demonstration = {"format": "demotape/demonstration", "version": VERSIONS["demotape/demonstration"],
+                     "id": folder.name, "recording": folder.name, "task": task, "turns": made}
     demonstration = validated(demonstration, DemonstrationSchema(), str(folder / REPLAY))
     write_atomically(target / "demonstration.json", dump_json(demonstration))
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from recorder import Recording
-from schemas import DemonstrationSchema
-from schemas.demonstration import FORMAT, VERSION
+from schemas import VERSIONS, DemonstrationSchema
+from schemas.demonstration import FORMAT
 from schemas.files import dump_json, read_json, validated, write_atomically
 
 from . import align, chat, checks
@@ -44,7 +44,7 @@ class Context:
 def derive(context: Context) -> dict:
     """The demonstration of a recording; raises InputError when the recording or the chat cannot be read."""
     recording = context.recording
-    demonstration = {"format": FORMAT, "version": VERSION, "id": recording.id, "recording": recording.id,
+    demonstration = {"format": FORMAT, "version": VERSIONS[FORMAT], "id": recording.id, "recording": recording.id,
                      "task": recording.task, "turns": []}
     for stage in STAGES:
         demonstration = stage(demonstration, context)

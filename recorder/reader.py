@@ -13,7 +13,7 @@ import zstandard
 from filelock import lock_descriptor
 
 from schemas import ChatLineSchema, EventSchema, InputError, RecordingLayout, RecordingSchema, ResourceSchema
-from schemas.files import dump_json, read_json, read_lines, write_atomically
+from schemas.files import dump_json, read_lines, read_versioned, write_atomically
 
 from . import blobs
 
@@ -33,7 +33,7 @@ class Recording:
         if not self.layout.manifest.is_file():
             raise InputError(f"{path}: not a recording (it has no recording.json); "
                              "give the folder that demotape record wrote")
-        self.manifest = read_json(self.layout.manifest, RecordingSchema())
+        self.manifest, self.version = read_versioned(self.layout.manifest, RecordingSchema())
         if self.manifest["status"] == "recording" and not self.is_live():
             self._mark_recovered()
 
@@ -81,7 +81,7 @@ class Recording:
         """Every line of the journal, in order of its number; raises InputError at a gap or a broken line."""
         if not self.layout.events.exists():
             return
-        for expected, event in enumerate(read_lines(self.layout.events, EventSchema()), 1):
+        for expected, event in enumerate(read_lines(self.layout.events, EventSchema(), self.version), 1):
             if event["seq"] != expected:
                 raise InputError(f"{self.layout.events}, line {expected}: field seq: {event['seq']} instead of "
                                  f"{expected}; events are missing or out of order")
@@ -106,13 +106,13 @@ class Recording:
         """Utterances typed while recording, in order."""
         if not self.layout.chat.exists():
             return []
-        return list(read_lines(self.layout.chat, ChatLineSchema()))
+        return list(read_lines(self.layout.chat, ChatLineSchema(), self.version))
 
     def resources(self) -> list[dict]:
         """Style sheets, images and fonts that the pages used."""
         if not self.layout.resources.exists():
             return []
-        return list(read_lines(self.layout.resources, ResourceSchema()))
+        return list(read_lines(self.layout.resources, ResourceSchema(), self.version))
 
     def blob(self, sha256: str) -> bytes:
         """Bytes of a DOM, element table or screenshot, decompressed.
@@ -145,5 +145,7 @@ class Recording:
 
     def _mark_recovered(self) -> None:
         self.manifest["status"] = "recovered"
+        if self.version != self.manifest["version"]:
+            return  # the manifest says which version its lines are of; that of an old recording is never rewritten
         with suppress(OSError):  # a full or read-only disk: it will be noted another time
             write_atomically(self.layout.manifest, dump_json(RecordingSchema().dump(self.manifest)))

@@ -5,12 +5,13 @@ from .errors import DemotapeError, InputError
 from .intents import BROWSER_INTENTS, INTENTS
 from .layout import RecordingLayout
 from .recording import ChatLineSchema, EventSchema, RecordingSchema, ResourceSchema
+from .upgrade import VERSIONS
 
 UID_ATTRIBUTE = "data-demotape-uid"
 REDACTED = "[REDACTED]"
 
 __all__ = [
-    "BROWSER_INTENTS", "INTENTS", "REDACTED", "UID_ATTRIBUTE", "ChatLineSchema", "DemonstrationSchema",
+    "BROWSER_INTENTS", "INTENTS", "REDACTED", "UID_ATTRIBUTE", "VERSIONS", "ChatLineSchema", "DemonstrationSchema",
     "DemotapeError", "EditSchema", "EventSchema", "InputError", "ProcessedSchema", "RecordingLayout",
     "RecordingSchema", "ResourceSchema",
 ]

@@ -16,15 +16,14 @@ from .parts import (
     integer,
     listing,
     nested,
+    newest_version,
     number,
     string,
 )
 from .recording import SPEAKERS
 
 FORMAT = "demotape/demonstration"
-VERSION = 1
 PROCESSED_FORMAT = "demotape/processed"
-PROCESSED_VERSION = 1
 
 
 class TurnStateSchema(StateSchema):
@@ -195,8 +194,10 @@ class TurnField(fields.Field):
 class DemonstrationSchema(Strict):
     """demonstration.json: the ordered turns derived from one recording."""
 
+    piece = "demonstration"
+
     format = string("always `demotape/demonstration`", validate=validate.Equal(FORMAT))
-    version = integer("version of the format", validate=validate.Equal(VERSION))
+    version = newest_version(FORMAT)
     id = string("name of the demonstration")
     recording = string("id of the recording that it was derived from")
     task = string("what the navigator was asked to do")
@@ -206,8 +207,10 @@ class DemonstrationSchema(Strict):
 class ProcessedSchema(Strict):
     """processed.json: what the demonstration beside it was made from, so that it is made again only when need be."""
 
+    piece = "processed"
+
     format = string("always `demotape/processed`", validate=validate.Equal(PROCESSED_FORMAT))
-    version = integer("version of the format", validate=validate.Equal(PROCESSED_VERSION))
+    version = newest_version(PROCESSED_FORMAT)
     inputs = fields.Dict(keys=fields.String(), values=fields.String(), required=True,
                          metadata={"description": "SHA-256 of each input by name, the pipeline's own code among them"})
     demonstration = digest("SHA-256 of demonstration.json")
@@ -220,6 +223,8 @@ EDIT_OPS = ("drop", "restore", "move", "set_intent", "set_arguments", "retarget"
 
 class EditSchema(Strict):
     """One reversible operation on a demonstration; each op uses its own few fields."""
+
+    piece = "edit"
 
     op = string("what is done", validate=validate.OneOf(EDIT_OPS))
     turn = string("id of the turn; all but undo and redo", required=False)

@@ -10,6 +10,8 @@ from typing import Any
 from marshmallow import Schema, ValidationError
 
 from .errors import InputError
+from .parts import Strict
+from .upgrade import upgrade, version_of
 
 
 def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
@@ -42,19 +44,43 @@ def dump_line(value: Any) -> bytes:
     return (json.dumps(value, separators=(",", ":"), ensure_ascii=True, allow_nan=False) + "\n").encode()
 
 
-def read_json(path: Path, schema: Schema) -> dict:
+def read_json(path: Path, schema: Strict) -> dict:
     """Load a JSON file and check it; raises InputError naming the file and the first field that is wrong."""
+    return read_versioned(path, schema)[0]
+
+
+def read_versioned(path: Path, schema: Strict) -> tuple[dict, int]:
+    """As `read_json`, with the version that the file is of: lines beside it are of that version too."""
     try:
-        content = json.loads(path.read_bytes())
+        content = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    return parse(content, schema, str(path))
+
+
+def parse(content: bytes, schema: Strict, where: str) -> tuple[dict, int]:
+    """A JSON file's content as the newest version has it, checked, and the version that it is of."""
+    read = _json(content, where)
+    if not schema.piece:  # what people write by hand has no version
+        return validated(read, schema, where), 1
+    version = version_of(read, schema.piece, where)
+    return validated(upgrade(read, schema.piece, version, where), schema, where), version
+
+
+def parse_line(line: bytes, piece: str, version: int, where: str) -> Any:
+    """One line of a .jsonl file as the newest version has it, yet to be checked."""
+    return upgrade(_json(line, where), piece, version, where)
+
+
+def _json(content: bytes, where: str) -> Any:
+    try:
+        return json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON ({error})") from None
-    return validated(content, schema, str(path))
+        raise InputError(f"{where}: not JSON ({error})") from None
 
 
-def read_lines(path: Path, schema: Schema) -> Iterator[dict]:
-    """Load a .jsonl file line by line and check each.
+def read_lines(path: Path, schema: Strict, version: int) -> Iterator[dict]:
+    """Load a .jsonl file of some version line by line and check each.
 
     A last line without a line feed was cut off by a kill and is not yielded. Raises InputError naming the line.
     """
@@ -63,11 +89,8 @@ def read_lines(path: Path, schema: Schema) -> Iterator[dict]:
             for number, line in enumerate(file, 1):
                 if not line.endswith(b"\n"):
                     return
-                try:
-                    content = json.loads(line)
-                except (ValueError, RecursionError) as error:
-                    raise InputError(f"{path}, line {number}: not JSON ({error})") from None
-                yield validated(content, schema, f"{path}, line {number}")
+                where = f"{path}, line {number}"
+                yield validated(parse_line(line, schema.piece, version, where), schema, where)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
 

@@ -19,13 +19,13 @@ from .parts import (
     integer,
     listing,
     nested,
+    newest_version,
     number,
     string,
 )
 from .recording import PAGE_EVENTS, SPEAKERS, EventDataSchema, RecordingSchema
 
 FORMAT = "demotape/package"
-VERSION = 1
 TRANSITIONS = ("typed", "link", "form", "script", "redirect", "reload", "back", "forward", "same_document")
 MAX_FRAME_DEPTH = 32
 
@@ -46,8 +46,10 @@ class PackageFileSchema(Strict):
 class PackageSchema(Strict):
     """manifest.json of a package: what is in it."""
 
+    piece = "package"
+
     format = string("always `demotape/package`", validate=validate.Equal(FORMAT))
-    version = integer("version of the format", validate=validate.Equal(VERSION))
+    version = newest_version(FORMAT)
     id = string("name of the recording", validate=RecordingSchema().fields["id"].validate)
     task = string("what the navigator was asked to do; may be empty")
     started_at = wall("wall clock at the beginning, seconds since 1970")
@@ -132,6 +134,8 @@ class MessageSchema(Strict):
 
 class LineSchema(Strict):
     """What every line of the journal has."""
+
+    piece = "package line"
 
     n = integer("number of the line, from 1 without gaps", validate=validate.Range(min=1))
     at = wall("wall clock when it was written, seconds since 1970; never runs backwards")

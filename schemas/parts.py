@@ -1,6 +1,10 @@
 """Pieces that several formats share: boxes, elements, states."""
 
-from marshmallow import RAISE, Schema, fields, validate
+from typing import ClassVar
+
+from marshmallow import RAISE, Schema, ValidationError, fields, validate
+
+from .upgrade import VERSIONS
 
 SHA256 = validate.Regexp(r"^[0-9a-f]{64}$", error="Not a SHA-256 in lower-case hexadecimal.")
 SCREENSHOT_STATUSES = ("good", "broken")
@@ -8,7 +12,12 @@ SCREENSHOT_SOURCES = ("captured", "video")
 
 
 class Strict(Schema):
-    """Base of all formats: a field that the format does not know is an error, not a guess."""
+    """Base of all formats: a field that the format does not know is an error, not a guess.
+
+    `piece`: what `schemas.upgrade` calls that which is read by this schema; empty for what is only part of one.
+    """
+
+    piece: ClassVar[str] = ""
 
     class Meta:
         unknown = RAISE
@@ -30,6 +39,16 @@ def integer(description: str, **options) -> fields.Integer:
     """A required whole number unless told otherwise."""
     options.setdefault("required", True)
     return fields.Integer(strict=True, metadata={"description": description}, **options)
+
+
+def newest_version(format: str) -> fields.Integer:
+    """The version of a format, the newest; read through `schemas.files`, an older one has become it."""
+    return integer("version of the format", validate=lambda value: _expect_newest(value, format))
+
+
+def _expect_newest(value: int, format: str) -> None:
+    if value != VERSIONS[format]:
+        raise ValidationError(f"Must be equal to {VERSIONS[format]}.")
 
 
 def flag(description: str, **options) -> fields.Boolean:

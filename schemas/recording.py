@@ -13,12 +13,12 @@ from .parts import (
     integer,
     listing,
     nested,
+    newest_version,
     number,
     string,
 )
 
 FORMAT = "demotape/recording"
-VERSION = 1
 STATUSES = ("recording", "complete", "recovered")
 SPEAKERS = ("instructor", "navigator")
 
@@ -34,8 +34,10 @@ EVENT_TYPES = PAGE_EVENTS + BROWSER_EVENTS + RECORDER_EVENTS
 class RecordingSchema(Strict):
     """recording.json: what was recorded, where and how."""
 
+    piece = "recording"
+
     format = string("always `demotape/recording`", validate=validate.Equal(FORMAT))
-    version = integer("version of the format", validate=validate.Equal(VERSION))
+    version = newest_version(FORMAT)
     id = string("name of the recording, also of its folder",
               validate=validate.Regexp(r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$"))
     task = string("what the navigator was asked to do; may be empty")
@@ -93,6 +95,8 @@ class EventDataSchema(Strict):
 class EventSchema(Strict):
     """One line of events.jsonl."""
 
+    piece = "event"
+
     seq = integer("number of the event, from 1 without gaps", validate=validate.Range(min=1))
     time = number("seconds since the recording started, when it happened")
     type = string("kind of event", validate=validate.OneOf(EVENT_TYPES))
@@ -108,6 +112,8 @@ class EventSchema(Strict):
 class ChatLineSchema(Strict):
     """One line of chat.jsonl, typed while recording."""
 
+    piece = "chat line"
+
     time = number("seconds since the recording started")
     speaker = string("who said it", validate=validate.OneOf(SPEAKERS))
     utterance = string("what was said")
@@ -115,6 +121,8 @@ class ChatLineSchema(Strict):
 
 class ResourceSchema(Strict):
     """One line of resources.jsonl: a style sheet, image or font that the pages used."""
+
+    piece = "resource"
 
     url = string("address it was loaded from")
     content_type = string("media type")

@@ -17,7 +17,7 @@ from filelock import lock_descriptor
 from curator_web.errors import NotFound
 from recorder.reader import Recording
 from schemas import InputError, RecordingLayout, RecordingSchema
-from schemas.files import read_json
+from schemas.files import read_versioned
 
 from .objects import Objects
 
@@ -147,7 +147,7 @@ class RemoteRecording(Recording):
         if not cache.path(self.layout.name_of(manifest)).is_file():
             raise NotFound(f"there is no recording {recording_id!r}")
         try:
-            self.manifest = read_json(manifest, RecordingSchema())
+            self.manifest, self.version = read_versioned(manifest, RecordingSchema())
         except InputError:
             cache.forget(self.layout.name_of(manifest))  # so that a mended one is seen
             raise

@@ -6,8 +6,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from schemas import InputError, ProcessedSchema, RecordingLayout
-from schemas.demonstration import PROCESSED_FORMAT, PROCESSED_VERSION
+from schemas.demonstration import PROCESSED_FORMAT
 from schemas.files import dump_json, read_json, write_atomically
+from schemas.upgrade import VERSIONS
 
 _CHUNK = 1 << 20  # bytes
 _ROOMS = ("schemas", "recorder", "pipeline")
@@ -43,7 +44,7 @@ def note(layout: RecordingLayout, inputs: dict) -> None:
     """Write down what the demonstration that lies there was made from."""
     derived = sorted(path.name for path in layout.derived.glob("[0-9a-f][0-9a-f]/*"))
     write_atomically(layout.processed, dump_json({
-        "format": PROCESSED_FORMAT, "version": PROCESSED_VERSION, "inputs": inputs,
+        "format": PROCESSED_FORMAT, "version": VERSIONS[PROCESSED_FORMAT], "inputs": inputs,
         "demonstration": _of_file(layout.demonstration), "derived": derived}))
 
 

@@ -9,12 +9,12 @@ from typing import IO
 from marshmallow import fields, validate
 
 from schemas import InputError
-from schemas.files import read_json, validated
-from schemas.parts import Strict, digest, integer, listing, string
+from schemas.files import parse, read_json
+from schemas.parts import Strict, digest, integer, listing, newest_version, string
+from schemas.upgrade import VERSIONS
 
 MANIFEST = "manifest.json"
 FORMAT = "demotape/export"
-VERSION = 1
 
 
 class FileSchema(Strict):
@@ -40,8 +40,10 @@ class SourceSchema(Strict):
 class ManifestSchema(Strict):
     """manifest.json of an export."""
 
+    piece = "export"
+
     format = string("always `demotape/export`", validate=validate.Equal(FORMAT))
-    version = integer("version of the format", validate=validate.Equal(VERSION))
+    version = newest_version(FORMAT)
     layout = string("the format exported to: weblinx, mind2web, webdataset, parquet")
     tool = string("name and version of the tool that wrote it")
     samples = integer("turns in all files", validate=validate.Range(min=0))
@@ -64,10 +66,7 @@ def tool_version() -> str:
 
 def parse_manifest(content: bytes, where: str) -> dict:
     """A manifest from its bytes; raises InputError naming `where` when it is none."""
-    try:
-        return validated(json.loads(content), ManifestSchema(), where)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: not JSON ({error})") from None
+    return parse(content, ManifestSchema(), where)[0]
 
 
 def is_export(folder: Path) -> bool:
@@ -101,9 +100,9 @@ def wrong_totals(manifest: dict, where: str) -> Iterator[str]:
 
 def write_manifest(file: IO[bytes], summary, files: IO[bytes], demonstrations: IO[bytes]) -> None:
     """Write the manifest without holding its lists in memory; they come as spooled JSON lines."""
-    head = {"format": FORMAT, "version": VERSION, "layout": summary.format, "tool": f"demotape {tool_version()}",
-            "samples": summary.samples, "size": summary.size, "left_out": dict(sorted(summary.left_out.items())),
-            "redacted": dict(sorted(summary.redacted.items()))}
+    head = {"format": FORMAT, "version": VERSIONS[FORMAT], "layout": summary.format,
+            "tool": f"demotape {tool_version()}", "samples": summary.samples, "size": summary.size,
+            "left_out": dict(sorted(summary.left_out.items())), "redacted": dict(sorted(summary.redacted.items()))}
     file.write(json.dumps(head, indent=1)[:-2].encode("ascii"))
     for name, lines in (("files", files), ("demonstrations", demonstrations)):
         file.write(f',\n "{name}": ['.encode("ascii"))

@@ -17,9 +17,9 @@ from recorder.privacy.har import Exchange
 from recorder.privacy.har_file import HarFile, HeldExchanges
 from recorder.privacy.secret_values import Secrets
 from recorder.writer import RecordingWriter
-from schemas import ChatLineSchema, DemotapeError, InputError
+from schemas import VERSIONS, ChatLineSchema, DemotapeError, InputError
 from schemas.files import validated
-from schemas.recording import FORMAT, VERSION
+from schemas.recording import FORMAT
 
 from .event_writer import EventWriter
 from .frame_merging import place_point, place_target
@@ -78,7 +78,7 @@ class RecordingBuilder:
         """
         self._clock = self._make_clock()
         self._writer = RecordingWriter(self.directory, {
-            "format": FORMAT, "version": VERSION, "id": name or _id_from(self.directory), "task": self._task,
+            "format": FORMAT, "version": VERSIONS[FORMAT], "id": name or _id_from(self.directory), "task": self._task,
             "started_at": datetime.fromtimestamp(self._clock.start).astimezone(), "user_agent": "", "browser": browser,
             "viewport": None, "options": self._options})
         self._event_writer = EventWriter(self._writer, self._secrets)

@@ -1,13 +1,12 @@
 """Reading a package: the zip file that the extension hands over. Nothing in it is trusted, no name becomes a path."""
 
 import hashlib
-import json
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from schemas import InputError
-from schemas.files import validated
+from schemas.files import parse, parse_line, validated
 from schemas.package import LINES, PackageSchema
 
 _MANIFEST, _JOURNAL = "manifest.json", "journal.jsonl"
@@ -32,7 +31,7 @@ class Package:
         except (zipfile.BadZipFile, OSError, ValueError) as error:
             raise InputError(f"{path}: not a package of the extension ({error})") from None
         try:
-            self.manifest = self._read_manifest()
+            self.manifest, self._version = self._read_manifest()
             self._check_files()
         except BaseException:
             self._zip.close()
@@ -53,7 +52,8 @@ class Package:
         """The `picture` lines by the number of the line that they belong to."""
         found = {}
         for number, raw in enumerate(self._raw_lines(), 1):
-            if len(raw) < _SHORT and b'"picture"' in raw:
+            # A line of an older version may say so in other words.
+            if self._version != self.manifest["version"] or (len(raw) < _SHORT and b'"picture"' in raw):
                 line = self._line(number, raw)
                 if line["kind"] == "picture":
                     found[line["event"]] = line
@@ -61,10 +61,7 @@ class Package:
 
     def _line(self, number: int, raw: bytes) -> dict:
         where = f"{self.path}: {_JOURNAL}, line {number}"
-        try:
-            content = json.loads(raw)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{where}: not JSON ({error})") from None
+        content = parse_line(raw, "package line", self._version, where)
         kind = content.get("kind") if isinstance(content, dict) else None
         if not isinstance(kind, str) or kind not in _LINE_SCHEMAS:
             raise InputError(f"{where}: field kind: {str(kind)[:40]!r} is none")
@@ -83,14 +80,10 @@ class Package:
             raise InputError(f"{self.path}: {name}: damaged, its SHA-256 is not its name")
         return content
 
-    def _read_manifest(self) -> dict:
+    def _read_manifest(self) -> tuple[dict, int]:
         if _MANIFEST not in self._zip.namelist():
             raise InputError(f"{self.path}: not a package of the extension (it has no {_MANIFEST})")
-        try:
-            content = json.loads(self._content(_MANIFEST, MAX_MANIFEST))
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{self.path}: {_MANIFEST}: not JSON ({error})") from None
-        return validated(content, PackageSchema(), f"{self.path}: {_MANIFEST}")
+        return parse(self._content(_MANIFEST, MAX_MANIFEST), PackageSchema(), f"{self.path}: {_MANIFEST}")
 
     def _check_files(self) -> None:
         """Exactly the files that the manifest names, of the sizes that it names, none of them blown up."""

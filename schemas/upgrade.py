@@ -1,0 +1,76 @@
+"""Versions of the formats, and the steps by which what an earlier version wrote becomes what this one reads.
+
+A step makes one piece (a file, or a line of one) of version n one of version n + 1. Steps run when something is read,
+before it is checked; files are never rewritten. docs/format.md tells when a version is due and how a step is written.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from .errors import InputError
+
+Step = Callable[[dict], dict]
+
+VERSIONS: dict[str, int] = {
+    "demotape/recording": 1, "demotape/demonstration": 1, "demotape/processed": 1, "demotape/package": 1,
+    "demotape/export": 1,
+}
+
+# Which format's version each piece is of.
+PIECES: dict[str, str] = {
+    "recording": "demotape/recording",
+    "event": "demotape/recording",
+    "chat line": "demotape/recording",
+    "resource": "demotape/recording",
+    "demonstration": "demotape/demonstration",
+    "edit": "demotape/demonstration",
+    "processed": "demotape/processed",
+    "package": "demotape/package",
+    "package line": "demotape/package",
+    "export": "demotape/export",
+}
+
+# The pieces that say their format and version themselves; the others are of the version of what they lie beside.
+HEADS = frozenset(format.rpartition("/")[2] for format in VERSIONS)
+
+# STEPS[piece][n] makes a piece of version n one of n + 1, a new dict; the version's number is not its business. Where
+# there is none, a piece of version n is one of n + 1 as it stands. Its input was not checked by any schema.
+STEPS: dict[str, dict[int, Step]] = {piece: {} for piece in PIECES}
+
+
+def version_of(content: Any, piece: str, where: str) -> int:
+    """The version that the head of a file says it is of.
+
+    The newest one where it says none, or one that there never was: the schema then tells what is wrong. Raises
+    InputError for a version that is newer than this demotape.
+    """
+    newest = VERSIONS[PIECES[piece]]
+    if not isinstance(content, dict) or content.get("format") != PIECES[piece]:
+        return newest
+    version = content.get("version")
+    if type(version) is not int or version < 1:
+        return newest
+    expect_known(version, piece, where)
+    return version
+
+
+def expect_known(version: int, piece: str, where: str) -> None:
+    """Raises InputError for a version that is newer than this demotape."""
+    name = PIECES[piece]
+    if version > VERSIONS[name]:
+        raise InputError(f"{where}: field version: {version} is newer than this demotape, which reads {name} up to "
+                         f"version {VERSIONS[name]}; update demotape")
+
+
+def upgrade(content: Any, piece: str, version: int, where: str) -> Any:
+    """A piece of some version as this one reads it, yet to be checked; raises InputError when a step cannot make it."""
+    newest = VERSIONS[PIECES[piece]]
+    if version >= newest or not isinstance(content, dict):
+        return content
+    for number in range(version, newest):
+        step = STEPS[piece].get(number)
+        try:
+            content = step(content) if step else content
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            raise InputError(f"{where}: not a {piece} of version {number} ({error!r})") from None
+    return content | {"version": newest} if piece in HEADS else content
