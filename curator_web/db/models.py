@@ -17,6 +17,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+from schemas.upgrade import HEADS, PIECES, VERSIONS, expect_known, upgrade
+
 DRAFT, SUBMITTED, RETURNED, VALIDATED, APPROVED, INVALID = STATUSES = (
     "draft", "submitted", "returned", "validated", "approved", "invalid")
 ANNOTATOR, VALIDATOR, LEAD = ROLES = ("annotator", "validator", "lead")
@@ -44,6 +46,33 @@ class UtcTime(TypeDecorator):
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class Stored(TypeDecorator):
+    """JSON of one of the formats, kept as it came and read as the newest version of demotape has it."""
+
+    impl = JSON
+    cache_ok = True
+
+    def __init__(self, piece: str):
+        super().__init__()
+        self.piece = piece
+
+    def process_bind_param(self, value: dict | None, dialect) -> dict | None:
+        """An edit says no version itself, so it is kept beside it; rows from before that was so are of version 1."""
+        if value is None or "version" in value:
+            return value
+        return value | {"version": VERSIONS[PIECES[self.piece]]}
+
+    def process_result_value(self, value: dict | None, dialect) -> dict | None:
+        """Raises InputError for what a newer version of demotape stored."""
+        if value is None:
+            return None
+        where, version = f"the database's {self.piece}", value.get("version", 1)
+        expect_known(version, self.piece, where)
+        if self.piece not in HEADS:
+            value = {name: one for name, one in value.items() if name != "version"}
+        return upgrade(value, self.piece, version, where)
 
 
 ORDERS = ("imported_at", "changed_at", "recorded_at", "turns", "dropped", "edited", "checks")
@@ -118,7 +147,7 @@ class BaseTurns(Base):
     __tablename__ = "base_turns"
 
     demonstration_id: Mapped[str] = mapped_column(ForeignKey("demonstrations.id"), primary_key=True)
-    content: Mapped[dict[str, Any]]
+    content: Mapped[dict[str, Any]] = mapped_column(Stored("demonstration"))
 
 
 class Edit(Base):
@@ -134,7 +163,7 @@ class Edit(Base):
 
     demonstration_id: Mapped[str] = mapped_column(ForeignKey("demonstrations.id"), primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    content: Mapped[dict[str, Any]]
+    content: Mapped[dict[str, Any]] = mapped_column(Stored("edit"))
     who: Mapped[str] = mapped_column(String(ID_LENGTH))
     made_at: Mapped[datetime]
     key: Mapped[str | None] = mapped_column(String(KEY_LENGTH))
