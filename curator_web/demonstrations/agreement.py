@@ -2,11 +2,10 @@
 
 from datetime import datetime
 
-import sqlalchemy as sa
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from curator_web.db.models import SUBMITTED, BaseTurns, Edit, SecondReview, StatusChange
+from curator_web.db.models import SUBMITTED, SecondReview, StatusChange
 from pipeline.evaluate import agreement
 from pipeline.turns.edits import apply_edits
 
@@ -32,22 +31,3 @@ def compared(base: list[dict], edits: list[dict], first: int) -> dict[str, float
     agreed = agreement({"turns": apply_edits(base, edits[:first])}, {"turns": apply_edits(base, edits)})
     return {"turns": agreed.matched + agreed.only_a + agreed.only_b, "intent_match": agreed.intent_match,
             "element_iou": agreed.element_iou, "chrf": agreed.chrf}
-
-
-def fill(connection: Connection) -> None:
-    """Work out again what an older version worked out by another rule."""
-    for row in connection.execute(select(SecondReview.demonstration_id, SecondReview.number)).all():
-        mine = sa.literal(row.demonstration_id)
-        steps = connection.execute(
-            select(StatusChange.number, StatusChange.status, StatusChange.edits)
-            .where(StatusChange.demonstration_id == mine).order_by(StatusChange.number)).all()
-        first = [step.edits for step in steps if step.status == SUBMITTED and step.number < row.number]
-        last = next((step.edits for step in steps if step.number == row.number), None)
-        if not first or first[-1] is None or last is None:
-            continue
-        base = connection.scalar(select(BaseTurns.content).where(BaseTurns.demonstration_id == mine))["turns"]
-        edits = list(connection.scalars(
-            select(Edit.content).where(Edit.demonstration_id == mine).order_by(Edit.number).limit(last)))
-        connection.execute(sa.update(SecondReview).where(
-            SecondReview.demonstration_id == mine, SecondReview.number == row.number)
-            .values(**compared(base, edits, first[-1])))

@@ -14,12 +14,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-import sqlalchemy as sa
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
-from curator_web.db.models import BaseTurns, Demonstration, Edit, Facet, StatusChange
-from pipeline.turns.edits import apply_edits, standing
+from curator_web.db.models import Facet
+from pipeline.turns.edits import standing
 
 VALUE_LENGTH = 100
 WORD = re.compile(r"\w+")
@@ -83,19 +82,3 @@ def add_person(session: Session, demonstration_id: str, who: str) -> None:
     """Note that somebody has to do with a demonstration."""
     if session.get(Facet, ("person", who, demonstration_id)) is None:
         session.add(Facet(facet="person", value=who, demonstration_id=demonstration_id, count=1))
-
-
-def fill(connection: Connection) -> None:
-    """Facets of what the database held before there were any; only columns of the first migrations are read."""
-    for row in connection.execute(select(Demonstration.id, Demonstration.task, Demonstration.site)).all():
-        mine = sa.literal(row.id)
-        base = connection.scalar(select(BaseTurns.content).where(BaseTurns.demonstration_id == mine))["turns"]
-        edits = list(connection.scalars(
-            select(Edit.content).where(Edit.demonstration_id == mine).order_by(Edit.number)))
-        found = of_texts(row.task, row.site, row.id) | of_turns(base, apply_edits(base, edits), edits)
-        for kind in (Edit, StatusChange):
-            for who in connection.scalars(select(kind.who).where(kind.demonstration_id == mine).distinct()):
-                found["person", who] = 1
-        connection.execute(insert(Facet), [
-            {"facet": facet, "value": value, "demonstration_id": row.id, "count": count}
-            for (facet, value), count in found.items()])

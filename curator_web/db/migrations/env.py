@@ -2,10 +2,7 @@
 
 from alembic import context
 
-from curator_web.db.models import Base
-
 # The caller began the transaction (BEGIN IMMEDIATE on SQLite), so table changes are all or nothing there too.
-context.configure(connection=context.config.attributes["connection"], target_metadata=Base.metadata,
-                  transactional_ddl=True, render_as_batch=True)
+context.configure(connection=context.config.attributes["connection"], transactional_ddl=True, render_as_batch=True)
 with context.begin_transaction():
     context.run_migrations()

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from curator_web.demonstrations import facets
+from curator_web.db.migrations import frozen
 
 revision = "0003"
 down_revision = "0002"
@@ -45,7 +45,7 @@ def upgrade() -> None:
     _audit()
     _jobs()
     _settings_and_sign_ins()
-    facets.fill(op.get_bind())
+    _fill_facets(op.get_bind())
 
 
 def _facets() -> None:
@@ -59,6 +59,26 @@ def _facets() -> None:
         _of_demonstration("facets"),
     )
     op.create_index("ix_facets_demonstration_id_facet_value", "facets", ["demonstration_id", "facet", "value"])
+
+
+def _fill_facets(connection: sa.Connection) -> None:
+    """Facets of what the database held before there were any."""
+    names = ("demonstration_id", "number", "content", "who")
+    edits, changes, base = (sa.table(name, *(sa.column(one, sa.JSON if one == "content" else None) for one in names))
+                            for name in ("edits", "status_changes", "base_turns"))
+    held = sa.table("demonstrations", *(sa.column(name) for name in ("id", "task", "site")))
+    facets = sa.table("facets", *(sa.column(name) for name in ("facet", "value", "demonstration_id", "count")))
+    for row in connection.execute(sa.select(held)).all():
+        turns = connection.scalar(sa.select(base.c.content).where(base.c.demonstration_id == row.id))["turns"]
+        made = connection.execute(sa.select(edits.c.content, edits.c.who).where(edits.c.demonstration_id == row.id)
+                                  .order_by(edits.c.number)).all()
+        decided = connection.scalars(sa.select(changes.c.who).where(changes.c.demonstration_id == row.id))
+        people = {*(edit.who for edit in made), *decided}
+        found = frozen.facets(row.id, row.site, row.task, turns, [edit.content for edit in made], people)
+        if found:
+            connection.execute(sa.insert(facets), [
+                {"facet": facet, "value": value, "demonstration_id": row.id, "count": count}
+                for (facet, value), count in found.items()])
 
 
 def _comments() -> None:

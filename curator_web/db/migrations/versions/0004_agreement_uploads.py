@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 from alembic import op
 
-from curator_web.demonstrations import agreement
+from curator_web.db.migrations import frozen
 
 revision = "0004"
 down_revision = "0003"
@@ -17,7 +17,7 @@ def upgrade() -> None:
         uploads.add_column(sa.Column("job", sa.Integer))
         uploads.create_foreign_key("fk_uploads_job_jobs", "jobs", ["job"], ["id"])
     _hand_over(op.get_bind())
-    agreement.fill(op.get_bind())
+    _compare_again(op.get_bind())
 
 
 def _hand_over(connection: sa.Connection) -> None:
@@ -37,6 +37,29 @@ def _hand_over(connection: sa.Connection) -> None:
             arguments={"file": f"uploads/{row.id}.zip", "name": f"recording {row.id}", "who": row.who}
         ).returning(jobs.c.id))
         connection.execute(sa.update(uploads).where(uploads.c.id == row.id).values(job=number))
+
+
+def _compare_again(connection: sa.Connection) -> None:
+    """Second reviews were worked out by another rule, without chrF."""
+    names = ("demonstration_id", "number", "content", "status", "edits")
+    edits, changes, base = (sa.table(name, *(sa.column(one, sa.JSON if one == "content" else None) for one in names))
+                            for name in ("edits", "status_changes", "base_turns"))
+    reviews = sa.table("second_reviews", *(sa.column(name) for name in (
+        "demonstration_id", "number", "turns", "intent_match", "element_iou", "chrf")))
+    for row in connection.execute(sa.select(reviews.c.demonstration_id, reviews.c.number)).all():
+        steps = connection.execute(sa.select(changes.c.number, changes.c.status, changes.c.edits).where(
+            changes.c.demonstration_id == row.demonstration_id).order_by(changes.c.number)).all()
+        first = [step.edits for step in steps if step.status == "submitted" and step.number < row.number]
+        last = next((step.edits for step in steps if step.number == row.number), None)
+        if not first or first[-1] is None or last is None:
+            continue
+        turns = connection.scalar(
+            sa.select(base.c.content).where(base.c.demonstration_id == row.demonstration_id))["turns"]
+        made = connection.scalars(sa.select(edits.c.content).where(
+            edits.c.demonstration_id == row.demonstration_id).order_by(edits.c.number).limit(last))
+        connection.execute(
+            sa.update(reviews).where(reviews.c.demonstration_id == row.demonstration_id, reviews.c.number == row.number)
+            .values(**frozen.compared(turns, list(made), first[-1])))
 
 
 def downgrade() -> None:
