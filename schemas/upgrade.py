@@ -12,7 +12,7 @@ from .errors import InputError
 Step = Callable[[dict], dict]
 
 VERSIONS: dict[str, int] = {
-    "demotape/recording": 1, "demotape/demonstration": 1, "demotape/processed": 1, "demotape/package": 1,
+    "demotape/recording": 1, "demotape/demonstration": 1, "demotape/processed": 1, "demotape/package": 2,
     "demotape/export": 1,
 }
 
@@ -36,6 +36,18 @@ HEADS = frozenset(format.rpartition("/")[2] for format in VERSIONS)
 # STEPS[piece][n] makes a piece of version n one of n + 1, a new dict; the version's number is not its business. Where
 # there is none, a piece of version n is one of n + 1 as it stands. Its input was not checked by any schema.
 STEPS: dict[str, dict[int, Step]] = {piece: {} for piece in PIECES}
+
+
+def _name_frame_group(line: dict) -> dict:
+    """Version 1 of a package called a frame group an island."""
+    if line.get("kind") != "page" or not line["message"].get("snapshot"):
+        return line
+    old = line["message"]["snapshot"]
+    snapshot = {"frame_group" if name == "island" else name: value for name, value in old.items()}
+    return line | {"message": line["message"] | {"snapshot": snapshot}}
+
+
+STEPS["package line"][1] = _name_frame_group
 
 
 def version_of(content: Any, piece: str, where: str) -> int:

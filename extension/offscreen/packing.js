@@ -3,7 +3,7 @@
 import { crc32 } from "./crc32.js";
 import { sha256 } from "./store.js";
 
-const FORMAT = "demotape/package", VERSION = 1;
+const FORMAT = "demotape/package", VERSION = 2;
 const LINES_AT_ONCE = 200;
 const STORED = 0, DEFLATED = 8;
 const EPOCH = [0, 0x21]; // time and date of every entry: 1980-01-01, the first that a zip can tell

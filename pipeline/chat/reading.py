@@ -9,7 +9,7 @@ from pipeline.chat.parsers.registry import find_reader, open_document
 from recorder import Recording
 from schemas import InputError
 
-from . import time_base
+from . import time_bases
 from .log import MILLISECOND, ChatLine, ChatLog, Message
 from .noise import strip_noise
 from .placing import place
@@ -39,7 +39,7 @@ def read_chat(path: Path | str, *, started_at: datetime, duration: float, kind: 
     if not messages:
         raise InputError(f"{path}: nothing but reactions in this chat")
     try:
-        times, base, shift = time_base.resolve(messages, started_at, duration, time_base)
+        times, base, shift = time_bases.resolve(messages, started_at, duration, time_base)
         roles, unsure = assign_roles([message.speaker for message in messages], speakers)
     except (InputError, OverflowError) as error:
         raise InputError(f"{path}: {error}") from None
@@ -97,7 +97,7 @@ def _within(messages: Sequence[Message], times: Sequence[float], roles: dict[str
     """Lines of the session, and those that lie too far outside it; raises InputError when all do."""
     lines, outside = [], []
     for message, moment in zip(messages, times, strict=True):
-        if -time_base.MARGIN <= moment <= duration + time_base.MARGIN:
+        if -time_bases.MARGIN <= moment <= duration + time_bases.MARGIN:
             lines.append(ChatLine(message.speaker, roles[message.speaker], message.text, round(moment, 3),
                                   message.stamp.precision, message.line))
         else:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import pipeline
 from demotape.cli import main
-from pipeline import batch, process, refresh
+from pipeline import batch, process, processing, refresh
+from pipeline.cache import inputs
 from recorder import Recording
 from schemas import InputError
 from tests.support.recording_fixtures import write_recording
@@ -73,9 +73,9 @@ def test_whatever_changes_is_noticed(recordings, change):
 
 
 def test_the_inputs_are_read_once_before_the_work(recordings, monkeypatch):
-    steps, fingerprint, derive = [], pipeline.inputs.fingerprint, pipeline.derive
-    monkeypatch.setattr(pipeline.inputs, "fingerprint", lambda *given: (steps.append("inputs"), fingerprint(*given))[1])
-    monkeypatch.setattr(pipeline, "derive", lambda context: (steps.append("work"), derive(context))[1])
+    steps, fingerprint, derive = [], inputs.fingerprint, processing.derive
+    monkeypatch.setattr(inputs, "fingerprint", lambda *given: (steps.append("inputs"), fingerprint(*given))[1])
+    monkeypatch.setattr(processing, "derive", lambda context: (steps.append("work"), derive(context))[1])
     assert refresh(recordings[0])[1] is True
     assert steps == ["inputs", "work"]
     process(recordings[0])

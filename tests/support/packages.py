@@ -9,6 +9,8 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from schemas import VERSIONS
+
 START = 1_700_000_000.0
 BOX = {"x": 0.0, "y": 0.0, "width": 800.0, "height": 600.0}
 TARGET = {"uid": "i-4", "tag": "button", "role": "button", "name": "Go", "text": "Go", "attributes": {"id": "go"},
@@ -65,7 +67,8 @@ def pack(path: Path, lines: list[dict] | None = None, blobs: list[bytes] | None 
                                        for blob in ([picture()] if blobs is None else blobs)}
     listed = [{"name": name, "size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
               for name, content in files.items()]
-    told = {"format": "demotape/package", "version": 1, "id": "pack-1", "task": "Go", "started_at": START,
+    told = {"format": "demotape/package", "version": VERSIONS["demotape/package"], "id": "pack-1",
+            "task": "Go", "started_at": START,
             "ended": True, "lines": len(lines), "files": listed} | manifest
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from pipeline.chat import KINDS, read_chat
-from pipeline.chat.time_base import TIME_BASES
+from pipeline.chat.time_bases import TIME_BASES
 from schemas import InputError
 from tests.support.checkout import ROOT
 

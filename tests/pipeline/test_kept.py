@@ -6,9 +6,8 @@ import pytest
 
 from pipeline.verify import verify
 from recorder import Recording
-from recorder.receive import receive
-
-from .kept import DATA, outcome
+from recorder.package.receiving import receive
+from tests.support.kept import DATA, outcome
 
 VERSIONS = sorted(path for path in DATA.iterdir() if path.name.startswith("v"))
 
@@ -22,7 +21,7 @@ def test_a_kept_recording_is_processed_and_exported_to_the_same(kept, tmp_path):
     expected = json.loads((kept / "expected.json").read_bytes())
     found = outcome(kept / "kept", tmp_path)
     differing = {name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name)}
-    assert not differing, "meant? then: python -m tests.kept expect " + kept.name
+    assert not differing, "meant? then: python -m tests.support.kept expect " + kept.name
 
 
 def test_a_kept_recording_export_and_package_are_whole(kept, tmp_path):

@@ -1,8 +1,8 @@
 """Files of a format's version, kept for good in tests/data/v<version>: what later versions of demotape must open.
 
-`python -m tests.kept make v1` records them with the code as it stands (never again once a version is out);
-`python -m tests.kept expect v1` writes anew what is expected of them, after a change of the pipeline's rules or of an
-export that is meant.
+`python -m tests.support.kept make v1` records them with the code as it stands (never again once a version is out);
+`python -m tests.support.kept expect v1` writes anew what is expected of them, after a change of the
+pipeline's rules or of an export that is meant.
 """
 
 import asyncio
@@ -28,10 +28,10 @@ from recorder.browser import launch
 from schemas.files import dump_json
 
 from . import chrome
-from .hands import click_in, painted
+from .sessions import click_in, painted
 from .site import Site
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data"
 TASK = "Order two lamps"
 VIEWPORT = {"width": 300, "height": 200}
 PAGES = {

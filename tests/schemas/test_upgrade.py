@@ -9,28 +9,27 @@ import pytest
 from marshmallow import fields, validate
 from sqlalchemy import text
 
-import pipeline
-from curator_web.database import open_database
-from curator_web.editing import add_edit
-from curator_web.library import current, import_recording
-from curator_web.storage import RecordingStore
-from pipeline import edits, refresh
+from curator_web.db.database import open_database
+from curator_web.demonstrations.editing import add_edit
+from curator_web.demonstrations.library import current, import_recording
+from curator_web.storage.recordings import RecordingStore
+from pipeline import processing, refresh
 from pipeline.export import Source, export
 from pipeline.export.manifest import ManifestSchema, read_manifest
+from pipeline.turns import edits
 from pipeline.verify import verify
 from recorder import Recording
-from recorder import package as packages
-from recorder.receive import receive
+from recorder.package import package_file as packages
+from recorder.package.receiving import receive
 from schemas import VERSIONS, ChatLineSchema, EditSchema, EventSchema, InputError, RecordingSchema, ResourceSchema
 from schemas.demonstration import BrowserTurnSchema, ChatTurnSchema, TurnField, TurnStateSchema
 from schemas.package import LINES, PackageSchema
 from schemas.upgrade import PIECES, STEPS, upgrade
-
-from .kept import DATA
-from .packages import rewritten
+from tests.support.checkout import ROOT
+from tests.support.kept import DATA
+from tests.support.packages import rewritten
 
 V1 = DATA / "v1"
-ROOT = Path(__file__).parent.parent
 
 
 def renamed(old: str, new: str):
@@ -47,12 +46,13 @@ def moving(demonstration: dict) -> dict:
 
 @pytest.fixture
 def version_2(monkeypatch):
-    """Every format has a version 2 with a field of another name; the code of version 2 writes and reads that."""
-    for format in VERSIONS:
-        monkeypatch.setitem(VERSIONS, format, 2)
+    """Every format has one more version, 2 of most, with a field of another name; its code writes and reads that."""
+    now = dict(VERSIONS)
+    for format, version in now.items():
+        monkeypatch.setitem(VERSIONS, format, version + 1)
 
     def rename(piece, old, new, *schemas):
-        monkeypatch.setitem(STEPS[piece], 1, renamed(old, new))
+        monkeypatch.setitem(STEPS[piece], now[PIECES[piece]], renamed(old, new))
         for schema in schemas:  # the code goes on under the old name, the file has the new one
             told = schema._declared_fields[old]
             changed = type(told)(required=True, validate=told.validate, data_key=new)
@@ -73,7 +73,7 @@ def version_2(monkeypatch):
     kinds = {"chat": ChatTurnSchema(), "browser": BrowserTurnSchema()}
     monkeypatch.setattr(TurnField, "_kinds", kinds)
     monkeypatch.setattr(edits, "_SCHEMAS", kinds)
-    monkeypatch.setattr(pipeline, "STAGES", (*pipeline.STAGES, lambda demonstration, _: moving(demonstration)))
+    monkeypatch.setattr(processing, "STAGES", (*processing.STAGES, lambda demonstration, _: moving(demonstration)))
 
     monkeypatch.setitem(STEPS["edit"], 1, renamed("utterance", "words"))
     monkeypatch.setitem(EditSchema._declared_fields, "words", fields.String(validate=validate.Length(max=1000)))
@@ -238,5 +238,5 @@ def test_every_format_has_its_version_and_its_steps():
     for piece, format in PIECES.items():
         assert all(1 <= number < VERSIONS[format] for number in STEPS[piece]), piece
         assert VERSIONS[format] == 1 or (DATA / "v1").exists()
-    packing = (ROOT / "extension" / "desk" / "packing.js").read_text(encoding="utf-8")
+    packing = (ROOT / "extension" / "offscreen" / "packing.js").read_text(encoding="utf-8")
     assert f'FORMAT = "demotape/package", VERSION = {VERSIONS["demotape/package"]};' in packing
