@@ -87,7 +87,8 @@ def open_database(url: str) -> Database:
     """Open a database by its SQLAlchemy URL and migrate it; raises InputError when that cannot be done."""
     try:
         engine = _engine(url)
-        with engine.connect().execution_options(writing=True) as connection, connection.begin():
+        with (engine.connect().execution_options(writing=True) as connection, _references_unwatched(connection),
+              connection.begin()):
             migrate(connection)
     except (ArgumentError, NoSuchModuleError):
         raise InputError("--db: not a database URL; sqlite:///FILE and postgresql+psycopg://… are") from None
@@ -138,6 +139,23 @@ def migrate(connection: Connection, revision: str = "head") -> None:
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection
     command.upgrade(config, revision)
+
+
+@contextmanager
+def _references_unwatched(connection: Connection) -> Iterator[None]:
+    """SQLite changes a table by dropping it and making it anew, which rows that refer to it would forbid.
+
+    It can only be told so outside of a transaction, so the driver is asked and not SQLAlchemy, which would begin one.
+    """
+    if connection.dialect.name != "sqlite":
+        yield
+        return
+    driver = connection.connection.driver_connection
+    driver.execute("PRAGMA foreign_keys=OFF")
+    try:
+        yield
+    finally:
+        driver.execute("PRAGMA foreign_keys=ON")
 
 
 def _engine(url: str) -> Engine:
