@@ -129,6 +129,14 @@ def db_url(request, tmp_path) -> str:
     return request.getfixturevalue("postgresql").new()
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_url(request, tmp_path) -> str:
+    """A database without tables, of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'old.db'}"
+    return request.getfixturevalue("postgresql").empty()
+
+
 @pytest.fixture(scope="module", params=["moto", "s3rver"])
 def service(request, tmp_path_factory) -> Iterator[str]:
     """Address of an S3 service, of two kinds in turn."""

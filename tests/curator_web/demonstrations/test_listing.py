@@ -116,14 +116,6 @@ def test_person_and_check_are_found_after_an_edit(db, tmp_path):
     assert [row.id for row in listing.listing(db, Filter(person="ann", intent="submit")).rows] == ["rec-1"]
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def empty_url(request, tmp_path) -> str:
-    """A database without tables."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'old.db'}"
-    return request.getfixturevalue("postgresql").empty()
-
-
 def test_what_an_older_database_holds_is_found_after_its_migration(empty_url, tmp_path):
     path = make_recording(tmp_path)
     content = json.loads((path / "demonstration.json").read_text())

@@ -1,0 +1,69 @@
+"""A database of the review app as each of its versions filled it: plain SQL, nothing of the app's own models.
+
+One demonstration, made of the kept recording; three edits by two people; its way to a second review.
+"""
+
+import hashlib
+import json
+
+from sqlalchemy import Connection, text
+
+from .kept import DATA
+
+KEPT = DATA / "v1" / "kept"
+NOW = "2025-01-02 03:04:05"
+DEMONSTRATION = json.loads((KEPT / "demonstration.json").read_bytes())
+ID = DEMONSTRATION["id"]
+CHAT, TYPING = DEMONSTRATION["turns"][1]["id"], DEMONSTRATION["turns"][3]["id"]
+TOKEN = "token-of-ann"
+EDITS = [("ann", {"op": "drop", "turn": CHAT}), ("ann", {"op": "undo"}),
+         ("val", {"op": "set_arguments", "turn": TYPING, "arguments": {"text": "Eve"}})]
+STEPS = [("submitted", "ann", 2), ("validated", "val", 3)]
+
+
+def fill(connection: Connection, revision: str) -> None:
+    """Fill the tables of a revision."""
+    def insert(table: str, **row) -> None:
+        given = {name: json.dumps(value) if isinstance(value, dict | list) else value for name, value in row.items()}
+        places = ", ".join(f":{name}" for name in given)
+        connection.execute(text(f"INSERT INTO {table} ({', '.join(given)}) VALUES ({places})"), given)
+
+    _demonstration(insert, revision)
+    if revision >= "0002":
+        digest = hashlib.sha256(TOKEN.encode()).hexdigest()
+        insert("users", name="ann", role="annotator", token_sha256=digest, made_at=NOW)
+        insert("uploads", id="pack-1", who="ann", size=7, chunk_size=5, digests=["a" * 64, "b" * 64],
+               state="receiving", begun_at=NOW)
+        insert("uploaded_chunks", upload_id="pack-1", number=0)
+    if revision >= "0003":
+        _team(insert, revision)
+
+
+def _demonstration(insert, revision: str) -> None:
+    row = {"id": ID, "recording": ID, "task": DEMONSTRATION["task"], "site": "127.0.0.1", "status": "validated",
+           "version": 6, "turns": 11, "dropped": 0, "edited": 1, "checks": 0, "recorded_at": NOW, "imported_at": NOW,
+           "changed_at": NOW}
+    team = {"submitted_by": "ann", "reviewed_by": "val", "work_seconds": 60, "open_comments": 1}
+    insert("demonstrations", **row, **(team if revision >= "0003" else {}))
+    insert("base_turns", demonstration_id=ID, content=DEMONSTRATION)
+    for number, (who, edit) in enumerate(EDITS, 1):
+        since_3 = {"key": f"key-{number}", "version": number + 1} if revision >= "0003" else {}
+        insert("edits", demonstration_id=ID, number=number, content=edit, who=who, made_at=NOW, **since_3)
+    for number, (status, who, edits) in enumerate(STEPS, 1):
+        since_3 = {"edits": edits} if revision >= "0003" else {}
+        insert("status_changes", demonstration_id=ID, number=number, status=status, reason="", who=who, made_at=NOW,
+               **since_3)
+
+
+def _team(insert, revision: str) -> None:
+    for facet, value in (("word", "lamps"), ("intent", "click"), ("person", "ann"), ("person", "val")):
+        insert("facets", facet=facet, value=value, demonstration_id=ID, count=1)
+    insert("comments", demonstration_id=ID, turn=CHAT, kind="question", text="Which lamps?", who="val", made_at=NOW)
+    chrf = {"chrf": 0.5} if revision >= "0004" else {}
+    insert("second_reviews", demonstration_id=ID, number=2, first="ann", second="val", made_at=NOW, turns=11,
+           intent_match=1.0, element_iou=1.0, **chrf)
+    insert("audit", made_at=NOW, who="ann", what="submitted", demonstration_id=ID, details={"before": "draft"})
+    insert("jobs", kind="import", who="ann", state="failed", arguments={"file": "old.zip"}, done=0, note="", result={},
+           tries=3, made_at=NOW)
+    insert("settings", name="second_reviews", value={"share": 0.5})
+    insert("failed_sign_ins", name="ann", address="127.0.0.1", made_at=NOW)
