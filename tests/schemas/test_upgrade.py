@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from marshmallow import fields, validate
+from marshmallow import fields
 from sqlalchemy import text
 
 from curator_web.db.database import open_database
@@ -24,10 +24,11 @@ from recorder.package.receiving import receive
 from schemas import VERSIONS, ChatLineSchema, EditSchema, EventSchema, InputError, RecordingSchema, ResourceSchema
 from schemas.demonstration import BrowserTurnSchema, ChatTurnSchema, TurnField, TurnStateSchema
 from schemas.package import LINES, PackageSchema
-from schemas.upgrade import PIECES, STEPS, upgrade
+from schemas.upgrade import HEADS, PIECES, STEPS, upgrade
 from tests.support.checkout import ROOT
 from tests.support.kept import DATA
 from tests.support.packages import rewritten
+from tests.test_docs import SCHEMAS
 
 V1 = DATA / "v1"
 
@@ -51,12 +52,15 @@ def version_2(monkeypatch):
     for format, version in now.items():
         monkeypatch.setitem(VERSIONS, format, version + 1)
 
+    def declare(schema, declared):  # the dictionary itself stays as it is: its order is that of what is written
+        monkeypatch.setattr(schema, "_declared_fields", declared)
+
     def rename(piece, old, new, *schemas):
         monkeypatch.setitem(STEPS[piece], now[PIECES[piece]], renamed(old, new))
         for schema in schemas:  # the code goes on under the old name, the file has the new one
             told = schema._declared_fields[old]
             changed = type(told)(required=True, validate=told.validate, data_key=new)
-            monkeypatch.setitem(schema._declared_fields, old, changed)
+            declare(schema, schema._declared_fields | {old: changed})
 
     rename("recording", "task", "goal", RecordingSchema)
     rename("event", "time", "at", EventSchema)
@@ -67,17 +71,14 @@ def version_2(monkeypatch):
     monkeypatch.setattr(packages, "_LINE_SCHEMAS", {kind: schema() for kind, schema in LINES.items()})
 
     monkeypatch.setitem(STEPS["demonstration"], 1, moving)
-    declared = TurnStateSchema._declared_fields
-    monkeypatch.setitem(declared, "moving", declared["animations"])
-    monkeypatch.delitem(declared, "animations")
+    declare(TurnStateSchema, renamed("animations", "moving")(TurnStateSchema._declared_fields))
     kinds = {"chat": ChatTurnSchema(), "browser": BrowserTurnSchema()}
     monkeypatch.setattr(TurnField, "_kinds", kinds)
     monkeypatch.setattr(edits, "_SCHEMAS", kinds)
     monkeypatch.setattr(processing, "STAGES", (*processing.STAGES, lambda demonstration, _: moving(demonstration)))
 
     monkeypatch.setitem(STEPS["edit"], 1, renamed("utterance", "words"))
-    monkeypatch.setitem(EditSchema._declared_fields, "words", fields.String(validate=validate.Length(max=1000)))
-    monkeypatch.delitem(EditSchema._declared_fields, "utterance")
+    declare(EditSchema, renamed("utterance", "words")(EditSchema._declared_fields))
     monkeypatch.setitem(EditSchema._needs, "set_utterance", ("turn", "words"))
     monkeypatch.setitem(edits._CHANGES, "set_utterance", lambda turn, edit: turn | {"utterance": edit["words"]})
 
@@ -158,8 +159,8 @@ def test_an_old_package_and_an_old_export_are_read(version_2, tmp_path, monkeypa
     assert received.manifest["task"] == "Order two lamps" and received.version == 2
     monkeypatch.setitem(STEPS["export"], 1, renamed("left_out", "skipped"))
     told = ManifestSchema._declared_fields["left_out"]
-    monkeypatch.setitem(ManifestSchema._declared_fields, "left_out", fields.Dict(
-        keys=told.key_field, values=told.value_field, required=True, data_key="skipped"))
+    changed = fields.Dict(keys=told.key_field, values=told.value_field, required=True, data_key="skipped")
+    monkeypatch.setattr(ManifestSchema, "_declared_fields", ManifestSchema._declared_fields | {"left_out": changed})
     assert read_manifest(V1 / "export")["left_out"] == {} and verify(V1 / "export") == []
 
 
@@ -230,13 +231,25 @@ def test_steps_run_one_after_the_other_from_the_version_on(monkeypatch):
     assert upgrade({"format": "demotape/recording", "version": 2}, "recording", 2, "x")["version"] == 4
 
 
-def test_every_format_has_its_version_and_its_steps():
-    named = re.findall(r"always `(demotape/\w+)`", (ROOT / "docs" / "format.md").read_text(encoding="utf-8"))
-    named += re.findall(r"`(demotape/\w+)`", (ROOT / "docs" / "export.md").read_text(encoding="utf-8"))
-    assert set(named) | {"demotape/export"} == set(VERSIONS)
-    assert STEPS.keys() == PIECES.keys() and set(PIECES.values()) == set(VERSIONS)
-    for piece, format in PIECES.items():
-        assert all(1 <= number < VERSIONS[format] for number in STEPS[piece]), piece
-        assert VERSIONS[format] == 1 or (DATA / "v1").exists()
+def test_every_format_in_the_documents_has_its_version_and_what_is_of_it():
+    documents = {name: (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("format.md", "export.md")}
+    listed = dict(re.findall(r"^\| `(demotape/\w+)` \| (\d+) \|", documents["format.md"], flags=re.M))
+    assert {name: int(version) for name, version in listed.items()} == VERSIONS
+    assert set(re.findall(r"`(demotape/\w+)`", "".join(documents.values()))) == set(VERSIONS)
     packing = (ROOT / "extension" / "offscreen" / "packing.js").read_text(encoding="utf-8")
     assert f'FORMAT = "demotape/package", VERSION = {VERSIONS["demotape/package"]};' in packing
+
+
+def test_every_schema_with_a_version_is_of_a_piece_and_every_piece_has_steps():
+    heads = {schema.piece for schema in (*SCHEMAS.values(), ManifestSchema) if "version" in schema._declared_fields
+             and "format" in schema._declared_fields}
+    assert heads == HEADS
+    assert {schema.piece for schema in (*SCHEMAS.values(), ManifestSchema)} - {""} == PIECES.keys() == STEPS.keys()
+    assert PIECES.keys() >= HEADS and set(PIECES.values()) == set(VERSIONS)
+    for piece, format in PIECES.items():
+        assert all(1 <= number < VERSIONS[format] for number in STEPS[piece]), piece
+
+
+def test_files_of_every_version_of_a_recording_are_kept():
+    kept = {json.loads((folder / "kept" / "recording.json").read_bytes())["version"] for folder in DATA.glob("v*")}
+    assert kept == set(range(1, VERSIONS["demotape/recording"] + 1))

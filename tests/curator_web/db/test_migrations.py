@@ -9,15 +9,14 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from curator_web import create_app
-from curator_web.database import MIGRATIONS, migrate, open_database
-from curator_web.library import current, import_recording, review
-from curator_web.models import Comment, SecondReview
+from curator_web.db.database import MIGRATIONS, migrate, open_database
+from curator_web.db.models import Comment, SecondReview
+from curator_web.demonstrations.library import current, import_recording, review
 from curator_web.users import add_user
-
-from .old_databases import CHAT, DEMONSTRATION, ID, KEPT, TOKEN, TYPING, fill
+from tests.support.old_databases import CHAT, DEMONSTRATION, ID, KEPT, TOKEN, TYPING, fill
 
 ROOT = Path(__file__).parent.parent
-FROZEN = "curator_web.migrations.frozen"
+FROZEN = "curator_web.db.migrations.frozen"
 REVISIONS = sorted(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
 
 
@@ -105,9 +104,9 @@ def test_a_database_that_is_migrated_step_by_step_is_one_that_was_new(empty_url)
 
 def test_migrations_run_without_the_app(tmp_path):
     """Not even its models are needed: what they become later is of no concern to an old database."""
-    script = ("import sys; from sqlalchemy import create_engine; from curator_web.database import migrate\n"
+    script = ("import sys; from sqlalchemy import create_engine; from curator_web.db.database import migrate\n"
               f"with create_engine('sqlite:///{tmp_path / 'd.db'}').begin() as connection: migrate(connection)\n"
               "print(sorted(name for name in sys.modules if name.split('.')[0] in ('pipeline', 'recorder') or "
-              "name in ('curator_web.models', 'curator_web.facets', 'curator_web.agreement')))")
+              "name in ('curator_web.db.models', 'curator_web.demonstrations.facets', 'curator_web.demonstrations.agreement')))")
     run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
