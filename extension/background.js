@@ -1,9 +1,9 @@
-// The service worker: does what only it may do for the offscreen document, and reports what the browser says. Chrome may stop it at any moment, so it remembers nothing: what the
-// browser reports goes to the offscreen document as it comes, and what the offscreen document asks for can be asked for twice.
+// The service worker: reports what the browser says to the offscreen document, and does for it what only a service worker
+// may. Chrome may stop it at any moment, so it remembers nothing, and whatever it is asked for can be asked for twice.
 import { readMhtml } from "./mhtml.js";
 
 const CAPTURE = ["frame_group", "secrets", "elements", "plain", "markup", "snapshot_cache", "table", "closed_roots", "snapshot", "events"];
-const FILES = [...CAPTURE.map((name) => `capture/${name}.js`), "content.js"];
+const FILES = ["shared.js", ...CAPTURE.map((name) => `capture/${name}.js`), "content.js"];
 const SCRIPT = "capture";
 const TRIES = 5;
 const RED = "#b3261e";

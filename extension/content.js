@@ -1,4 +1,5 @@
-// The bridge from a frame to the offscreen document: hands on what the capture script tells, numbered, until the offscreen document has put it away.
+// The bridge from a frame to the offscreen document: hands on what the capture script tells, numbered, until it is on
+// disk there.
 //
 // Runs after the files of capture/ in the same isolated world, only while something is recorded. It hears first and
 // asks afterwards, so that nothing done in a new page's first moments is missed; the offscreen document tells frames that are not

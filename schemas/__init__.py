@@ -5,10 +5,8 @@ from .errors import DemotapeError, InputError
 from .intents import BROWSER_INTENTS, INTENTS
 from .layout import RecordingLayout
 from .recording import ChatLineSchema, EventSchema, RecordingSchema, ResourceSchema
+from .shared import REDACTED, UID_ATTRIBUTE
 from .upgrade import VERSIONS
-
-UID_ATTRIBUTE = "data-demotape-uid"
-REDACTED = "[REDACTED]"
 
 __all__ = [
     "BROWSER_INTENTS", "INTENTS", "REDACTED", "UID_ATTRIBUTE", "VERSIONS", "ChatLineSchema", "DemonstrationSchema",

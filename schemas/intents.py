@@ -1,47 +1,29 @@
-"""Intents: the kinds of browser action, and what each becomes in WebLINX and Mind2Web.
+"""Intents: the kinds of browser action, and what each becomes elsewhere. The table is in shared.json.
 
-WebLINX's thirteen (appendix A.6, table 6) are kept under their own names. What has no equal there maps to
-the nearest intent that its readers understand, or to None: such turns are left out of that export and stay
-in its side file.
+WebLINX's thirteen (appendix A.6, table 6) are kept under their own names. What has no equal in WebLINX or Mind2Web maps
+to the nearest intent that their readers understand, or to None: such turns are left out of that export and stay in its
+side file. BrowserGym's names are those of its high-level actions, Playwright's those of its methods; None where there
+is no such action.
 """
 
 from dataclasses import dataclass
 
+from .shared import SHARED
+
 
 @dataclass(frozen=True)
 class Intent:
-    """One kind of action. `weblinx` and `mind2web` name its equal there, None where there is none."""
+    """One kind of action. `label` and `family` (its colour) are for people; the rest names its equal elsewhere."""
 
     name: str
+    label: str
+    family: str
     weblinx: str | None
     mind2web: str | None
-    needs_element: bool
+    browsergym: str | None
+    playwright: str | None
+    acts_on_element: bool
 
 
-_TABLE = (
-    #      name         WebLINX       Mind2Web   acts on an element
-    Intent("say", "say", None, False),
-    Intent("click", "click", "CLICK", True),
-    Intent("hover", "hover", "HOVER", True),
-    Intent("textInput", "textInput", "TYPE", True),
-    Intent("change", "change", "SELECT", True),
-    Intent("load", "load", None, False),
-    Intent("submit", "submit", "ENTER", True),
-    Intent("scroll", "scroll", None, False),
-    Intent("copy", "copy", None, False),
-    Intent("paste", "paste", None, False),
-    Intent("tabcreate", "tabcreate", None, False),
-    Intent("tabremove", "tabremove", None, False),
-    Intent("tabswitch", "tabswitch", None, False),
-    Intent("dblclick", "click", "CLICK", True),
-    Intent("press", None, "ENTER", False),
-    Intent("drag", None, None, True),
-    Intent("upload", None, None, True),
-    Intent("dialog", None, None, False),
-    Intent("back", "load", None, False),
-    Intent("forward", "load", None, False),
-    Intent("reload", "load", None, False),
-)
-
-INTENTS: dict[str, Intent] = {intent.name: intent for intent in _TABLE}
+INTENTS: dict[str, Intent] = {row["name"]: Intent(**row) for row in SHARED["intents"]}
 BROWSER_INTENTS: tuple[str, ...] = tuple(name for name in INTENTS if name != "say")

@@ -10,17 +10,10 @@ from curator_web.demonstrations.library import Review
 from curator_web.demonstrations.summary import changed, moved
 from curator_web.errors import NotFound
 from pipeline.turns.edits import undo_depths
+from schemas import INTENTS
 
 from .forms import FormField, argument_fields
 
-FAMILIES = {
-    "pointer": ("click", "dblclick", "hover", "drag"),
-    "typing": ("textInput", "change", "press", "copy", "paste", "upload"),
-    "page": ("load", "back", "forward", "reload", "submit"),
-    "tab": ("tabcreate", "tabremove", "tabswitch"),
-    "other": ("scroll", "dialog"),
-}
-FAMILY = {intent: family for family, intents in FAMILIES.items() for intent in intents}
 LABEL_LENGTH = 160
 
 
@@ -52,7 +45,7 @@ class TurnView:
     @property
     def family(self) -> str:
         """Which colour the kind has."""
-        return "say" if self.is_chat else FAMILY[self.turn["intent"]]
+        return "say" if self.is_chat else INTENTS[self.turn["intent"]].family
 
     @property
     def state(self) -> dict:

@@ -17,6 +17,8 @@ demotape.markup = (function () {
   const MARK = "\u0001"; // around a chunk's number in its parent's text
   const FRAME_MARK = "\u0002"; // the same for a frame's document, whose text is to be escaped as an attribute
 
+  const UID = globalThis.demotapeShared.uid_attribute;
+
   const { shared } = demotape;
   shared.records ??= new WeakMap(); // element -> what recordOf() makes
   shared.chunkCount ??= 0;
@@ -113,7 +115,7 @@ demotape.markup = (function () {
   }
 
   function attributesText(element, tag, record) {
-    let text = attribute("data-demotape-uid", demotape.uid(element));
+    let text = attribute(UID, demotape.uid(element));
     const control = tag === "input" || tag === "option";
     for (const { name, value } of element.attributes) {
       if (name.startsWith("data-demotape-")) {

@@ -2,7 +2,7 @@
 "use strict";
 
 demotape.secrets = (function () {
-  const REDACTED = "[REDACTED]";
+  const { redacted: REDACTED } = globalThis.demotapeShared;
   const AUTOCOMPLETE = /(^|\s)(current-password|new-password|one-time-code|cc-(number|csc|exp(-month|-year)?))(\s|$)/i;
   const NAMES = /(^|[^a-z])(otp|totp|mfa|2fa|one-?time-?(code|password|pin)|cvv2?|cvc2?|csc|card-?(number|no|num)|passcode|pin-?code)([^a-z]|$)/i;
   const spaced = (name) => name.replace(/([a-z0-9])([A-Z])/g, "$1-$2").replace(/_/g, "-");

@@ -1,27 +1,13 @@
 // What the person who records is shown of it: one plain line an action, without anything they typed. The same rules as
-// recorder/building/live_list.py; the folding into turns is done later, from the whole recording.
+// recorder/building/live_list.py (tests/cases/live_list.json); the folding into turns is done later, from the recording.
+import "../shared.js";
 
-const SILENT_KEYS = new Set(["Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock", "NumLock", "ScrollLock", "Fn",
-  "Tab", "Dead", "Process", "Unidentified", "Compose", "Character"]);
-const NAVIGATIONS = { typed: "load", reload: "reload", back: "back", forward: "forward" };
-const WORDS = {
-  pointerdown: "click", click: "click", auxclick: "click", contextmenu: "click", dblclick: "dblclick",
-  dragstart: "drag", drop: "drag", hover: "hover", submit: "submit", copy: "copy", cut: "copy", paste: "paste",
-  tabcreate: "tabcreate", tabremove: "tabremove", tabswitch: "tabswitch",
-};
-const CONTROLS = new Set(["input", "textarea", "select"]);
-const NOT_TYPED_IN = new Set(["button", "submit", "reset", "image", "checkbox", "radio", "range", "color", "date", "time",
-  "month", "week", "datetime-local", "file", "hidden"]);
-const DELETIONS = new Set(["Backspace", "Delete"]);
-const JOINED = new Set(["textInput", "scroll"]); // many events in a row on one element are one line
-const QUICK = 0.5; // seconds between the presses of a double click
-// Words that may better the first of a gesture, the surest first.
-const RANKS = {
-  pointerdown: ["upload", "change", "drag", "dblclick", "click", "scroll"],
-  keydown: ["copy", "paste", "submit", "change", "textInput", "click", "scroll"],
-};
+const { controls, deletion_keys, live_list, not_typed_in, silent_keys } = globalThis.demotapeShared;
+const SILENT_KEYS = new Set([...silent_keys, "Character"]); // one of a secret
+const CONTROLS = new Set(controls), NOT_TYPED_IN = new Set(not_typed_in), DELETIONS = new Set(deletion_keys);
+const JOINED = new Set(live_list.joined); // many events in a row on one element are one line
+const QUICK = live_list.double_click_seconds; // between the presses of a double click
 const UNSURE = 99;
-const NAME_LIMIT = 80;
 
 export class LiveList {
   #lines = [];
@@ -42,7 +28,7 @@ export class LiveList {
     else if (!JOINED.has(line.word) && !better(line, event, word)) return null;
     line.event = this.#begun.get(gesture);
     this.#byGesture.set(gesture, line);
-    return told(line);
+    return shown(line);
   }
 
   /** Mark the last line that still stands; returns it, or null when there is none. */
@@ -50,11 +36,11 @@ export class LiveList {
     const line = this.#lines.findLast((each) => !each.undone);
     if (!line) return null;
     line.undone = true;
-    return told(line);
+    return shown(line);
   }
 
   /** All lines so far. */
-  all = () => this.#lines.map(told);
+  all = () => this.#lines.map(shown);
 
   #add(event, word) {
     const line = {
@@ -73,11 +59,11 @@ export class LiveList {
   }
 }
 
-const told = ({ line, event, time, word, name, undone }) => ({ line, event, time, word, name, undone });
+const shown = ({ line, event, time, word, name, undone }) => ({ line, event, time, word, name, undone });
 
 /** Give a line the word of a later event of its gesture, if that is surer; returns whether it is. */
 function better(line, event, word) {
-  const rank = (RANKS[line.beganBy] ?? []).indexOf(word);
+  const rank = (live_list.surest_first[line.beganBy] ?? []).indexOf(word);
   if (rank < 0 || rank >= line.rank) return false;
   Object.assign(line, { word, name: nameOf(event), rank });
   return true;
@@ -89,8 +75,8 @@ function wordOf(event) {
   if (type === "input" || type === "change") return valueWord(event);
   if (type === "keydown") return keyWord(event);
   if (type === "scroll") return event.gesture ? "scroll" : null; // a page that scrolls itself is nobody's action
-  if (type === "navigate") return NAVIGATIONS[data.transition] ?? null;
-  return WORDS[type] ?? null;
+  if (type === "navigate") return live_list.transitions[data.transition] ?? null;
+  return live_list.intents[type] ?? null;
 }
 
 function valueWord({ type, data, target }) {
@@ -118,7 +104,8 @@ function isTypedIn(element) {
 /** What it was done to. Never a value or a key that could be part of one; of an address only the host. */
 function nameOf({ type, data, target }) {
   if (type === "keydown" && data.key.length > 1) return data.key;
-  if (type === "navigate") return URL.canParse(data.url) ? new URL(data.url).hostname.slice(0, NAME_LIMIT) : "";
+  if (type === "navigate") return URL.canParse(data.url) ? new URL(data.url).hostname.slice(0, live_list.name_limit) : "";
   if (type.startsWith("tab")) return `Tab ${data.tab}`;
-  return target ? (target.name || target.role || target.tag).slice(0, NAME_LIMIT) : "";
+  if (type === "dialog") return data.message.slice(0, live_list.name_limit);
+  return target ? (target.name || target.role || target.tag).slice(0, live_list.name_limit) : "";
 }

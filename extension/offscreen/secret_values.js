@@ -1,16 +1,14 @@
 // Secrets that the pages' fields held: known in memory only, so that they are found wherever else they turn up before
-// anything is written. The same rules as recorder/privacy/secret_values.py.
+// anything is written. The same rules as recorder/privacy/secret_values.py (tests/cases/secret_values.json).
+import "../shared.js";
 
-const REDACTED = "[REDACTED]";
-const FEWEST = 3; // characters of a value that is looked for at all
-const DISTINCT = 6; // characters from which on a value is looked for inside other text
-const KEYS = new RegExp(
-  "(^|[^a-z])(pass(word|wd|phrase|code)?|pwd|secret|otp|totp|mfa|2fa|pin(code)?|cvv2?|cvc2?|csc|card-?(number|no|num)|" +
-  "(access|refresh|id|auth|session|api|csrf|xsrf)-?(token|key)|(verification|security|auth)-?code|token|authorization|" +
-  "jwt|session-?id|sid)([^a-z]|$)");
+const { redacted: REDACTED, secrets } = globalThis.demotapeShared;
+const FEWEST = secrets.shortest_value; // characters of a value that is looked for at all
+const DISTINCT = secrets.distinct_value; // characters from which on a value is looked for inside other text
+const NAMES = new RegExp(secrets.names);
 
 /** Whether a parameter of that name is likely to hold a secret. */
-const isSecretName = (name) => KEYS.test(name.replace(/([a-z0-9])([A-Z])/g, "$1-$2").replace(/_/g, "-").toLowerCase());
+const isSecretName = (name) => NAMES.test(name.replace(/([a-z0-9])([A-Z])/g, "$1-$2").replace(/_/g, "-").toLowerCase());
 
 export class Secrets {
   #byField = new Map();

@@ -1,18 +1,11 @@
-// The lines of the live list, as the panel and the Playwright recorder's control page show them. A plain script.
+// The lines of the live list, as the panel and the Playwright recorder's control page show them. A plain script, after shared.js.
 "use strict";
 
 globalThis.demotapeLines = (function () {
-  const WORDS = {
-    click: "Click", dblclick: "Double click", drag: "Drag", hover: "Hover", textInput: "Typing", change: "Change",
-    submit: "Submit", scroll: "Scroll", press: "Key", copy: "Copy", paste: "Paste", upload: "Upload", load: "Load",
-    back: "Back", forward: "Forward", reload: "Reload", tabcreate: "New tab", tabremove: "Tab closed",
-    tabswitch: "Tab shown", dialog: "Dialog", instructor: "Instructor", navigator: "Navigator",
-  };
-  const FAMILIES = {
-    click: "pointer", dblclick: "pointer", drag: "pointer", hover: "pointer", textInput: "typing", change: "typing",
-    press: "typing", paste: "typing", upload: "typing", load: "page", back: "page", forward: "page", reload: "page",
-    submit: "page", tabcreate: "tab", tabremove: "tab", tabswitch: "tab", instructor: "say", navigator: "say",
-  };
+  const INTENTS = new Map(globalThis.demotapeShared.intents.map((intent) => [intent.name, intent]));
+  for (const speaker of ["Instructor", "Navigator"]) {
+    INTENTS.set(speaker.toLowerCase(), { ...INTENTS.get("say"), label: speaker });
+  }
 
   /** Seconds as minutes and seconds, with hours where there are any. */
   function clock(seconds) {
@@ -23,10 +16,11 @@ globalThis.demotapeLines = (function () {
 
   const span = (kind, text) => Object.assign(document.createElement("span"), { className: kind, textContent: text });
 
-  /** Make a list item tell one line. */
+  /** Make a list item tell one line; `word` is an intent or a speaker. */
   function fill(item, word, text, time, undone = false) {
-    item.className = `family-${FAMILIES[word] ?? "other"}${undone ? " undone" : ""}`;
-    item.replaceChildren(span("kind", WORDS[word] ?? word), span("time", clock(time)), span("label", text));
+    const { family = "other", label = word } = INTENTS.get(word) ?? {};
+    item.className = `family-${family}${undone ? " undone" : ""}`;
+    item.replaceChildren(span("kind", label), span("time", clock(time)), span("label", text));
     if (undone) item.firstChild.append(span("visually-hidden", " (undone)"));
   }
 

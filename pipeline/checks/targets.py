@@ -15,7 +15,7 @@ _SUBMITTED = 1.0  # seconds after a click in which a submit is its effect
 def without_place(material: Material) -> Iterator[Finding]:
     """Actions whose target is missing, has no box or lies out of sight."""
     for turn in material.actions:
-        if not INTENTS[turn["intent"]].needs_element:
+        if not INTENTS[turn["intent"]].acts_on_element:
             continue
         element, state = turn["element"], turn["state"]
         if not element:

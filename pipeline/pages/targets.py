@@ -12,7 +12,17 @@ from schemas.parts import TableRowSchema
 from .dom import Element, parse
 
 _TEXT_LIMIT = 200
-_NOT_READ = {"script", "style", "noscript", "textarea", "option", "template"}
+_NOT_READ = {"script", "style", "noscript", "textarea", "option"}
+_DRAWINGS = {"svg", "math"}
+_HTML_INSIDE = {"foreignobject", "desc", "annotation-xml"}  # parts of a drawing whose content is HTML again
+# Names of SVG elements that HTML parsers make lower-case (WHATWG HTML, 13.2.6.5).
+_CASED = {name.lower(): name for name in (
+    "altGlyph", "altGlyphDef", "altGlyphItem", "animateColor", "animateMotion", "animateTransform", "clipPath",
+    "feBlend", "feColorMatrix", "feComponentTransfer", "feComposite", "feConvolveMatrix", "feDiffuseLighting",
+    "feDisplacementMap", "feDistantLight", "feDropShadow", "feFlood", "feFuncA", "feFuncB", "feFuncG",
+    "feFuncR", "feGaussianBlur", "feImage", "feMerge", "feMergeNode", "feMorphology", "feOffset",
+    "fePointLight", "feSpecularLighting", "feSpotLight", "feTile", "feTurbulence", "foreignObject", "glyphRef",
+    "linearGradient", "radialGradient", "textPath")}
 
 
 def candidates(recording: Recording, state: dict) -> list[dict]:
@@ -59,11 +69,16 @@ def _by_uid(document: Element, uid: str) -> Element | None:
 
 
 def _text(element: Element) -> str:
-    """What a person reads in it."""
-    pieces = [element.text or ""] if element.tag not in _NOT_READ else []
-    for inner in element.iterdescendants(etree.Element):
-        pieces += [inner.text or ""] if inner.tag not in _NOT_READ else []
-        pieces.append(inner.tail or "")
+    """What a person reads in it: the rule of `text` in extension/capture/elements.js."""
+    pieces = [element.text or ""]
+    walk = etree.iterwalk(element, events=("start", "end", "comment"))
+    for event, inner in walk:
+        if event == "start" and inner.tag == "template":
+            walk.skip_subtree()  # a shadow root's texts are not its host's
+        elif event == "start" and inner is not element and inner.tag not in _NOT_READ:
+            pieces.append(inner.text or "")
+        elif event != "start" and inner is not element:
+            pieces.append(inner.tail or "")
     return " ".join(" ".join(pieces).split())[:_TEXT_LIMIT]
 
 
@@ -83,19 +98,44 @@ def _place(element: Element) -> tuple[int, bool]:
 
 
 def _xpath(element: Element) -> str:
-    steps = []
+    steps, drawn = [], False
     for each in _line(element):
         place, more = _place(each)
-        steps.append(f"{each.tag}[{place}]" if more else each.tag)
+        drawn = drawn or each.tag in _DRAWINGS
+        test = f'*[name()="{_cased(each, drawn)}"]' if drawn else each.tag
+        steps.append(f"{test}[{place}]" if more else test)
+        drawn = drawn and each.tag not in _HTML_INSIDE
     return "/" + "/".join(steps)
 
 
 def _css(element: Element) -> str:
     line, steps = _line(element), []
-    for each in reversed(line):
+    drawn = [any(above.tag in _DRAWINGS for above in line[:number + 1]) for number in range(len(line))]
+    for each, in_drawing in reversed(list(zip(line, drawn, strict=True))):
         name = each.get("id", "")
-        if name.isidentifier() and sum(other.get("id") == name for other in line[0].iter(etree.Element)) == 1:
-            steps.insert(0, f"#{name}")
+        if name and sum(other.get("id") == name for other in line[0].iter(etree.Element)) == 1:
+            steps.insert(0, f"#{_escaped(name)}")
             break
-        steps.insert(0, f"{each.tag}:nth-of-type({_place(each)[0]})")
+        steps.insert(0, f"{_escaped(_cased(each, in_drawing))}:nth-of-type({_place(each)[0]})")
     return " > ".join(steps)
+
+
+def _cased(element: Element, drawn: bool) -> str:
+    """An element's name as the browser has it."""
+    return _CASED.get(element.tag, element.tag) if drawn else element.tag
+
+
+def _escaped(name: str) -> str:
+    """A name as an identifier of CSS (CSSOM, "serialize an identifier")."""
+    found = ""
+    for number, letter in enumerate(name):
+        first = number == 0 or (number == 1 and name[0] == "-")
+        if letter == "\0":
+            found += "\ufffd"
+        elif letter < " " or letter == "\x7f" or (letter in "0123456789" and first):
+            found += f"\\{ord(letter):x} "
+        elif letter >= "\x80" or letter in "-_" or (letter.isascii() and letter.isalnum()):
+            found += letter
+        else:
+            found += f"\\{letter}"
+    return "\\-" if name == "-" else found

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from schemas import InputError
+from schemas.shared import SILENT_KEYS
 
 from .gestures import Gesture, control_kind, group
 
 _DRAG_DISTANCE = 10  # CSS pixels between press and release that make a drag
 _SCROLL_GAP = 1.0  # seconds between scrolls of one element that make two
-_SILENT_KEYS = {"Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock", "NumLock", "ScrollLock", "Fn", "Tab", "Dead",
-                "Process", "Unidentified", "Compose"}
 _STEP_KEYS = {"Home", "End", "PageUp", "PageDown", "Enter", "Backspace", "Delete"}
 _OWN_NAVIGATIONS = {"typed": "load", "reload": "reload", "back": "back", "forward": "forward"}
 _CLICKS = ("click", "auxclick", "contextmenu", "dblclick")
@@ -141,7 +140,7 @@ def _key(gesture: Gesture, drafts: list[_Draft]) -> list[_Draft]:
                        target)]
     if scrolls := gesture.of_type("scroll"):
         return [_scroll_turn(gesture, scrolls)]
-    if data["key"] in _SILENT_KEYS or data.get("secret"):
+    if data["key"] in SILENT_KEYS or data.get("secret"):
         return []
     held = [name for name in data.get("modifiers", []) if name != "Shift" or len(data["key"]) > 1]
     return [_draft(gesture, "press", {"key": "+".join([*held, data["key"]])}, first["target"])]

@@ -4,8 +4,8 @@ from functools import cache
 from pathlib import Path
 
 _FOLDER = Path(__file__).resolve().parents[2] / "extension" / "capture"
-FILES = ("frame_group.js", "secrets.js", "elements.js", "plain.js", "markup.js", "snapshot_cache.js", "table.js",
-         "closed_roots.js", "snapshot.js", "events.js")
+FILES = ("../shared.js", "frame_group.js", "secrets.js", "elements.js", "plain.js", "markup.js",
+         "snapshot_cache.js", "table.js", "closed_roots.js", "snapshot.js", "events.js")
 WORLD = "demotape"
 BINDING = "demotapeSend"
 _PART = 1 << 16  # characters of chunks in a message; more go ahead in parts, handed on while the next is being made

@@ -135,7 +135,7 @@ def _below(frame_groups: dict[Path, dict], index: int) -> dict[Path, dict]:
 
 
 def _insert(document: str, uid: str, inner: str) -> str:
-    mark = f' data-demotape-uid="{uid}"'
+    mark = f' {UID_ATTRIBUTE}="{uid}"'
     replacement = f'{mark} srcdoc="{html.escape(inner, quote=True)}"'
     return re.sub(re.escape(mark), lambda _: replacement, document, count=1)
 

@@ -7,24 +7,15 @@ event by which the action can be taken back.
 
 from urllib.parse import urlsplit
 
-_SILENT_KEYS = {"Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock", "NumLock", "ScrollLock", "Fn", "Tab", "Dead",
-                "Process", "Unidentified", "Compose", "Character"}
-_NAVIGATIONS = {"typed": "load", "reload": "reload", "back": "back", "forward": "forward"}
-_POINTER = {"pointerdown": "click", "click": "click", "auxclick": "click", "contextmenu": "click",
-            "dblclick": "dblclick", "dragstart": "drag", "drop": "drag"}
-_ALIKE = {"hover": "hover", "submit": "submit", "copy": "copy", "cut": "copy", "paste": "paste"}
+from schemas.shared import CONTROLS, DELETION_KEYS, LIVE_LIST, NOT_TYPED_IN, SILENT_KEYS
+
+_INTENTS, _TRANSITIONS = LIVE_LIST["intents"], LIVE_LIST["transitions"]
+_JOINED = frozenset(LIVE_LIST["joined"])  # many events in a row on one element are one line
+_SUREST_FIRST = LIVE_LIST["surest_first"]  # intents that may better the first of a gesture
+_QUICK = LIVE_LIST["double_click_seconds"]  # between the presses of a double click
+_NAME_LIMIT = LIVE_LIST["name_limit"]
 _TABS = {"tabcreate", "tabremove", "tabswitch"}
-_CONTROLS = {"input", "textarea", "select"}
-_NOT_TYPED_IN = {"button", "submit", "reset", "image", "checkbox", "radio", "range", "color", "date", "time", "month",
-                 "week", "datetime-local", "file", "hidden"}
-_DELETIONS = {"Backspace", "Delete"}
-_JOINED = {"textInput", "scroll"}  # many events in a row on one element are one line
-_QUICK = 0.5  # seconds between the presses of a double click
-# Words that may better the first of a gesture, the surest first.
-_RANKS = {"pointerdown": ("upload", "change", "drag", "dblclick", "click", "scroll"),
-          "keydown": ("copy", "paste", "submit", "change", "textInput", "click", "scroll")}
 _UNSURE = 99
-_NAME_LIMIT = 80
 
 
 class LiveList:
@@ -78,7 +69,7 @@ class LiveList:
 
 def _better(line: dict, event: dict, word: str) -> bool:
     """Give a line the word of a later event of its gesture, if that is surer; returns whether it is."""
-    ranks = _RANKS.get(line["began_by"], ())
+    ranks = _SUREST_FIRST.get(line["began_by"], ())
     if word not in ranks or ranks.index(word) >= line["rank"]:
         return False
     line |= {"word": word, "name": _name(event), "rank": ranks.index(word)}
@@ -95,10 +86,8 @@ def _word(event: dict) -> str | None:
     if kind == "scroll":  # a page that scrolls itself is nobody's action
         return "scroll" if event["gesture"] else None
     if kind == "navigate":
-        return _NAVIGATIONS.get(data["transition"])
-    if kind in _TABS or kind == "dialog":
-        return kind
-    return _POINTER.get(kind) or _ALIKE.get(kind)
+        return _TRANSITIONS.get(data["transition"])
+    return _INTENTS.get(kind)
 
 
 def _value_word(event: dict) -> str | None:
@@ -111,11 +100,11 @@ def _value_word(event: dict) -> str | None:
 
 def _key_word(event: dict) -> str | None:
     key, held = event["data"]["key"], set(event["data"].get("modifiers", [])) - {"Shift"}
-    if key in _SILENT_KEYS:
+    if key in SILENT_KEYS or key == "Character":  # one of a secret
         return None
     tag = event["target"]["tag"] if event["target"] else ""
-    if not held and (tag in _CONTROLS or _typed_in(event["target"])) and (
-            len(key) == 1 or key in _DELETIONS or (key == "Enter" and tag != "input")):
+    if not held and (tag in CONTROLS or _typed_in(event["target"])) and (
+            len(key) == 1 or key in DELETION_KEYS or (key == "Enter" and tag != "input")):
         return None  # the text that it brings is told by its `input`
     return "press"
 
@@ -126,7 +115,7 @@ def _typed_in(element: dict | None) -> bool:
         return False
     attributes = element["attributes"]
     if element["tag"] == "input":
-        return attributes.get("type", "text").lower() not in _NOT_TYPED_IN
+        return attributes.get("type", "text").lower() not in NOT_TYPED_IN
     return element["tag"] == "textarea" or attributes.get("contenteditable", "false").lower() != "false"
 
 

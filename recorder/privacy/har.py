@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from urllib.parse import parse_qsl, urlsplit
 
-from .secret_values import REDACTED, Secrets, is_secret_name
+from schemas.shared import REDACTED
+
+from .secret_values import Secrets, is_secret_name
 
 _HEADERS = {"authorization", "proxy-authorization", "cookie", "set-cookie", "set-cookie2"}
 _UNKNOWN = -1

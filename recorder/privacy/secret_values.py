@@ -11,20 +11,18 @@ import re
 from collections.abc import Iterable
 from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urlsplit, urlunsplit
 
-REDACTED = "[REDACTED]"
-_FEWEST = 3  # characters of a value that is looked for at all
-_DISTINCT = 6  # characters from which on a value is looked for inside other text
-_KEYS = re.compile(
-    r"(^|[^a-z])(pass(word|wd|phrase|code)?|pwd|secret|otp|totp|mfa|2fa|pin(code)?|cvv2?|cvc2?|csc|card-?(number|no|num)|"
-    r"(access|refresh|id|auth|session|api|csrf|xsrf)-?(token|key)|(verification|security|auth)-?code|token|authorization|"
-    r"jwt|session-?id|sid)([^a-z]|$)")
+from schemas.shared import REDACTED, SECRETS
+
+_FEWEST = SECRETS["shortest_value"]  # characters of a value that is looked for at all
+_DISTINCT = SECRETS["distinct_value"]  # characters from which on a value is looked for inside other text
+_NAMES = re.compile(SECRETS["names"])
 _ADDRESS = re.compile(r"https?://[^\s\"'<>\\]+")
 
 
 def is_secret_name(name: str) -> bool:
     """Whether a field, parameter or key of that name is likely to hold a secret."""
     spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1-\2", name).replace("_", "-").lower()
-    return bool(_KEYS.search(spaced))
+    return bool(_NAMES.search(spaced))
 
 
 class Secrets:

@@ -14,12 +14,11 @@ from pipeline.export.running import Files
 from pipeline.export.source import File, Options, Source, Tally
 from pipeline.export.splits import MIND2WEB, websites
 from pipeline.export.states import States
-from schemas import InputError
+from schemas import UID_ATTRIBUTE, InputError
 from schemas.intents import INTENTS
 
 from .mind2web_pages import NODE_ID, number
 
-UID = "data-demotape-uid"
 _ACTION = b'{"action_uid"'
 _FOLDED = {"HOVER": "CLICK", "ENTER": "CLICK"}  # operations that the authors folded into one of their three
 
@@ -76,7 +75,7 @@ class _Task:
 
     def __init__(self, source: Source, options: Options, tally: Tally):
         self.options, self.tally = options, tally
-        self.states = States(source, UID, options, "png")
+        self.states = States(source, UID_ATTRIBUTE, options, "png")
         self.known, self.source = self.states.known, self.states.source
         tally.redacted += self.known.counts
         self.path = f"raw_dump/{source.name}"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pipeline.export.model_input.set_of_marks import legend
 from pipeline.export.source import Options, Source, Tally
 from pipeline.export.states import States, with_box
+from schemas import UID_ATTRIBUTE
 
-UID = "data-demotape-uid"
 NO_PAGE = b"<!DOCTYPE html>\n<html><head></head><body></body></html>"
 
 
@@ -29,7 +29,7 @@ def samples(source: Source, options: Options, tally: Tally, usual: str) -> Itera
     A turn without a state of its own (chat, a closed tab) carries the one of the last turn that had one: what was
     known to be on the screen then. `state_turn` names that turn; before the first one it is empty.
     """
-    states = States(source, UID, options, usual)
+    states = States(source, UID_ATTRIBUTE, options, usual)
     source = states.source
     tally.redacted += states.known.counts
     carrier = None

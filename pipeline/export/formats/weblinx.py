@@ -105,7 +105,7 @@ class _Demonstration:
     def _element(self, turn: dict, page: Page | None) -> tuple[dict | None, bool]:
         """The target, and whether the page and the boxes have it; true for turns that need no target."""
         element = turn["element"]
-        if element is None or not INTENTS[turn["intent"]].needs_element:
+        if element is None or not INTENTS[turn["intent"]].acts_on_element:
             return None, True
         zoom = turn["state"]["zoom"] if turn["state"] else 1
         if page is None:

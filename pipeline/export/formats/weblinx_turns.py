@@ -29,7 +29,7 @@ def why_left_out(turn: dict, url: str | None) -> str | None:
     intent = INTENTS[turn["intent"]]
     if intent.weblinx is None:
         return f"{intent.name}: no equal in WebLINX"
-    if intent.needs_element and turn["element"] is None:
+    if intent.acts_on_element and turn["element"] is None:
         return f"{intent.name}: no element"
     if intent.weblinx == "load" and intent.name != "load" and url is None:
         return f"{intent.name}: address unknown"
@@ -46,7 +46,7 @@ def browser_turn(turn: dict, *, state: dict, element: dict | None, started_at: d
     """A browser turn. `state` and `element` are ready-made; `viewport` stands in where the turn has no state."""
     intent = INTENTS[turn["intent"]].weblinx
     arguments = {"metadata": _metadata(turn, intent, started_at, viewport)}
-    if element is not None and INTENTS[turn["intent"]].needs_element:
+    if element is not None and INTENTS[turn["intent"]].acts_on_element:
         arguments["element"] = element
     arguments |= _ARGUMENTS[intent](turn, url)
     return {"type": "browser", "timestamp": turn["timestamp"], "state": state,

@@ -1,0 +1,117 @@
+"""Rules that Python and JavaScript both have: a table of cases each (tests/cases); what both share is one file."""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import Browser
+
+from pipeline.pages import targets
+from pipeline.pages.dom import parse
+from recorder.browser.capture_script import FILES
+from recorder.building.live_list import LiveList
+from recorder.privacy.secret_values import Secrets
+from schemas import INTENTS, REDACTED, UID_ATTRIBUTE
+from schemas.demonstration import ARGUMENTS
+from schemas.write_shared import TARGET, script
+from tests.support.checkout import ROOT
+
+CASES = ROOT / "tests" / "cases"
+EXTENSION = ROOT / "extension"
+
+
+def cases(name: str):
+    """One test for each row of a table."""
+    rows = json.loads((CASES / f"{name}.json").read_text(encoding="utf-8"))
+    return pytest.mark.parametrize("case", rows, ids=[row["case"] for row in rows])
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser):
+    """A page with the capture script and the extension's modules, each under the name of its file."""
+    page = browser.new_page()
+    page.add_script_tag(content=(EXTENSION / "shared.js").read_text(encoding="utf-8"))
+    for name in ("live_list", "secret_values"):
+        source = (EXTENSION / "offscreen" / f"{name}.js").read_text(encoding="utf-8")
+        plain = re.sub(r"(?m)^import .*$", "", source).replace("export class", "class")
+        exported = re.search(r"export class (\w+)", source)[1]
+        page.add_script_tag(content=f"{{ {plain}; globalThis.{exported} = {exported}; }}")
+    yield page
+    page.close()
+
+
+@cases("live_list")
+def test_the_live_list(page, case):
+    lines = LiveList()
+    for event in case["events"]:
+        lines.take({name: value for name, value in event.items() if name != "n"} | {"seq": event["n"]})
+    assert [[line["event"], line["word"], line["name"]] for line in lines._lines] == case["lines"]
+    assert page.evaluate("""(events) => {
+      const lines = new LiveList();
+      for (const event of events) {
+        lines.take({ ...event, id: String(event.n), gesture: event.gesture === null ? null : String(event.gesture) });
+      }
+      return lines.all().map(({ event, word, name }) => [event, word, name]);
+    }""", case["events"]) == case["lines"]
+
+
+@cases("secret_values")
+def test_secret_values(page, case):
+    secrets = Secrets()
+    for field, value in case["told"]:
+        secrets.tell(field, value)
+    ways = {"text": secrets.in_text, "markup": secrets.in_markup, "address": secrets.in_address}
+    for way, clean in ways.items():
+        assert [[given, clean(given)] for given, _ in case[way]] == case[way], way
+    assert page.evaluate("""({ told, text, markup, address }) => {
+      const secrets = new Secrets();
+      for (const [field, value] of told) secrets.tell(field, value);
+      return {
+        text: text.map(([given]) => [given, secrets.inText(given)]),
+        markup: markup.map(([given]) => [given, secrets.inMarkup(given)]),
+        address: address.map(([given]) => [given, secrets.inAddress(given)]),
+      };
+    }""", case) == {way: case[way] for way in ways}
+
+
+@cases("element_paths")
+def test_paths_of_elements(browser, case):
+    page = browser.new_page()
+    page.set_content(f"<!DOCTYPE html><html><head></head><body>{case['html']}</body></html>")
+    page.evaluate("\n".join((EXTENSION / "capture" / name).read_text(encoding="utf-8") for name in FILES))
+    selector = case.get("select", "#here")
+    expected = {name: case[name] for name in ("xpath", "css", "text")}
+    described, source = page.evaluate("""(selector) => {
+      const { xpath, css, text, uid } = demotape.elements.describe(document.querySelector(selector));
+      const { root, chunks } = demotape.snapshot.seal(demotape.snapshot.take());
+      return [{ xpath, css, text }, uid];
+    }""", selector)
+    assert described == expected
+    document = page.evaluate("""([selector, uid, name]) => {
+      const element = document.querySelector(selector);
+      element.setAttribute(name, uid); // where a snapshot has it
+      const text = document.documentElement.getHTML({ serializableShadowRoots: true,
+        shadowRoots: Array.from(document.querySelectorAll("*"), (each) => each.shadowRoot).filter(Boolean) });
+      return `<!DOCTYPE html><html>${text}</html>`;
+    }""", [selector, source, UID_ATTRIBUTE])
+    found = targets._by_uid(parse(document.encode()), source)
+    assert {"xpath": targets._xpath(found), "css": targets._css(found), "text": targets._text(found)} == expected
+    assert page.evaluate("([css, selector]) => document.querySelector(css) === document.querySelector(selector)",
+                         [case["css"], selector])
+    page.close()
+
+
+def test_what_is_shared_is_declared_once():
+    assert TARGET.read_text(encoding="utf-8") == script(), "python -m schemas.write_shared"
+    for path in [*EXTENSION.rglob("*.js"), *(ROOT / "recorder").rglob("*.py"), *(ROOT / "pipeline").rglob("*.py"),
+                 *(ROOT / "curator_web").rglob("*.py")]:
+        if path != TARGET and "migrations" not in path.parts:
+            source = path.read_text(encoding="utf-8")
+            assert f'"{REDACTED}"' not in source and f'"{UID_ATTRIBUTE}"' not in source, path
+
+
+def test_every_intent_is_whole():
+    families = set(re.findall(r"\.family-(\w+)", (ROOT / "curator_web/web/static/base.css").read_text()))
+    assert {intent.family for intent in INTENTS.values()} <= families
+    assert INTENTS.keys() == ARGUMENTS.keys() | {"say"}
+    assert all(intent.label for intent in INTENTS.values())
