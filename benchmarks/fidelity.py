@@ -156,8 +156,8 @@ async def run(options: argparse.Namespace, folder: Path) -> dict:
         shown = await compare(browser, recordings, _VIEWPORT) if not options.no_render else {}
         await browser.close()
     flips = max(options.flips, 1)
-    return {"benchmark": "fidelity", "seed": options.seed, "pages": len(recordings), "actions": found["deeds"],
-            "recall": found["matched"] / max(found["deeds"], 1), "precision": found["matched"] / max(found["turns"], 1),
+    return {"benchmark": "fidelity", "seed": options.seed, "pages": len(recordings), "actions": found["actions"],
+            "recall": found["matched"] / max(found["actions"], 1), "precision": found["matched"] / max(found["turns"], 1),
             "element_agreement": found["elements"] / max(found["matched"], 1), "pages_with_misses": misses,
             "flips": options.flips, "dom_before": by_dom / flips, "screenshot_before": by_picture / flips, **shown}
 

@@ -14,6 +14,7 @@ from .api import team as api_team
 from .api import uploads as api_uploads
 from .db.database import Database, open_database
 from .db.shared_secret import shared_secret
+from .demonstrations.library import Imported
 from .jobs import exporting, upload_service
 from .jobs.queue import Jobs
 from .settings import DEFAULT_DATA_DIR, default_db_url
@@ -39,12 +40,12 @@ from .web.presentation import clock, edit_summary, time_of_day, when
 
 def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, blobs: str | None = None,
                endpoint_url: str | None = None, who: str = "local",
-               take: Callable[[Database, RecordingStore, Path, str], str] | None = None) -> Flask:
+               import_package: Callable[[Database, RecordingStore, Path, str], Imported] | None = None) -> Flask:
     """The review app over a database and a data folder; both are made when they do not exist.
 
     `blobs`: `s3://bucket/prefix` where the recordings lie instead, at `endpoint_url` if that is not Amazon's.
-    `who` is the name under which edits are noted, until there are accounts. `take` makes a package of the extension,
-    sent by the user who recorded it, a demonstration and returns its id; without it no uploads are taken.
+    `who` is the name under which edits are noted, until there are accounts. `import_package` makes a package of the
+    extension, sent by the user who recorded it, a demonstration; without it no uploads are taken.
     Raises InputError when the database, the folder or the bucket cannot be opened.
     """
     store = open_store(data_dir, blobs, endpoint_url)
@@ -52,10 +53,10 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     db = open_database(db_url or default_db_url(data_dir))
     kinds = {exporting.KIND: partial(exporting.run, db, store)}
-    if take:
-        kinds[upload_service.KIND] = partial(upload_service.run, partial(take, db, store), store.files)
+    if import_package:
+        kinds[upload_service.KIND] = partial(upload_service.run, partial(import_package, db, store), store.files)
     jobs = Jobs(db, kinds)
-    uploads = upload_service.UploadService(db, store.files, jobs) if take else None
+    uploads = upload_service.UploadService(db, store.files, jobs) if import_package else None
     app.extensions["demotape"] = Services(db, store, who, uploads, jobs)
     security.protect(app, store.secret() or shared_secret(db))
     app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day, status_name=status_name,

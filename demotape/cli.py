@@ -215,9 +215,9 @@ def _serve(db: str | None, data: Path, host: str, port: int, blobs: str | None =
     from curator_web import create_app
     from curator_web.server import serve
 
-    from .importing import take_package
+    from .importing import import_package
 
-    serve(create_app(db, data, blobs=blobs, endpoint_url=endpoint_url, take=take_package), host, port)
+    serve(create_app(db, data, blobs=blobs, endpoint_url=endpoint_url, import_package=import_package), host, port)
 
 
 def _roles(speakers: tuple[str, ...]) -> dict[str, str]:

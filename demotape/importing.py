@@ -46,8 +46,3 @@ def import_package(database: Database, store: RecordingStore, package: Path,
         receive(package, recording)
         process(recording)
         return import_recording(database, store, recording, recorded_by)
-
-
-def take_package(database: Database, store: RecordingStore, package: Path, recorded_by: str | None = None) -> str:
-    """As `import_package`; returns the demonstration's id, as the review app asks for it."""
-    return import_package(database, store, package, recorded_by).id

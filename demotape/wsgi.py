@@ -15,14 +15,14 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from curator_web import create_app
 
-from .importing import take_package
+from .importing import import_package
 
 
 def make_app() -> Flask:
     """The app as the environment describes it; raises InputError when the database or the folder cannot be opened."""
     app = create_app(os.environ.get("DEMOTAPE_DB"), Path(os.environ.get("DEMOTAPE_DATA", "demotape-data")),
                      blobs=os.environ.get("DEMOTAPE_BLOBS"), endpoint_url=os.environ.get("DEMOTAPE_ENDPOINT_URL"),
-                     take=take_package)
+                     import_package=import_package)
     if hosts := os.environ.get("DEMOTAPE_HOSTS"):
         app.config["HOSTS"] = tuple(name.strip().lower() for name in hosts.split(","))
     if os.environ.get("DEMOTAPE_HTTPS") == "1":

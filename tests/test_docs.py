@@ -9,6 +9,7 @@ from demotape.cli import main
 from pipeline.checks import KINDS
 from schemas import INTENTS, demonstration, package, parts, recording
 from tests.support.checkout import ROOT
+from tests.support.module_list import DOCUMENT, with_listing
 
 FORMATS = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -16,6 +17,8 @@ SCHEMAS = {cls.__name__.removesuffix("Schema"): cls
            for module in (parts, recording, package, demonstration) for cls in vars(module).values()
            if isinstance(cls, type) and issubclass(cls, parts.Strict) and cls is not parts.Strict
            and cls.__module__ == module.__name__}
+
+FOLDERS = ("schemas", "extension", "recorder", "pipeline", "curator_web", "demotape", "tests", "benchmarks", "examples")
 
 
 def sections() -> dict[str, str]:
@@ -36,7 +39,10 @@ def test_every_field_is_documented(name):
 
 
 def test_every_intent_is_documented():
-    assert set(re.findall(r"^\| `(\w+)` \|", sections()["Intents"], flags=re.M)) == set(INTENTS)
+    rows = re.findall(r"^\| `(\w+)` \| (\S+) \| (\S+) \| (\S+) \| (\S+) \|", sections()["Intents"], flags=re.M)
+    assert [[cell.strip("`") for cell in row] for row in rows] == [
+        [each.name, *(name or "-" for name in (each.weblinx, each.mind2web, each.browsergym, each.playwright))]
+        for each in INTENTS.values()]
 
 
 def test_every_command_is_in_the_readme():
@@ -67,3 +73,25 @@ def test_links_between_documents_lead_somewhere():
 def test_every_check_is_documented():
     text = (ROOT / "docs" / "checks.md").read_text(encoding="utf-8")
     assert re.findall(r"^\| `([a-z-]+)` \|", text, flags=re.M) == list(KINDS)
+
+
+def test_every_module_is_listed():
+    document = DOCUMENT.read_text(encoding="utf-8")
+    assert document == with_listing(document), "python -m tests.support.module_list"
+
+
+def test_what_to_touch_for_a_change_is_there():
+    """The table is in both documents, and names files that exist."""
+    texts = [path.read_text(encoding="utf-8").rstrip() for path in (DOCUMENT, ROOT / "CONTRIBUTING.md")]
+    tables = [re.search(r"^\| to change \|.*?(?=\n\n|\Z)", text, flags=re.M | re.S)[0] for text in texts]
+    assert tables[0] == tables[1]
+    for name in re.findall(r"`([\w./-]+/[\w./-]*|[\w-]+\.(?:md|toml|txt))`", tables[0]):
+        assert (ROOT / name).exists(), name
+
+
+def test_documents_name_only_what_is_there():
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        text = path.read_text(encoding="utf-8")
+        for name in re.findall(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]+)`", text):
+            formats = name.startswith("demotape/") and "." not in name
+            assert formats or (ROOT / name).exists(), f"{path.name}: {name}"

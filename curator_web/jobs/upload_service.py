@@ -25,6 +25,7 @@ from curator_web.db.models import (
     Upload,
     UploadedChunk,
 )
+from curator_web.demonstrations.library import Imported
 from curator_web.errors import Conflict, InputError, NotFound
 from curator_web.storage.files import Files
 from curator_web.storage.recordings import ID
@@ -49,8 +50,9 @@ class UploadStatus:
     error: str | None = None
 
 
-def run(take: Callable[[Path, str], str], files: Files, _job_id: int, arguments: dict, step: Step) -> dict:
-    """The job: `take` makes the package a demonstration. The package goes when it is in, or when it is refused.
+def run(import_package: Callable[[Path, str], Imported], files: Files, _job_id: int, arguments: dict,
+        step: Step) -> dict:
+    """The job: `import_package` makes the package a demonstration. It goes when it is in, or when it is refused.
 
     `arguments`: the package's `file` among the store's, its `name` for people, `who` sent it, and of how many `pieces`
     it is made.
@@ -59,7 +61,7 @@ def run(take: Callable[[Path, str], str], files: Files, _job_id: int, arguments:
     step(0, None, "processing")
     with files.whole(name, pieces) as path:
         try:
-            found = take(path, arguments["who"])
+            found = import_package(path, arguments["who"]).id
         except InputError as error:
             files.remove(name, pieces)
             raise InputError(str(error).replace(str(path), arguments["name"])) from None

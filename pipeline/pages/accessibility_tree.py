@@ -52,7 +52,7 @@ def tree(page: Page, recording: Recording, state: dict, resources: Resources) ->
         owner = session.send("DOM.getFrameOwner", {"frameId": frame})["backendNodeId"] if trees else None
         trees.append((owner, session.send("Accessibility.getFullAXTree", {"frameId": frame})["nodes"]))
     session.detach()
-    return _told(trees, uids)
+    return _joined(trees, uids)
 
 
 def _frames(tree: dict) -> Iterator[str]:
@@ -73,26 +73,26 @@ def _uids(node: dict) -> Iterator[tuple[int, str]]:
         yield from _uids(child)
 
 
-def _told(trees: list[tuple[int | None, list[dict]]], uids: dict[int, str]) -> list[dict]:
+def _joined(trees: list[tuple[int | None, list[dict]]], uids: dict[int, str]) -> list[dict]:
     """The frames' trees (each with the backend id of its frame element) as one, as it is kept: numbered anew, ignored
     nodes left out and what is in them lifted."""
     inner = {owner: nodes for owner, nodes in trees if owner is not None}
-    nodes: list[dict] = []
+    joined: list[dict] = []
 
-    def tell_tree(nodes: list[dict], parent: int | None) -> None:
+    def add_tree(nodes: list[dict], parent: int | None) -> None:
         by_id = {node["nodeId"]: node for node in nodes}
         waiting = [(node, parent) for node in reversed(nodes) if node.get("parentId") not in by_id]
         while waiting:
             node, parent = waiting.pop()
             if not node["ignored"]:
-                nodes.append({"id": len(nodes) + 1, "parent": parent} | _facts(node, uids))
-                parent = nodes[-1]["id"]
+                joined.append({"id": len(joined) + 1, "parent": parent} | _facts(node, uids))
+                parent = joined[-1]["id"]
             if node.get("backendDOMNodeId") in inner:
-                tell_tree(inner[node["backendDOMNodeId"]], parent)
+                add_tree(inner[node["backendDOMNodeId"]], parent)
             waiting += [(by_id[child], parent) for child in reversed(node.get("childIds", [])) if child in by_id]
 
-    tell_tree(trees[0][1], None)
-    return nodes
+    add_tree(trees[0][1], None)
+    return joined
 
 
 def _facts(node: dict, uids: dict[int, str]) -> dict:

@@ -152,7 +152,7 @@ class Review:
     """The review app, which can go away and come back on the same port."""
 
     def __init__(self, data: Path):
-        self.app = create_app(data_dir=data, take=lambda *given: import_package(*given).id)
+        self.app = create_app(data_dir=data, import_package=import_package)
         self.services = self.app.extensions["demotape"]
         self.token = add_user(self.services.db, "ada", "annotator")
         self.port, self.puts = 0, []

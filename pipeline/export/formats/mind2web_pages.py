@@ -61,7 +61,7 @@ class NumberedPage:
         """An element as the lists of candidates hold it."""
         node = self.nodes[uid]
         attributes = {NODE_ID: node.get(NODE_ID), BOX: node.get(BOX, NO_BOX), "class": node.get("class", ""),
-                "is_clickable": node.get("is_clickable", "false"), CANDIDATE: "1"}
+                      "is_clickable": node.get("is_clickable", "false"), CANDIDATE: "1"}
         attributes |= {name: value for name, value in node.attrib.items() if name not in attributes}
         return {"tag": node.tag, "attributes": json.dumps(attributes), NODE_ID: node.get(NODE_ID)}
 

@@ -11,7 +11,7 @@ from schemathesis import GenerationMode
 
 from curator_web import create_app
 from curator_web.demonstrations.library import import_recording
-from demotape.importing import take_package
+from demotape.importing import import_package
 from tests.support.curator_fixtures import hostile_turns, make_recording
 from tests.support.team_fixtures import add_people
 
@@ -21,7 +21,7 @@ def served(request, tmp_path_factory):
     """An app with people and demonstrations, and a lead's token."""
     folder = tmp_path_factory.mktemp("api")
     url = None if request.param == "sqlite" else request.getfixturevalue("postgresql").new()
-    app = create_app(url, folder / "data", take=take_package)
+    app = create_app(url, folder / "data", import_package=import_package)
     services = app.extensions["demotape"]
     token = add_people(app)["lea"]
     import_recording(services.db, services.store, make_recording(folder))

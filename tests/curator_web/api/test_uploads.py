@@ -16,7 +16,7 @@ from curator_web.demonstrations.library import current
 from curator_web.jobs.upload_service import CHUNK_LIMIT, SIZE_LIMIT
 from curator_web.users import add_user, user_of
 from demotape.cli import main
-from demotape.importing import take_package
+from demotape.importing import import_package
 from schemas import InputError
 from tests.support.packages import journal, pack
 
@@ -25,7 +25,7 @@ CHUNK = 300
 
 @pytest.fixture
 def app(tmp_path, db_url):
-    app = create_app(db_url, tmp_path / "data", take=take_package)
+    app = create_app(db_url, tmp_path / "data", import_package=import_package)
     yield app
     app.extensions["demotape"].jobs.close()
     app.extensions["demotape"].db.close()
@@ -153,10 +153,10 @@ def test_a_bad_package_is_refused_with_its_reason_and_may_be_sent_again(app, pac
 def test_the_app_goes_on_with_what_it_was_stopped_at(package, tmp_path, db_url):
     taken, stuck = threading.Event(), threading.Event()
 
-    def take_long(*given):
+    def import_long(*given):
         taken.set()
         stuck.wait()
-    first = create_app(db_url, tmp_path / "data", take=take_long)
+    first = create_app(db_url, tmp_path / "data", import_package=import_long)
     sender = Sender(first, "ada", package)
     sender.plan()
     for number in range(len(sender.chunks)):
@@ -166,7 +166,7 @@ def test_the_app_goes_on_with_what_it_was_stopped_at(package, tmp_path, db_url):
     with first.extensions["demotape"].db.writing() as session:  # as if its server had been stopped a while ago
         session.execute(update(Job).values(state="running", worker="gone", tries=1,
                                            beat_at=datetime.now(UTC) - timedelta(minutes=1)))
-    second = create_app(db_url, tmp_path / "data", take=take_package)
+    second = create_app(db_url, tmp_path / "data", import_package=import_package)
     sender.client = second.test_client()
     second.extensions["demotape"].jobs.start()
     assert sender.done()["state"] == "imported"

@@ -17,7 +17,7 @@ from curator_web.demonstrations.workflow import change_status, edit
 from curator_web.errors import InputError, NotFound
 from curator_web.jobs.queue import TRIES, Jobs
 from curator_web.web import charts
-from demotape.importing import take_package
+from demotape.importing import import_package
 from tests.support.curator_fixtures import make_recording
 from tests.support.packages import pack
 from tests.support.team_fixtures import ANN, LEA, VAL, add_people, csrf, signed_in
@@ -25,7 +25,7 @@ from tests.support.team_fixtures import ANN, LEA, VAL, add_people, csrf, signed_
 
 @pytest.fixture
 def app(tmp_path, db_url):
-    app = create_app(db_url, tmp_path / "data", take=take_package)
+    app = create_app(db_url, tmp_path / "data", import_package=import_package)
     add_people(app)
     yield app
     services = app.extensions["demotape"]

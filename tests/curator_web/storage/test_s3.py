@@ -18,7 +18,7 @@ from curator_web.storage.opening import open_store
 from curator_web.storage.remote import Cache
 from curator_web.users import add_user
 from demotape.cli import main
-from demotape.importing import take_package
+from demotape.importing import import_package
 from pipeline.export import Source, export
 from tests.support.curator_fixtures import make_recording, typed_recording
 from tests.support.packages import pack
@@ -56,7 +56,7 @@ def machine(tmp_path, motos, blobs):
 
     def make(url: str | None = None, db: str | None = None):
         app = create_app(db or f"sqlite:///{tmp_path / 'shared.db'}", tmp_path / f"machine-{len(opened)}", blobs=blobs,
-                         endpoint_url=url or motos, take=take_package)
+                         endpoint_url=url or motos, import_package=import_package)
         opened.append(app.extensions["demotape"])
         return app
     yield make

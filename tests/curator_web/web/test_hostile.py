@@ -11,7 +11,7 @@ import pytest
 from curator_web import create_app
 from curator_web.demonstrations.library import current, import_recording
 from curator_web.demonstrations.listing import listing
-from demotape.importing import take_package
+from demotape.importing import import_package
 from recorder.writer import RecordingWriter
 from schemas import InputError
 from tests.support.curator_fixtures import BOX, HOSTILE, action, chat, element, hostile_turns, make_recording, pointer
@@ -20,7 +20,7 @@ from tests.support.packages import journal, pack
 
 @pytest.fixture
 def app(tmp_path):
-    app = create_app(data_dir=tmp_path / "data", take=take_package)
+    app = create_app(data_dir=tmp_path / "data", import_package=import_package)
     yield app
     app.extensions["demotape"].jobs.close()
 
@@ -153,7 +153,7 @@ def test_a_package_never_writes_outside_its_folder(services, tmp_path, name):
         archive.writestr(entry, b"evil")
     before = tree(tmp_path)
     with pytest.raises(InputError):
-        take_package(services.db, services.store, package)
+        import_package(services.db, services.store, package)
     assert tree(tmp_path) == before
 
 
@@ -164,7 +164,7 @@ def test_a_link_in_a_package_is_no_link(services, tmp_path):
         entry.external_attr = 0o120777 << 16
         archive.writestr(entry, "/etc/passwd")
     with pytest.raises(InputError, match="does not belong"):
-        take_package(services.db, services.store, package)
+        import_package(services.db, services.store, package)
 
 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(services, tmp_path):
@@ -175,7 +175,7 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(services, tmp_path):
     assert len(bomb.getvalue()) < 1 << 20
     before = tree(tmp_path)
     with pytest.raises(InputError):
-        take_package(services.db, services.store, tmp_path / "bomb.zip")
+        import_package(services.db, services.store, tmp_path / "bomb.zip")
     assert tree(tmp_path) == before
 
 
@@ -183,7 +183,7 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(services, tmp_path):
                                   {"n": 10**30}, {}])
 def test_a_hostile_journal_is_refused(services, tmp_path, line):
     with pytest.raises(InputError) as caught:
-        take_package(services.db, services.store, pack(tmp_path / "p.zip", [line, *journal()]))
+        import_package(services.db, services.store, pack(tmp_path / "p.zip", [line, *journal()]))
     assert len(str(caught.value)) < 500
 
 

@@ -10,7 +10,7 @@ from curator_web import create_app, vendor
 from curator_web.demonstrations.comments import add_comment
 from curator_web.demonstrations.library import import_recording
 from curator_web.demonstrations.workflow import change_status, edit
-from demotape.importing import take_package
+from demotape.importing import import_package
 from tests.support.checkout import ROOT
 from tests.support.curator_fixtures import (
     HOSTILE,
@@ -42,7 +42,7 @@ PAGES = {
 def site(request, tmp_path_factory) -> Iterator[Site]:
     assert vendor.main() == 0
     folder = tmp_path_factory.mktemp("pages")
-    app = create_app(database_of(request), folder / "data", take=take_package)
+    app = create_app(database_of(request), folder / "data", import_package=import_package)
     services = app.extensions["demotape"]
     add_people(app)
     for number, task in enumerate(TASKS, 1):
