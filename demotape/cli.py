@@ -88,7 +88,8 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
 
 @main.command()
 @click.argument("recordings", nargs=-1, required=True, type=_PATH)
-@click.option("--chat", type=_PATH, help="Chat log of the session: Zoom, WebVTT, Slack, Discord, JSONL or CSV.")
+@click.option("--chat", type=_PATH, help="Chat log of the session: Zoom, WebVTT, Slack, Discord, JSONL, CSV "
+                                         "or a plug-in's.")
 @click.option("--speaker", "speakers", multiple=True, metavar="NAME=ROLE",
               help="Who is instructor and who navigator in the chat; guessed otherwise.")
 @click.option("--video", type=_PATH, help="External video of the session, such as a meeting tool's screen recording.")
@@ -101,8 +102,12 @@ def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str
 
     work = batch.jobs_for(recordings, chat, _roles(speakers), video)
     with batch.executor(min(jobs, len(work)), scheduler) as executor, _progress("Processing", len(work)) as step:
-        failed = []
+        failed, told = [], set()
         for outcome in batch.run(work, executor):
+            for complaint in outcome.complaints:
+                if complaint not in told:
+                    _complain("warning", complaint)
+                told.add(complaint)
             if outcome.state == "failed":
                 failed.append(outcome)
                 if len(work) > 1:

@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Literal
 
 from schemas import DemotapeError, InputError
 
-from . import workers
+from . import plugins, workers
 from .processing import refresh
 
 CONNECT_TIMEOUT = 10  # seconds in which a scheduler must answer
@@ -39,6 +39,7 @@ class Outcome:
     screenshots: int = 0
     good_screenshots: int = 0
     checks: int = 0
+    complaints: tuple[str, ...] = ()  # about plug-ins, from whatever process did the work
 
 
 def run(jobs: Sequence[Job], executor: Executor) -> Iterator[Outcome]:
@@ -67,6 +68,12 @@ def run(jobs: Sequence[Job], executor: Executor) -> Iterator[Outcome]:
 
 def work(job: Job) -> Outcome:
     """Process one recording in whatever process this is; a failure is an outcome, not an exception."""
+    with plugins.listening() as heard:
+        outcome = _work(job)
+    return replace(outcome, complaints=tuple(dict.fromkeys(heard)))
+
+
+def _work(job: Job) -> Outcome:
     workers.keep_freed_memory()
     try:
         demonstration, changed = refresh(job.path, chat=job.chat, speakers=job.speakers, video=job.video)

@@ -25,7 +25,7 @@ FLOORS = {
         {"browser", "package"}, {"control"},
     ),
     "pipeline": (
-        {"workers"}, {"cache"}, {"turns", "pages"}, {"privacy"}, {"align", "chat"}, {"checks"}, {"export"},
+        {"workers", "plugins"}, {"cache"}, {"turns", "pages"}, {"privacy"}, {"align", "chat"}, {"checks"}, {"export"},
         {"evaluate"}, {"processing", "verify"}, {"batch"},
     ),
     "curator_web": (

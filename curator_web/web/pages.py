@@ -7,7 +7,7 @@ from curator_web import users
 from curator_web.db.models import DRAFT, ORDERS, STATUSES
 from curator_web.demonstrations import comments, editing, leases, library, workflow
 from curator_web.demonstrations.listing import COUNT_LIMIT, listing, read_filter, sites
-from pipeline.checks import KINDS
+from pipeline.checks import all_kinds
 from pipeline.turns.edits import standing
 from schemas import BROWSER_INTENTS, INTENTS
 from schemas.recording import SPEAKERS
@@ -30,7 +30,7 @@ def index() -> str:
     if request.headers.get("HX-Request"):
         return render_template("_rows.html", page=page, sought=sought, count_limit=COUNT_LIMIT, people=_people())
     return render_template(
-        "list.html", page=page, sought=sought, statuses=STATUSES, intents=INTENTS, kinds=KINDS, sites=sites(db),
+        "list.html", page=page, sought=sought, statuses=STATUSES, intents=INTENTS, kinds=all_kinds(), sites=sites(db),
         orders=ORDERS, people=_people(), count_limit=COUNT_LIMIT, questions=len(comments.questions_for(db, account())))
 
 

@@ -5,6 +5,7 @@ import json
 from functools import lru_cache
 from pathlib import Path
 
+from pipeline import plugins
 from schemas import InputError, ProcessedSchema, RecordingLayout
 from schemas.demonstration import PROCESSED_FORMAT
 from schemas.files import dump_json, read_json, write_atomically
@@ -27,6 +28,8 @@ def fingerprint(layout: RecordingLayout, chat: Path | None, speakers: dict[str, 
         found["chat log"] = _of_text(json.dumps(listed))
     if video is not None:
         found["external video"] = _of_file(video)
+    if installed := plugins.stamp():
+        found["plug-ins"] = _of_text(installed)
     return found | {"speakers": _of_text(json.dumps(sorted(speakers.items()))), "pipeline": _of_code()}
 
 

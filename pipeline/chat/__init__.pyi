@@ -1,5 +1,10 @@
 from .log import ChatLine as ChatLine
 from .log import ChatLog as ChatLog
+from .log import Document as Document
+from .log import Message as Message
+from .log import Reader as Reader
+from .log import Reading as Reading
+from .log import Stamp as Stamp
 from .parsers.registry import KINDS as KINDS
 from .parsers.registry import READERS as READERS
 from .placing import place as place

@@ -1,21 +1,34 @@
 """What a reviewer should look at, each with its reason and, where possible, a ready edit that mends it.
 
-A check is a function from the material to findings; this list is all of them. An earlier stage may note one itself, of
-what only it knows: `coarse-time` comes from placing the chat. docs/checks.md has a table.
+A check is a function from the material to findings; this table is all of demotape's own, and plug-ins add theirs
+(docs/plugins.md). An earlier stage may note one itself, of what only it knows: `coarse-time` comes from placing the
+chat. docs/checks.md has a table.
 """
 
 from collections import defaultdict
 
-from . import chat, order, privacy, screenshots, targets
+from . import chat, order, plugged, privacy, screenshots, targets
 from .material import Material
+from .plugged import Check
 
-CHECKS = (
-    screenshots.broken, screenshots.unlike_page, screenshots.in_video,
-    targets.without_place, targets.missing_from_page, targets.empty_input, targets.idle_hover, targets.doubled_submit,
-    order.against_time, order.against_tabs, order.long_gap,
-    chat.typos,
-    privacy.in_chat, privacy.in_arguments, privacy.in_address, privacy.in_page,
-)
+CHECKS: dict[str, Check] = {
+    "broken-screenshot": Check(("broken-screenshot", "late-screenshot"), screenshots.broken),
+    "unlike-page": Check(("unlike-page", "half-loaded"), screenshots.unlike_page),
+    "in-video": Check(("not-in-video", "unsure-in-video", "replaced-screenshot"), screenshots.in_video),
+    "without-place": Check(("no-element", "no-box", "outside-viewport"), targets.without_place),
+    "not-in-page": Check(("not-in-page",), targets.missing_from_page),
+    "empty-input": Check(("empty-input",), targets.empty_input),
+    "idle-hover": Check(("idle-hover",), targets.idle_hover),
+    "doubled-submit": Check(("doubled-submit",), targets.doubled_submit),
+    "against-time": Check(("against-time",), order.against_time),
+    "against-tabs": Check(("against-tabs",), order.against_tabs),
+    "long-gap": Check(("long-gap",), order.long_gap),
+    "typo": Check(("typo",), chat.typos),
+    "privacy-in-chat": Check(("personal-data",), privacy.in_chat),
+    "privacy-in-arguments": Check(("personal-data",), privacy.in_arguments),
+    "privacy-in-address": Check(("personal-data",), privacy.in_address),
+    "privacy-in-page": Check(("personal-data",), privacy.in_page),
+}
 KINDS = (
     "broken-screenshot", "late-screenshot", "unlike-page", "half-loaded", "not-in-video", "unsure-in-video",
     "replaced-screenshot", "no-element", "no-box", "outside-viewport", "not-in-page", "empty-input", "idle-hover",
@@ -23,13 +36,19 @@ KINDS = (
 )
 
 
+def all_kinds() -> tuple[str, ...]:
+    """The kinds of all checks, those of plug-ins last."""
+    return *KINDS, *(kind for _, check in plugged.plugged(CHECKS, KINDS) for kind in check.kinds)
+
+
 def find(material: Material) -> dict[str, list[dict]]:
-    """All checks by the turn's id, in the order of CHECKS; see CheckSchema for their form."""
+    """All checks by the turn's id, in the order of CHECKS, plug-ins' last; see CheckSchema for their form."""
     found = defaultdict(list)
-    for check in CHECKS:
-        for finding in check(material):
-            entry = {"kind": finding.kind, "reason": finding.reason}
-            found[finding.turn].append(entry | ({"fix": finding.fix} if finding.fix else {}))
+    for check in CHECKS.values():
+        for finding in check.find(material):
+            found[finding.turn].append(plugged.entry_of(finding))
+    for turn, entry in plugged.find(material, plugged.plugged(CHECKS, KINDS)):
+        found[turn].append(entry)
     return found
 
 

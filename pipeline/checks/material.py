@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -36,6 +37,10 @@ class Material:
         self.dom = lru_cache(_KEPT)(self._dom)
         self.table = lru_cache(_KEPT)(self._table)
         self.picture = lru_cache(_KEPT)(self._picture)
+
+    def copy(self) -> "Material":
+        """The same for code that is not ours: what it does to the turns stays with it."""
+        return Material(deepcopy(self.turns), self._recording)
 
     @cached_property
     def actions(self) -> list[dict]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from pipeline.chat.log import Document, Reader
 from schemas import InputError
 
-from . import discord, slack, tables, webvtt, zoom
+from . import discord, plugged, slack, tables, webvtt, zoom
 
 READERS: dict[str, Reader] = {
     reader.kind: reader
@@ -13,6 +13,11 @@ READERS: dict[str, Reader] = {
 }
 KINDS = tuple(READERS)
 MAX_BYTES = 64 << 20
+
+
+def readers() -> dict[str, Reader]:
+    """All readers by kind, those of plug-ins first: where two recognise the same, they are the more special ones."""
+    return plugged.readers(KINDS) | READERS
 
 
 def open_document(path: Path) -> Document:
@@ -34,19 +39,20 @@ def open_document(path: Path) -> Document:
 
 def find_reader(document: Document, kind: str | None) -> Reader:
     """The reader of a kind, or the one that recognises most of the file; raises InputError when none does."""
+    known = readers()
     if kind is not None:
-        if kind not in READERS:
-            raise InputError(f"chat kind {kind!r} is unknown; choose one of {', '.join(KINDS)}")
-        if document.is_folder != (kind == "slack"):
+        if kind not in known:
+            raise InputError(f"chat kind {kind!r} is unknown; choose one of {', '.join(known)}")
+        if kind in READERS and document.is_folder != (kind == "slack"):
             raise InputError(f"{document.path}: not a {kind} chat; "
                              + ("a Slack export is a folder" if kind == "slack" else "only a Slack export is a folder"))
-        return READERS[kind]
-    candidates = READERS.values() if not document.is_folder else slack.READERS
-    scores = {reader.kind: reader.recognise(document) for reader in candidates}
+        return known[kind]
+    scores = {name: reader.recognise(document) for name, reader in known.items()
+              if not document.is_folder or name not in READERS or reader in slack.READERS}
     best = max(scores, key=scores.__getitem__)
     if not scores[best]:
-        raise InputError(f"{document.path}: not a chat log of any kind that is known ({', '.join(KINDS)})")
-    return READERS[best]
+        raise InputError(f"{document.path}: not a chat log of any kind that is known ({', '.join(known)})")
+    return known[best]
 
 
 def _decode(content: bytes) -> str | None:

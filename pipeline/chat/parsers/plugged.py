@@ -1,0 +1,59 @@
+"""Chat readers of other packages, wrapped so that one that breaks does not stop the reading of other kinds."""
+
+import math
+from dataclasses import replace
+
+from pipeline import plugins
+from pipeline.chat.log import Document, Message, Reader, Reading, Stamp
+from pipeline.plugins import Plugin
+from schemas import InputError
+
+STAMPS = ("clock", "instant", "offset", "unknown", "number")
+
+
+def readers(taken: tuple[str, ...]) -> dict[str, Reader]:
+    """Readers of plug-ins by kind; `taken` are demotape's own kinds. Complains of those that do not work."""
+    return {reader.kind: _guarded(plugin, reader) for plugin, reader in plugins.every(plugins.CHAT, _fault, taken)
+            if isinstance(reader, Reader)}
+
+
+def _guarded(plugin: Plugin, reader: Reader) -> Reader:
+    def recognise(document: Document) -> int:
+        try:
+            return max(int(reader.recognise(document)), 0)
+        except Exception as error:  # foreign code; the file may be of another kind anyway
+            plugins.complain(f"{plugins.failure(plugin, error)}; it is taken not to know {document.path.name}")
+            return 0
+
+    def read(document: Document) -> Reading:
+        try:
+            reading = reader.read(document)
+            wrong = _wrong(reading)
+        except InputError:
+            raise
+        except Exception as error:
+            raise InputError(f"{document.path}: {plugins.failure(plugin, error)}") from error
+        if wrong:
+            raise InputError(f"{document.path}: {plugin} read {wrong}; mend or uninstall {plugin.distribution}")
+        return reading
+
+    return replace(reader, recognise=recognise, read=read)
+
+
+def _wrong(reading: Reading) -> str:
+    """What is not as the contract has it; empty when all is."""
+    if not isinstance(reading, Reading):
+        return f"{type(reading).__name__}, which is no Reading"
+    for message in reading.messages:
+        if not (isinstance(message, Message) and isinstance(message.speaker, str) and isinstance(message.text, str)
+                and isinstance(message.line, int) and isinstance(message.stamp, Stamp)):
+            return "something that is no Message with speaker, text, stamp and line"
+        if message.stamp.kind not in STAMPS or not math.isfinite(message.stamp.seconds):
+            return f"a message whose time is none (line {message.line})"
+    return ""
+
+
+def _fault(name: str, reader: object) -> str:
+    if not isinstance(reader, Reader) or not callable(reader.recognise) or not callable(reader.read):
+        return "it is no pipeline.chat.Reader(kind, recognise, read)"
+    return "" if reader.kind == name else f"its kind is {reader.kind!r}, not its name"

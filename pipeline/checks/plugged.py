@@ -1,0 +1,73 @@
+"""Checks by themselves and in other packages: the contract, and running what may break without breaking the rest."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from pipeline import plugins
+from pipeline.plugins import Plugin
+from schemas.demonstration import CheckSchema
+
+from .material import Finding, Material
+
+
+@dataclass(frozen=True)
+class Check:
+    """`find(material)` gives findings; `kinds` are all that they may be of, none of which another check has."""
+
+    kinds: tuple[str, ...]
+    find: Callable[[Material], Iterable[Finding]]
+
+
+def plugged(names: Collection[str], kinds: Collection[str]) -> list[tuple[Plugin, Check]]:
+    """The checks of other packages that work; `names` and `kinds` are demotape's own. Complains of the others."""
+    found = [(plugin, check) for plugin, check in plugins.every(plugins.CHECKS, _fault, names)
+             if isinstance(check, Check)]
+    counts = Counter(kind for _, check in found for kind in {*check.kinds})
+    kept = []
+    for plugin, check in found:
+        if doubled := [kind for kind in check.kinds if kind in kinds or counts[kind] > 1]:
+            plugins.complain(f"{plugin} is left out: another check has the kind {doubled[0]!r} too; rename it")
+        else:
+            kept.append((plugin, check))
+    return kept
+
+
+def find(material: Material, checks: Iterable[tuple[Plugin, Check]]) -> Iterator[tuple[str, dict]]:
+    """What the checks of other packages find, by the turn's id. One that breaks is complained of and finds nothing."""
+    for plugin, check in checks:
+        try:
+            yield from _found(material.copy(), check)
+        except Exception as error:  # foreign code; the demonstration does not depend on it
+            plugins.complain(f"{plugins.failure(plugin, error)}; its checks are left out")
+
+
+def _found(material: Material, check: Check) -> list[tuple[str, dict]]:
+    """All findings of a check as entries; raises ValueError for one that is not as the contract has it."""
+    turns, entries = {turn["id"] for turn in material.turns}, []
+    for finding in check.find(material):
+        if not isinstance(finding, Finding):
+            raise ValueError(f"{type(finding).__name__} is no Finding")
+        if finding.kind not in check.kinds:
+            raise ValueError(f"the kind {finding.kind!r} is not among its kinds")
+        if finding.turn not in turns:
+            raise ValueError(f"there is no turn {finding.turn!r}")
+        entry = entry_of(finding)
+        if wrong := CheckSchema().validate(entry):
+            raise ValueError(f"a finding of kind {finding.kind!r} is wrong: {wrong}")
+        entries.append((finding.turn, entry))
+    return entries
+
+
+def entry_of(finding: Finding) -> dict:
+    """A finding as it stands in a demonstration; see CheckSchema."""
+    return {"kind": finding.kind, "reason": finding.reason} | ({"fix": finding.fix} if finding.fix else {})
+
+
+def _fault(name: str, check: object) -> str:
+    if not isinstance(check, Check) or not callable(check.find):
+        return "it is no pipeline.checks.Check(kinds, find)"
+    if not isinstance(check.kinds, tuple) or not check.kinds:
+        return "its kinds are no tuple of names"
+    wrong = [kind for kind in check.kinds if not isinstance(kind, str) or not plugins.NAME.fullmatch(kind)]
+    return f"its kind {wrong[0]!r} may have small letters, digits, hyphens and underscores only" if wrong else ""
