@@ -13,7 +13,7 @@ from .terminal import DATA, PATH, complain, console, of_app, open_app, progress
 
 @click.command("export")
 @click.argument("destination")
-@click.option("--format", "format_", required=True, help="weblinx, mind2web, webdataset or parquet.")
+@click.option("--format", "format_", required=True, help="weblinx, mind2web, webdataset, parquet or a plug-in's.")
 @click.option("--status", help="Only demonstrations with this status, such as approved.")
 @click.option("--splits", type=PATH, help="JSON file with the split rule; without it, all is train.")
 @click.option("--screenshots", type=click.Choice(["png", "webp", "jpg"]),

@@ -7,7 +7,7 @@ from curator_web.db.models import JOB_STATES, STATUSES
 from curator_web.jobs import exporting
 from curator_web.web.accounts import lead
 from curator_web.web.context import services
-from pipeline.export import FORMATS
+from pipeline.export import format_names
 from schemas.parts import Strict
 
 from .demonstrations import NOT_ALLOWED
@@ -18,7 +18,7 @@ blueprint = Blueprint("jobs_api", __name__, url_prefix="/api", description="Work
 class NewExportSchema(Strict):
     """What to export."""
 
-    format = fields.String(required=True, validate=validate.OneOf(tuple(FORMATS)))
+    format = fields.String(required=True, validate=validate.OneOf(format_names()))
     status = fields.String(load_default=None, allow_none=True, validate=validate.OneOf(STATUSES),
                            metadata={"description": "null: all but the invalid ones"})
 

@@ -6,7 +6,7 @@ from werkzeug import Response
 from curator_web.db.models import APPROVED, DONE, STATUSES
 from curator_web.errors import InputError, NotFound
 from curator_web.jobs.exporting import KIND, file_of
-from pipeline.export import FORMATS
+from pipeline.export import format_names
 
 from .accounts import lead
 from .context import services
@@ -21,7 +21,7 @@ def show() -> str:
     jobs = services().jobs.latest(KIND)
     if request.headers.get("HX-Request"):
         return render_template("_jobs.html", jobs=jobs, here=url_for(".show"))
-    return render_template("exports.html", jobs=jobs, here=url_for(".show"), formats=list(FORMATS), statuses=STATUSES,
+    return render_template("exports.html", jobs=jobs, here=url_for(".show"), formats=format_names(), statuses=STATUSES,
                            usual=APPROVED)
 
 
@@ -29,8 +29,8 @@ def show() -> str:
 def begin() -> Response:
     """Begin an export."""
     who, format_, status = lead(), request.form.get("format", ""), request.form.get("status") or None
-    if format_ not in FORMATS:
-        raise InputError(f"field format: {format_[:40]!r} is none; {', '.join(FORMATS)} are")
+    if format_ not in format_names():
+        raise InputError(f"field format: {format_[:40]!r} is none; {', '.join(format_names())} are")
     if status is not None and status not in STATUSES:
         raise InputError(f"field status: {status[:40]!r} is none")
     services().jobs.add(KIND, who.name, {"format": format_, "status": status})

@@ -1,9 +1,17 @@
 from .exporting import FORMATS as FORMATS
 from .exporting import export as export
+from .exporting import format_names as format_names
 from .exporting import open_destination as open_destination
 from .exporting import prepare as prepare
+from .running import Files as Files
+from .running import Format as Format
+from .source import File as File
+from .source import Line as Line
 from .source import Options as Options
 from .source import Source as Source
 from .source import Summary as Summary
+from .source import Tally as Tally
+from .splits import Facts as Facts
 from .splits import Rule as Rule
 from .splits import read_rule as read_rule
+from .states import States as States

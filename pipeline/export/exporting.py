@@ -4,12 +4,15 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from pipeline import plugins
 from pipeline.export.destinations.destination import Destination
 from pipeline.export.destinations.folder import Folder
 from pipeline.export.formats import mind2web, parquet, webdataset, weblinx
+from pipeline.plugins import Plugin
 from pipeline.privacy.finding import KINDS
 from schemas import InputError
 
+from .plugged import find_format, named
 from .running import Format, run
 from .source import Options, Source, Summary, Tally
 from .splits import LeakCheck, Rule
@@ -23,19 +26,23 @@ FORMATS: dict[str, Format] = {
 }
 
 
+def format_names() -> list[str]:
+    """Names of all formats, those of plug-ins last; imports no plug-in."""
+    return [*FORMATS, *plugins.names(plugins.FORMATS, FORMATS)]
+
+
 def export(sources: Iterable[Source], destination: Path | str, format: str,
            progress: Callable[[str], None] | None = None, *, rule: Rule | None = None, jobs: int = 1,
            endpoint_url: str | None = None, **options) -> Summary:
     """Write a data set into a folder or to `s3://bucket/prefix`, streaming: a demonstration at a time.
 
-    `format` is a key of FORMATS; `progress` is called with each demonstration's id when it is written; `rule` gives
-    the splits (without it all is train); `jobs` is the number of processes that work on it; `endpoint_url` is the
+    `format` is one of `format_names()`; `progress` is called with each demonstration's id when it is written; `rule`
+    gives the splits (without it all is train); `jobs` is the number of processes that work on it; `endpoint_url` is the
     address of an S3 service other than Amazon's; `options` are the fields of Options. A folder must be absent, empty
     or an earlier export, which is then replaced in one step at the end.
     Raises InputError for a wrong destination, format or option, no demonstrations, or two of one name.
     """
-    if format not in FORMATS:
-        raise InputError(f"format {format!r} is unknown; choose one of {', '.join(FORMATS)}")
+    plugin, made_by = _format(format)
     chosen = Options(**options)
     if unknown := sorted(chosen.allow - KINDS.keys()):
         raise InputError(f"--allow {unknown[0]}: no kind of personal data; {', '.join(KINDS)} are")
@@ -46,10 +53,21 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
     if chosen.scorer and not (chosen.candidates or chosen.records):
         raise InputError("--scorer goes with --candidates or --records")
     leaks = LeakCheck(rule or Rule())
-    with open_destination(destination, format, endpoint_url) as opened:
-        run(leaks.watch(sources), FORMATS[format], opened, chosen, jobs=jobs, progress=progress or (lambda name: None))
+    with open_destination(destination, format, endpoint_url) as opened, named(plugin):
+        opened.summary.split_rule = rule.title if rule else ""
+        run(leaks.watch(sources), made_by, opened, chosen, jobs=jobs, progress=progress or (lambda name: None))
         leaks.verify()
         return opened.publish()
+
+
+def _format(name: str) -> tuple[Plugin | None, Format]:
+    """The format of a name, with the plug-in that it is from; raises InputError when it is unknown or broken."""
+    if name in FORMATS:
+        plugins.shadowed(plugins.FORMATS, name)
+        return None, FORMATS[name]
+    if found := find_format(name):
+        return found
+    raise InputError(f"format {name!r} is unknown; choose one of {', '.join(format_names())}")
 
 
 def prepare(source: Source) -> None:

@@ -44,7 +44,7 @@ class ManifestSchema(Strict):
 
     format = string("always `demotape/export`", validate=validate.Equal(FORMAT))
     version = newest_version(FORMAT)
-    layout = string("the format exported to: weblinx, mind2web, webdataset, parquet")
+    layout = string("the format exported to: weblinx, mind2web, webdataset, parquet, or a plug-in's")
     tool = string("name and version of the tool that wrote it")
     samples = integer("turns in all files", validate=validate.Range(min=0))
     size = integer("bytes of all files but this one", validate=validate.Range(min=0))
@@ -52,6 +52,8 @@ class ManifestSchema(Strict):
                            metadata={"description": "turns that the layout cannot hold, by reason"})
     redacted = fields.Dict(keys=fields.String(), values=fields.Integer(), required=False, load_default=dict,
                            metadata={"description": "personal data and secrets taken out, by kind"})
+    split_rule = string("who gave the splits: demotape, or a plug-in with its package; absent without a rule",
+                        required=False)
     files = listing(fields.Nested(FileSchema), "every other file")
     demonstrations = listing(fields.Nested(SourceSchema), "every demonstration, in order")
 
@@ -103,6 +105,8 @@ def write_manifest(file: IO[bytes], summary, files: IO[bytes], demonstrations: I
     head = {"format": FORMAT, "version": VERSIONS[FORMAT], "layout": summary.format,
             "tool": f"demotape {tool_version()}", "samples": summary.samples, "size": summary.size,
             "left_out": dict(sorted(summary.left_out.items())), "redacted": dict(sorted(summary.redacted.items()))}
+    if summary.split_rule:
+        head["split_rule"] = summary.split_rule
     file.write(json.dumps(head, indent=1)[:-2].encode("ascii"))
     for name, lines in (("files", files), ("demonstrations", demonstrations)):
         file.write(f',\n "{name}": ['.encode("ascii"))

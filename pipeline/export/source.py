@@ -99,8 +99,8 @@ class Summary:
     """What was written. `samples` are turns, `size` is in bytes.
 
     `left_out` counts turns that the format cannot hold, by reason; `notes` counts what else there is to know;
-    `redacted` counts what was taken out, by kind; `splits` demonstrations by split. `skipped`: files that the
-    destination had already.
+    `redacted` counts what was taken out, by kind; `splits` demonstrations by split; `split_rule`:
+    who decided, empty without a rule. `skipped`: files that the destination had already.
     """
 
     format: str
@@ -114,6 +114,7 @@ class Summary:
     notes: Counter = field(default_factory=Counter)
     redacted: Counter = field(default_factory=Counter)
     splits: Counter = field(default_factory=Counter)
+    split_rule: str = ""
 
     def add(self, tally: Tally) -> None:
         """Take in what became of one demonstration."""

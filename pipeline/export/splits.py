@@ -16,16 +16,19 @@ from urllib.parse import urlsplit
 
 from marshmallow import ValidationError, fields, validate
 
+from pipeline.plugins import failure
 from schemas import InputError
 from schemas.files import read_json
 from schemas.parts import Strict, flag, nested, string
 
+from .plugged import find_split
 from .source import Source
 
 SPLITS = ("train", "valid", "test_iid", "test_vis", "test_geo", "test_cat", "test_web")
 # The same kinds under the names that Mind2Web gave them; it has none for instructors and regions.
 MIND2WEB = {"test_iid": "test_task", "test_web": "test_website", "test_cat": "test_domain"}
 HELD_OUT = {"test_vis": "instructor", "test_geo": "region", "test_cat": "category", "test_web": "website"}
+_TRAINED = {"train", "valid", "test_iid"}  # where nothing held out may be
 
 # Registries under which names are given out at the third level; the last label alone is no website.
 _SECOND_LEVEL = re.compile(r"^(?:ac|co|com|edu|gob|gov|gouv|mil|ne|net|nom|or|org)$")
@@ -67,6 +70,7 @@ class AboutSchema(Strict):
 class RuleSchema(Strict):
     """The file given with `--splits`: shares of the splits, and what is known of websites and demonstrations."""
 
+    by = string("a plug-in's split rule, which decides where it can", required=False, load_default="")
     seed = fields.Integer(load_default=0, metadata={"description": "another seed makes other splits"})
     valid = fields.Float(load_default=0.1, validate=validate.Range(0, 1),
                          metadata={"description": "share of the tasks that are not held out"})
@@ -93,6 +97,12 @@ class Rule:
     held_out: dict[str, float | list[str]] = field(default_factory=dict)
     websites: dict[str, dict] = field(default_factory=dict)
     demonstrations: dict[str, dict] = field(default_factory=dict)
+    by: str = ""
+
+    @property
+    def title(self) -> str:
+        """Who decides, for the manifest; raises InputError as `find_split` does."""
+        return f"{self.by} ({find_split(self.by)[0].distribution})" if self.by else "demotape"
 
     def about(self, source: Source) -> dict:
         """What people told of a demonstration: of its websites, the first's first, and of itself."""
@@ -120,8 +130,21 @@ class Rule:
         return "valid" if place < self.test_iid + self.valid else "train"
 
     def assign(self, source: Source) -> Source:
-        """The source with its split."""
-        return replace(source, split=self.split(self.facts(source)), about=self.about(source))
+        """The source with its split; raises InputError when the plug-in that decides does not work."""
+        facts = self.facts(source)
+        return replace(source, split=(self.by and self._by_plugin(source, facts)) or self.split(facts),
+                       about=self.about(source))
+
+    def _by_plugin(self, source: Source, facts: Facts) -> str | None:
+        """What a plug-in says; None where it leaves it to the rule."""
+        plugin, decide = find_split(self.by)
+        try:
+            split = decide(source, facts)
+        except Exception as error:  # foreign code
+            raise InputError(f"demonstration {source.id!r}: {failure(plugin, error)}") from error
+        if split is not None and split not in SPLITS:
+            raise InputError(f"demonstration {source.id!r}: {plugin} gave {split!r}; splits are {', '.join(SPLITS)}")
+        return split
 
     def is_held_out(self, split: str, name: str) -> bool:
         """Whether a website, category, region or instructor of that name belongs to this test split alone."""
@@ -135,12 +158,14 @@ class Rule:
 
 
 def read_rule(path: Path) -> Rule:
-    """The rule in a JSON file; raises InputError naming the file and the field that is wrong."""
+    """The rule in a JSON file; raises InputError naming the file and the field that is wrong, or the plug-in."""
     content = read_json(path, RuleSchema())
     if content["valid"] + content["test_iid"] > 1:
         raise InputError(f"{path}: field valid: valid and test_iid together are more than 1")
+    if content["by"]:
+        find_split(content["by"])
     return Rule(content["seed"], content["valid"], content["test_iid"], {split: content[split] for split in HELD_OUT},
-                content["websites"], content["demonstrations"])
+                content["websites"], content["demonstrations"], content["by"])
 
 
 def websites(source: Source) -> list[str]:
@@ -174,11 +199,17 @@ def website(url: str) -> str:
 
 
 class LeakCheck:
-    """Sees every demonstration with its split; `verify` raises InputError when something held out is elsewhere too."""
+    """Sees every demonstration with its split; `verify` raises InputError when something held out is elsewhere too.
+
+    Held out is what the rule says. What a plug-in puts into a split of held-out websites, categories, regions or
+    instructors must have one that is not trained on, where they are known.
+    """
 
     def __init__(self, rule: Rule):
         self._rule = rule
         self._seen: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self._trained: set[tuple[str, str]] = set()
+        self._by_plugin: dict[tuple[str, frozenset[str]], str] = {}
 
     def watch(self, sources: Iterable[Source]) -> Iterable[Source]:
         """Assign splits, and remember which held-out names went where."""
@@ -186,12 +217,22 @@ class LeakCheck:
             source = self._rule.assign(source)
             facts = self._rule.facts(source)
             for split, kind in HELD_OUT.items():
-                for name in facts.websites if kind == "website" else {getattr(facts, kind)} - {""}:
+                names = facts.websites if kind == "website" else frozenset({getattr(facts, kind)} - {""})
+                for name in names:
                     if self._rule.is_held_out(split, name):
                         self._seen[kind, name].add(source.split)
+                if source.split in _TRAINED:
+                    self._trained |= {(kind, name) for name in names}
+                elif self._rule.by and source.split == split and names and (kind != "instructor" or facts.vision):
+                    self._by_plugin[kind, names] = split
             yield source
 
     def verify(self) -> None:
+        """Raise InputError for the first leak there is."""
         for (kind, name), splits in sorted(self._seen.items()):
-            if leaked := splits & {"train", "valid", "test_iid"}:
+            if leaked := splits & _TRAINED:
                 raise InputError(f"{kind} {name!r} is held out, but is in {', '.join(sorted(leaked))} too")
+        for (kind, names), split in self._by_plugin.items():
+            if all((kind, name) in self._trained for name in names):
+                raise InputError(f"{kind} {', '.join(map(repr, sorted(names)))} is in {split} by the rule "
+                                 f"{self._rule.by!r}, but is trained on too")
