@@ -2,13 +2,13 @@
 
     python -m benchmarks.capture [--pages DIR] [--actions N]
 
-On pages from 264 to 50,000 elements a hand clicks with trusted input; every click changes the page a little. What is
+On pages from 264 to 50,000 elements a driver clicks with trusted input; every click changes the page a little. What is
 counted is what the browser's own trace says: the time of each `pointerdown` dispatch (the capture script's listener
 and the binding: what the person's action waits for), and all script of the page's thread per action (every event,
 timer and idle callback, less what the page does without the recorder). In the same run, on the same page, with the same
 clicks under the same trace: a listener that calls rrweb-snapshot's `snapshot(document)`; and, by the clock,
 `DOMSnapshot.captureSnapshot`. At last, the wall time of one scripted session over several pages with the recorder and
-without, in turns: paced like a quick hand, and as fast as the browser takes it.
+without, in turns: paced like a quick driver, and as fast as the browser takes it.
 """
 
 import argparse

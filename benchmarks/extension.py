@@ -4,7 +4,7 @@
 
 In a Chromium with the unpacked extension loaded: a page that flips at every mousedown is pressed 1,000 times at 10 a
 second; printed are the presses that were lost or out of order, the share whose DOM and whose screenshot show the page
-before the press, and what of the rest is marked (as stale, or without any). Then a seeded random hand acts
+before the press, and what of the rest is marked (as stale, or without any). Then a seeded random driver acts
 on pages of the package miniwob, and every kept DOM, rendered offline in a fresh browser, is held against its picture.
 """
 
@@ -29,8 +29,8 @@ from recorder.browser import launch as launch_plain
 from recorder.package.receiving import receive
 from tests.support.chrome import Panel, launch
 
+from .driver import WITNESS, Driver
 from .fidelity import FLIP
-from .hand import WITNESS, Hand
 from .offline import compare
 
 _PACE = 0.1  # seconds between two actions
@@ -50,14 +50,14 @@ class RecordingBrowser:
         self.context, self.panel, self.folder = context, panel, folder
         self.recordings: list[Path] = []
 
-    async def record(self, url: str, hand) -> Recording:
-        """Record a hand in a new tab."""
+    async def record(self, url: str, driver) -> Recording:
+        """Record a driver in a new tab."""
         directory = self.folder / f"rec-{len(self.recordings)}"
         page = await self.context.new_page()
         started = await self.panel.ask("start", task="benchmark", window=await self.panel.window_of(page))
         await page.goto(url)
         await page.wait_for_timeout(300)
-        await hand(page)
+        await driver(page)
         await self.panel.ask("stop")
         package = await self.panel.package(started["id"], directory.with_suffix(".zip"))
         await self.panel.ask("discard", id=started["id"])
@@ -73,7 +73,7 @@ async def flip(recording_browser: RecordingBrowser, url: str, flips: int) -> dic
     late: list[float] = []
     shown: list[list[float]] = []
 
-    async def hand(page: Page) -> None:
+    async def driver(page: Page) -> None:
         await page.evaluate(_SHOWN)
         start = time.perf_counter()
         for number in range(flips):
@@ -84,7 +84,7 @@ async def flip(recording_browser: RecordingBrowser, url: str, flips: int) -> dic
         await page.wait_for_timeout(300)
         shown.extend(await page.evaluate("shown"))
 
-    recording = await recording_browser.record(url, hand)
+    recording = await recording_browser.record(url, driver)
     clicks = [turn for turn in fold(recording.events) if turn["intent"] == "click"]
     numbers, right, seen, marked, wrong, ages = [], 0, 0, 0, 0, []
     effects = _effects(recording, clicks, shown)
@@ -124,16 +124,16 @@ def _effects(recording: Recording, clicks: list[dict], shown: list[list[float]])
 
 
 async def play(recording_browser: RecordingBrowser, url: str, seed: int, actions: int) -> None:
-    """Let a random hand act on one page."""
-    async def hand(page: Page) -> None:
+    """Let a random driver act on one page."""
+    async def driver(page: Page) -> None:
         await page.evaluate(f"() => {{ Math.seedrandom('{seed}'); core.EPISODE_MAX_TIME = 1e8 }}")
-        player = Hand(page, random.Random(seed))
+        player = Driver(page, random.Random(seed))
         for _ in range(actions):
             if not await player.act():
                 break
             await asyncio.sleep(_PACE)
 
-    await recording_browser.record(url, hand)
+    await recording_browser.record(url, driver)
 
 
 async def run(options: argparse.Namespace, folder: Path) -> dict:

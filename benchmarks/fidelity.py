@@ -1,8 +1,8 @@
-"""Is everything recorded that a hand does, in order, on the right element, from before its effect, and can it be shown?
+"""Is all recorded that a driver does, in order, on the right element, from before its effect, and can it be shown?
 
     python -m benchmarks.fidelity [--pages N] [--actions N] [--flips N] [--seed N] [--keep DIR]
 
-A seeded random hand acts with trusted input on pages of the package miniwob and on larger pages of Debian's
+A seeded random driver acts with trusted input on pages of the package miniwob and on larger pages of Debian's
 python3-doc, and keeps its own log. Printed: recall, precision, order and element agreement of the folded turns; the
 share of actions on a page that flips at every mousedown, at 10 a second, whose DOM and screenshot show the state
 before; and how every kept DOM, rendered offline in a fresh browser without network, agrees with its screenshot (SSIM)
@@ -29,7 +29,7 @@ from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
 from recorder.browser import launch
 
-from .hand import WITNESS, Hand
+from .driver import WITNESS, Driver
 from .offline import compare
 
 _PACE = 0.1  # seconds between two actions
@@ -47,7 +47,7 @@ def docs_folder() -> Path | None:
 
 
 def told(turn: dict) -> tuple:
-    """A turn as the hand's log would tell it."""
+    """A turn as the driver's log would tell it."""
     arguments, intent = turn["arguments"], turn["intent"]
     path = turn["element"]["xpath"] if turn["element"] else None
     detail = {"textInput": arguments.get("text"), "press": arguments.get("key"), "scroll": arguments.get("y"),
@@ -56,7 +56,7 @@ def told(turn: dict) -> tuple:
 
 
 def matches(actions: list[tuple], turns: list[tuple]) -> tuple[int, int]:
-    """How many deeds are told, in order, by a turn of the same intent and detail; and how many of those also by the
+    """How many actions are told, in order, by a turn of the same intent and detail; and how many of those also by the
     same element."""
     def keys(items: list[tuple]) -> list[tuple]:
         return [(intent, round(detail) if isinstance(detail, float) else detail) for intent, _, detail in items]
@@ -67,25 +67,25 @@ def matches(actions: list[tuple], turns: list[tuple]) -> tuple[int, int]:
 
 
 async def play(browser, url: str, directory: Path, seed: int, actions: int, *, miniwob: bool) -> list:
-    """Let a hand act on one page under the recorder; returns its log."""
+    """Let a driver act on one page under the recorder; returns its log."""
     context = await browser.new_context(viewport=_VIEWPORT)
     await context.add_init_script(WITNESS)
     page = await context.new_page()
-    hand = Hand(page, random.Random(seed))
+    driver = Driver(page, random.Random(seed))
     async with Recorder(context, directory):
         await page.goto(url)
         if miniwob:
             await page.evaluate(f"() => {{ Math.seedrandom('{seed}'); core.EPISODE_MAX_TIME = 1e8 }}")
         for number in range(actions):
             if not miniwob and number % 8 == 3:
-                await hand.visit_in_a_tab()
+                await driver.visit_in_a_tab()
             elif not miniwob and number % 6 == 5:
-                await hand.wheel(hand.random.choice((-300, 400, 700)))
-            elif not await hand.act():
+                await driver.wheel(driver.random.choice((-300, 400, 700)))
+            elif not await driver.act():
                 break
             await asyncio.sleep(_PACE)
     await context.close()
-    return hand.actions
+    return driver.actions
 
 
 async def flip(browser, folder: Path, flips: int) -> tuple[int, int]:
@@ -157,7 +157,8 @@ async def run(options: argparse.Namespace, folder: Path) -> dict:
         await browser.close()
     flips = max(options.flips, 1)
     return {"benchmark": "fidelity", "seed": options.seed, "pages": len(recordings), "actions": found["actions"],
-            "recall": found["matched"] / max(found["actions"], 1), "precision": found["matched"] / max(found["turns"], 1),
+            "recall": found["matched"] / max(found["actions"], 1),
+            "precision": found["matched"] / max(found["turns"], 1),
             "element_agreement": found["elements"] / max(found["matched"], 1), "pages_with_misses": misses,
             "flips": options.flips, "dom_before": by_dom / flips, "screenshot_before": by_picture / flips, **shown}
 

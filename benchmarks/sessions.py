@@ -1,4 +1,4 @@
-"""Real sessions to be aligned: a seeded random hand on third-party pages, recorded in a real Chromium."""
+"""Real sessions to be aligned: a seeded random driver on third-party pages, recorded in a real Chromium."""
 
 import asyncio
 import random
@@ -10,15 +10,15 @@ from demotape.site import miniwob_folder, serve
 from recorder import Recorder
 from recorder.browser import launch
 
+from .driver import WITNESS, Driver
 from .fidelity import docs_folder
-from .hand import WITNESS, Hand
 
 _VIEWPORTS = ((1280, 720), (1280, 640), (1024, 640), (1440, 800))
 _FORMS = ("flight/Alaska/wrapper.html", "flight/AA/wrapper.html", "miniwob/email-inbox.html",
           "miniwob/social-media-all.html", "miniwob/search-engine.html", "miniwob/book-flight.html",
           "miniwob/order-food.html", "miniwob/click-checkboxes-large.html", "miniwob/login-user-popup.html")
 _DOCS = ("library/functions.html", "tutorial/index.html", "library/json.html", "library/stdtypes.html", "index.html")
-_PER_PAGE = 8  # actions on one page before the hand goes to the next
+_PER_PAGE = 8  # actions on one page before the driver goes to the next
 
 
 async def record_sessions(folder: Path, count: int, actions: int, seed: int) -> list[Path]:
@@ -48,7 +48,7 @@ async def _record(browser: Browser, directory: Path, actions: int, chance: rando
         pages = [f"{site}/{name}" for name in _FORMS] + [f"{manual}/{name}" for name in _DOCS if docs]
         chance.shuffle(pages)
         async with Recorder(context, directory, task="benchmark"):
-            hand, done = Hand(page, chance), 0
+            driver, done = Driver(page, chance), 0
             while done < actions:
                 await page.goto(pages[done // _PER_PAGE % len(pages)])
                 if "/miniwob/" in page.url:  # made for a screen of 160 x 210
@@ -60,8 +60,8 @@ async def _record(browser: Browser, directory: Path, actions: int, chance: rando
                 for _ in range(_PER_PAGE):
                     done += 1
                     if chance.random() < 0.2:
-                        await hand.wheel(chance.choice((-300, 250, 400, 700)))
-                    elif not await hand.act():
+                        await driver.wheel(chance.choice((-300, 250, 400, 700)))
+                    elif not await driver.act():
                         break
                     await asyncio.sleep(chance.choice((0.15, 0.3, 0.6, 1.2, 2.0)) * chance.uniform(0.8, 1.2))
             await asyncio.sleep(0.5)

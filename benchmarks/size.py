@@ -2,7 +2,7 @@
 
     python -m benchmarks.size [--actions N] [--seed N]
 
-One session: the demo's flight, then a seeded random hand on pages of Debian's python3-doc where it is installed. Ours
+One session: the demo's flight, then a seeded random driver on pages of Debian's python3-doc where it is installed. Ours
 is the whole recording without its video, which our WebLINX export does not hold either; with it, it is told apart.
 WebLINX's is what that layout keeps of each action: a page (HTML), a picture (PNG) and boxes (JSON), and its replay.
 """
@@ -24,8 +24,8 @@ from pipeline.export import Source, export
 from recorder import Recorder, Recording
 from recorder.browser import launch
 
+from .driver import WITNESS, Driver
 from .fidelity import docs_folder
-from .hand import WITNESS, Hand
 
 _VIEWPORT = {"width": 1280, "height": 720}
 _PAGES = ("library/functions.html", "tutorial/index.html", "library/json.html")
@@ -45,12 +45,12 @@ async def session(directory: Path, actions: int, seed: int) -> None:
                 await book_flight(page, site)
                 for number, name in enumerate(_PAGES if docs else ()):
                     await page.goto(f"{origin}/{name}")
-                    hand = Hand(page, random.Random(seed + number))
+                    driver = Driver(page, random.Random(seed + number))
                     for action in range(actions):
                         if action % 5 == 4:
-                            await hand.wheel(hand.random.choice((-300, 400, 700)))
+                            await driver.wheel(driver.random.choice((-300, 400, 700)))
                         else:
-                            await hand.act()
+                            await driver.act()
                         await asyncio.sleep(_PACE)
         await browser.close()
 

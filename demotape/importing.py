@@ -1,4 +1,4 @@
-"""What others hand over, all the way into the review app: received or converted, processed, imported."""
+"""What others driver over, all the way into the review app: received or converted, processed, imported."""
 
 import tempfile
 from collections.abc import Iterable

@@ -14,7 +14,7 @@ _LOOK = 400  # ms that a person looks before acting
 
 
 @dataclass(frozen=True)
-class Hand:
+class Driver:
     """A mouse and a keyboard."""
 
     page: Page
@@ -38,16 +38,16 @@ class Hand:
 
 async def book_flight(page: Page, site: str) -> None:
     """Book the flight of TASK; raises DemotapeError when the site does not confirm it."""
-    hand = Hand(page)
+    driver = Driver(page)
     await page.goto(site + PAGE)
     await page.evaluate("seed => Math.seedrandom(seed)", _SEED)
-    await hand.click(page.get_by_text("START"))
+    await driver.click(page.get_by_text("START"))
     form = page.frame_locator("#wrap")
-    await _choose_city(hand, form, "#geo-from", "new yo", "New York, NY (All Airports)")
-    await _choose_city(hand, form, "#geo-to", "las ve", "Las Vegas, NV (LAS-McCarran Intl.)")
-    await _choose_day(hand, form, "#departure-date", 2)
-    await _choose_day(hand, form, "#return-date", 24)
-    await hand.click(form.get_by_role("button", name="Find Flights"))
+    await _choose_city(driver, form, "#geo-from", "new yo", "New York, NY (All Airports)")
+    await _choose_city(driver, form, "#geo-to", "las ve", "Las Vegas, NV (LAS-McCarran Intl.)")
+    await _choose_day(driver, form, "#departure-date", 2)
+    await _choose_day(driver, form, "#return-date", 24)
+    await driver.click(form.get_by_role("button", name="Find Flights"))
     try:
         await expect(page.locator("#reward-reason")).to_have_text("GOOD", timeout=5000)
     except AssertionError:
@@ -56,13 +56,13 @@ async def book_flight(page: Page, site: str) -> None:
     await page.wait_for_timeout(_LOOK)
 
 
-async def _choose_city(hand: Hand, form: FrameLocator, field: str, typed: str, city: str) -> None:
-    await hand.click(form.locator(field))
-    await hand.type(typed)
-    await hand.click(form.locator(f"#input-selections-{field[1:]} li", has_text=city))
+async def _choose_city(driver: Driver, form: FrameLocator, field: str, typed: str, city: str) -> None:
+    await driver.click(form.locator(field))
+    await driver.type(typed)
+    await driver.click(form.locator(f"#input-selections-{field[1:]} li", has_text=city))
 
 
-async def _choose_day(hand: Hand, form: FrameLocator, field: str, day: int) -> None:
-    await hand.click(form.locator(field))
-    await hand.click(form.locator("a.cal-day", has_text=str(day)).and_(form.get_by_text(str(day), exact=True)))
-    await hand.click(form.get_by_text("Done", exact=True))
+async def _choose_day(driver: Driver, form: FrameLocator, field: str, day: int) -> None:
+    await driver.click(form.locator(field))
+    await driver.click(form.locator("a.cal-day", has_text=str(day)).and_(form.get_by_text(str(day), exact=True)))
+    await driver.click(form.get_by_text("Done", exact=True))

@@ -1,4 +1,4 @@
-"""What the tests share: one browser for the whole run, a site of their own, and a way to record a hand."""
+"""What the tests share: one browser for the whole run, a site of their own, and a way to record user actions."""
 
 import asyncio
 import os
@@ -40,10 +40,10 @@ class RecordingBrowser:
     async def seen(self, tab: int) -> None:
         """Wait until there are pictures of a tab, as while a person looks at it; a screencast has them at once."""
 
-    def record(self, hand: Callable[[Page], Awaitable], *, viewport=(800, 600), url: str | None = None,
+    def record(self, user_actions: Callable[[Page], Awaitable], *, viewport=(800, 600), url: str | None = None,
                prepare: Callable[[BrowserContext], Awaitable] | None = None, keep: dict | None = None,
                **context_options) -> Session:
-        """Record what `hand` does in a new context, from `url` on; returns the recording and its folded turns.
+        """Record what `user_actions` does in a new context, from `url` on; returns the recording and its folded turns.
 
         `keep`: options of the recorder.
         """
@@ -63,7 +63,7 @@ class RecordingBrowser:
                     if url:
                         await page.goto(url)
                         await painted(page)
-                    answer = await hand(page)
+                    answer = await user_actions(page)
                 return recorder, console, answer
             finally:
                 await context.close()

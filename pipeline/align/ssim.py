@@ -11,7 +11,7 @@ _WINDOW = 7
 _EDGE = _WINDOW // 2
 _C1, _C2 = np.float32((0.01 * 255) ** 2), np.float32((0.03 * 255) ** 2)
 _SAMPLE = np.float32(_WINDOW ** 2 / (_WINDOW ** 2 - 1))
-_STRIP = 64  # rows at once: what is in hand stays in the processor's cache
+_STRIP = 64  # rows at once: what is worked on stays in the processor's cache
 
 
 def ssim(one: np.ndarray, other: np.ndarray) -> float:

@@ -27,7 +27,7 @@ async def in_use(sessions: Iterable[CDPSession]) -> set[str]:
 
 
 def listeners(session: CDPSession, observer: TabObserver, spawn: Callable[[Coroutine], None]) -> dict[str, Callable]:
-    """CDP handlers that hand each finished resource of one session to the sink.
+    """CDP handlers that hand each finished resource of one session to the observer.
 
     What the browser takes from its cache is not asked for again when it was kept as it came there: the pages of a site
     share most of what they load.

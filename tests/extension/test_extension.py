@@ -42,7 +42,7 @@ def test_a_session_is_whole_and_has_the_right_turns(chrome, site):
                    "/s.css": ("text/css", b"a { display: block; margin-top: 200px }"),
                    "/dot.svg": ("image/svg+xml", b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>")}
 
-    async def hand(page):
+    async def user_actions(page):
         await page.locator("#n").click()
         await page.keyboard.type("Ada")
         await chrome.panel.ask("say", speaker="instructor", utterance="Now the other page")
@@ -51,7 +51,7 @@ def test_a_session_is_whole_and_has_the_right_turns(chrome, site):
         await painted(page)
         await page.locator("h1").click()
 
-    session = chrome.record(hand, url=site.origin + "/", task="See the other page")
+    session = chrome.record(user_actions, url=site.origin + "/", task="See the other page")
     root = session.recording.layout.root
     assert session.problems == [] and verify(root) == []
     turns = process(root)["turns"]
@@ -68,12 +68,12 @@ def test_a_session_is_whole_and_has_the_right_turns(chrome, site):
 def test_picture_and_dom_are_from_before_the_effect(chrome, site):
     site.pages["/"] = FLIP
 
-    async def hand(page):
+    async def user_actions(page):
         for _ in range(20):
             await page.mouse.click(200, 200)
             await painted(page)  # about 0.1 s; longer on a machine that paints late, for then nobody saw it yet
 
-    session = chrome.record(hand, url=site.origin + "/")
+    session = chrome.record(user_actions, url=site.origin + "/")
     clicks = [turn for turn in session.turns if turn["intent"] == "click"]
     assert len(clicks) == 20
     for number, turn in enumerate(clicks):
@@ -114,7 +114,7 @@ SECRET = ("<body style='margin:0;background:#0a0'><input id=p type=password styl
 def test_a_secret_never_reaches_the_package(chrome, site):
     site.pages |= {"/": SECRET, "/two": "<h1>Two</h1>"}
 
-    async def hand(page):
+    async def user_actions(page):
         await page.locator("#p").click()
         await page.keyboard.type("MMhunter2M")
         await page.locator("#show").click()
@@ -126,7 +126,7 @@ def test_a_secret_never_reaches_the_package(chrome, site):
         await painted(page)
         await page.mouse.click(600, 500)
 
-    session = chrome.record(hand, url=site.origin + "/")
+    session = chrome.record(user_actions, url=site.origin + "/")
     kept = package_of(chrome)
     for secret in (b"hunter2", b"MMhunt", b"unter2", b"998877"):
         assert secret not in kept
@@ -142,7 +142,7 @@ def test_nothing_of_a_pause_is_kept(chrome, site):
     site.pages |= {"/": "<button id=a>A</button><button id=b>B</button><button id=c>C</button>",
                    "/private": "<title>Private</title><button id=p>Privately</button>"}
 
-    async def hand(page):
+    async def user_actions(page):
         await page.locator("#a").click()
         await chrome.panel.ask("pause")
         await page.locator("#b").click()
@@ -153,7 +153,7 @@ def test_nothing_of_a_pause_is_kept(chrome, site):
         await painted(page)
         await page.locator("#c").click()
 
-    session = chrome.record(hand, url=site.origin + "/")
+    session = chrome.record(user_actions, url=site.origin + "/")
     assert b"rivate" not in package_of(chrome)
     assert [turn["element"]["attributes"]["id"] for turn in session.turns if turn["element"]] == ["a", "c"]
     types = [event["type"] for event in session.recording.events if event["type"] in ("pause", "resume")]
@@ -165,7 +165,7 @@ def test_a_document_can_be_recorded_twice(chrome, site):
     """Also what a page has sent already is sent again, with the frames in it."""
     site.pages["/"] = "<button id=a>A</button><iframe srcdoc='<button id=b>B</button>'></iframe>"
 
-    async def hand(page):
+    async def user_actions(page):
         await page.locator("#a").click()
         await chrome.panel.ask("stop")
         await page.locator("#a").click()  # of no recording
@@ -175,7 +175,7 @@ def test_a_document_can_be_recorded_twice(chrome, site):
         await chrome.panel.ask("stop")
         return await chrome.panel.package(started["id"], chrome.folder / "again.zip")
 
-    again = chrome.read(chrome.record(hand, url=site.origin + "/").answer, chrome.folder / "again")
+    again = chrome.read(chrome.record(user_actions, url=site.origin + "/").answer, chrome.folder / "again")
     assert [turn["element"]["attributes"]["id"] for turn in again.turns] == ["b", "a"]
     for turn in again.turns:
         document = again.recording.blob(turn["state"]["dom"]).decode()
@@ -186,7 +186,7 @@ def test_a_document_can_be_recorded_twice(chrome, site):
 def test_what_is_outside_of_the_window_is_not_recorded(chrome, site):
     site.pages |= {"/": "<button id=a>A</button>", "/other": "<button id=o>Other</button>"}
 
-    async def hand(page):
+    async def user_actions(page):
         async with chrome.context.expect_page() as opened:
             await chrome.panel.page.evaluate("url => chrome.windows.create({url})", site.origin + "/other")
         other = await opened.value
@@ -197,7 +197,7 @@ def test_what_is_outside_of_the_window_is_not_recorded(chrome, site):
         await chrome.panel.ask("stop")
         return during, await chrome.panel.page.evaluate(registered)
 
-    session = chrome.record(hand, url=site.origin + "/")
+    session = chrome.record(user_actions, url=site.origin + "/")
     assert b"/other" not in package_of(chrome) and b"Other" not in package_of(chrome)
     assert [turn["intent"] for turn in session.turns] == ["load", "click"]
     assert session.answer == (1, 0)  # without a recording nothing of ours runs in any page
@@ -238,11 +238,11 @@ def test_a_page_that_comes_back_from_the_cache_is_heard_once(recording_browser, 
 def test_the_journal_has_no_gap(chrome, site):
     site.pages["/"] = FLIP
 
-    async def hand(page):
+    async def user_actions(page):
         for _ in range(10):
             await page.mouse.click(200, 200)
 
-    chrome.record(hand, url=site.origin + "/")
+    chrome.record(user_actions, url=site.origin + "/")
     with zipfile.ZipFile(chrome.folder / f"{chrome.count}.zip") as archive:
         numbers = [json.loads(line)["n"] for line in archive.read("journal.jsonl").splitlines()]
     assert numbers == list(range(1, len(numbers) + 1))

@@ -38,7 +38,7 @@ def test_the_service_worker_is_stopped_twenty_times(chrome, site):
     dice = random.Random(4)
     stops = []
 
-    async def hand(page):
+    async def user_actions(page):
         session = await chrome.context.new_cdp_session(chrome.panel.page)
         await session.send("ServiceWorker.enable")
         session.on("ServiceWorker.workerVersionUpdated", lambda event: stops.extend(
@@ -59,7 +59,7 @@ def test_the_service_worker_is_stopped_twenty_times(chrome, site):
         await session.detach()
 
     clicks = 20 + sum(1 for action in hand_clicks() for _ in range(action))
-    session = chrome.record(hand, url=site.origin + "/")
+    session = chrome.record(user_actions, url=site.origin + "/")
     lines = lines_of(chrome.folder / f"{chrome.count}.zip")
     assert [line["n"] for line in lines] == list(range(1, len(lines) + 1))
     assert len(stops) >= 20
@@ -69,7 +69,7 @@ def test_the_service_worker_is_stopped_twenty_times(chrome, site):
 
 
 def hand_clicks() -> list[int]:
-    """How often the hand above clicks before each stop: the same dice."""
+    """How often the actions above click before each stop: the same dice."""
     dice, counts = random.Random(4), []
     for _ in range(20):
         counts.append(dice.randint(1, 3))
@@ -201,11 +201,11 @@ def test_an_upload_goes_on_when_the_network_is_back(chrome, site, review, tmp_pa
     review.away_after = 2
     panel = chrome.panel.page
 
-    async def hand(page):
+    async def user_actions(page):
         await page.locator("#i").click()
         await wait_until(lambda: kept_bytes(chrome, 7_000_000), what="the picture")
 
-    session = chrome.record(hand, url=site.origin + "/", task="Send me")
+    session = chrome.record(user_actions, url=site.origin + "/", task="Send me")
 
     async def send():
         await panel.locator("#server").fill(f"http://127.0.0.1:{review.port}")

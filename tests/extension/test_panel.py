@@ -22,10 +22,10 @@ STATE = re.compile("^Recording$")
 
 @pytest.fixture
 def panel(chrome, site):
-    """Runs a hand on (page, panel page), the page being the one that the panel records; gives the recording's id."""
+    """Runs user actions on (page, panel page); the panel records the page. Gives the recording's id."""
     site.pages["/"] = PAGE
 
-    def play(hand, *, keeps=True):
+    def play(user_actions, *, keeps=True):
         async def work():
             page, view = await chrome.context.new_page(), chrome.panel.page
             try:
@@ -33,7 +33,7 @@ def panel(chrome, site):
                 await view.set_viewport_size({"width": 380, "height": 760})
                 await view.goto(view.url.partition("?")[0] + f"?window={await chrome.panel.window_of(page)}")
                 await page.bring_to_front()
-                await hand(page, view)
+                await user_actions(page, view)
             finally:
                 await chrome.panel.ask("stop")
                 kept = await chrome.panel.ask("kept")
@@ -53,7 +53,7 @@ def read(chrome, recording: str):
 def test_a_recording_from_start_to_stop_by_mouse(chrome, panel):
     seen = {}
 
-    async def hand(page, view):
+    async def user_actions(page, view):
         await view.locator("#task").fill("Buy some tea")
         await view.locator("#start").click()
         await view.locator("#state", has_text=STATE).wait_for()
@@ -79,7 +79,7 @@ def test_a_recording_from_start_to_stop_by_mouse(chrome, panel):
         await view.locator("#stop").click()
         await view.locator("#kept li", has_text="Buy some tea").first.wait_for()
 
-    session = read(chrome, panel(hand))
+    session = read(chrome, panel(user_actions))
     assert re.findall(r"Click|Typing", seen["list"]) == ["Click", "Click", "Typing", "Click", "Typing"]
     assert "Buy tea" in seen["list"] and "hunter2" not in seen["html"] and "Ada" not in seen["html"]
     assert (seen["task"], seen["badge"]) == ("Buy some tea", "REC")
@@ -91,7 +91,7 @@ def test_a_recording_from_start_to_stop_by_mouse(chrome, panel):
 
 
 def test_a_recording_by_keys_alone(chrome, panel):
-    async def hand(page, view):
+    async def user_actions(page, view):
         await view.bring_to_front()
         await view.locator("#task").focus()
         await view.keyboard.type("Buy some tea")
@@ -119,14 +119,14 @@ def test_a_recording_by_keys_alone(chrome, panel):
         await view.locator("#kept li").first.wait_for()
         assert await chrome.panel.page.evaluate("chrome.action.getBadgeText({})") == ""
 
-    session = read(chrome, panel(hand))
+    session = read(chrome, panel(user_actions))
     assert [turn["intent"] for turn in session.turns if turn["element"]][:1] == ["click"]
     assert verify(session.recording.layout.root) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_can_be_read(panel, scheme):
-    async def hand(page, view):
+    async def user_actions(page, view):
         await view.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         await view.locator("details").evaluate("at => at.open = true")
         assert await view.evaluate(CONTRAST) == []
@@ -144,11 +144,11 @@ def test_every_text_can_be_read(panel, scheme):
         await view.locator("#kept li").first.wait_for()
         assert await view.evaluate(CONTRAST) == []
 
-    panel(hand)
+    panel(user_actions)
 
 
 def test_what_goes_wrong_is_told_and_a_recording_is_discarded_in_two_steps(chrome, panel):
-    async def hand(page, view):
+    async def user_actions(page, view):
         await view.locator("#start").click()
         await view.locator("#state", has_text=STATE).wait_for()
         await view.locator("#stop").click()
@@ -169,7 +169,7 @@ def test_what_goes_wrong_is_told_and_a_recording_is_discarded_in_two_steps(chrom
     async def fewer(before):
         return len(await chrome.panel.ask("kept")) == before - 1
 
-    assert panel(hand, keeps=False) is None
+    assert panel(user_actions, keeps=False) is None
 
 
 def test_where_chrome_withholds_the_stream_pictures_are_marked(recording_browser, site, tmp_path):

@@ -1,6 +1,6 @@
-"""The traps: what the hand does, and the turns expected. Trusted input in a real Chromium, never dispatched events.
+"""The traps: what the person does, and the turns expected. Trusted input in a real Chromium, never dispatched events.
 
-Each trap is one row: its number, what the hand does, the page, and the turns as `line()` writes them. State before
+Each trap is one row: its number, what the person does, the page, and the turns as `line()` writes them. State before
 the effect is asserted in test_state.py.
 """
 
@@ -385,6 +385,6 @@ def test_trap_with_the_extension(trap, chrome, site):
 def record(recorder, trap, site) -> list[str]:
     """The turns of a row, as lines; by the Playwright recorder or by the extension."""
     site.pages |= {"/": trap.page, "/two": "<title>Two</title><h1>Two</h1>"}
-    session = recorder.record(trap.hand, url=site.origin + "/")
+    session = recorder.record(trap.user_actions, url=site.origin + "/")
     assert session.problems == []
     return [line(turn) for turn in session.turns]

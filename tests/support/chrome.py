@@ -99,8 +99,9 @@ class Chrome:
     folder: Path
     count: int = 0
 
-    def record(self, hand: Callable[[Page], Awaitable], *, url: str | None = None, task: str = "test") -> Session:
-        """Record what `hand` does in a new tab, from `url` on; returns the recording and its folded turns."""
+    def record(self, user_actions: Callable[[Page], Awaitable], *, url: str | None = None,
+               task: str = "test") -> Session:
+        """Record what `user_actions` does in a new tab, from `url` on; returns the recording and its folded turns."""
         self.count += 1
         package, directory = self.folder / f"{self.count}.zip", self.folder / f"recording-{self.count}"
 
@@ -114,7 +115,7 @@ class Chrome:
                     if url:
                         await page.goto(url)
                         await painted(page)
-                    answer = await hand(page)
+                    answer = await user_actions(page)
                 finally:
                     await self.panel.ask("stop")
                 await self.panel.package(started["id"], package)

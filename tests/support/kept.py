@@ -49,12 +49,12 @@ PAGES = {
 }
 
 
-async def hand(page: Page) -> None:
+async def user_actions(page: Page) -> None:
     """What the person does: a click, typing, a choice, a password, a click in a frame, a scroll, a link."""
     await page.click("#name")
     await page.keyboard.type("Ada")
     await page.keyboard.press("Tab")
-    await page.keyboard.press("f")  # a choice by its first letter: what Playwright selects by itself no hand does
+    await page.keyboard.press("f")  # a choice by its first letter: what Playwright selects by itself nobody does
     await page.click("#password")
     await page.keyboard.type("pass-9")
     await painted(page)
@@ -91,7 +91,7 @@ async def _record(directory: Path, url: str) -> None:
             await page.goto(url)
             await painted(page)
             recorder.say("instructor", "Two floor lamps, please")
-            await hand(page)
+            await user_actions(page)
             recorder.say("navigator", "Done")
         await browser.close()
         assert not recorder.problems, recorder.problems

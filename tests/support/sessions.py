@@ -1,4 +1,4 @@
-"""What a recorded hand leaves behind, whichever way it was recorded."""
+"""What recorded user actions leave behind, whichever way they were recorded."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from recorder import Recording
 
 @dataclass
 class Session:
-    """What one recorded hand left behind."""
+    """What one recorded session left behind."""
 
     recording: Recording
     turns: list[dict]

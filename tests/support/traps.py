@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from playwright.async_api import Page
 
-Hand = Callable[[Page], Awaitable]
+UserActions = Callable[[Page], Awaitable]
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,7 @@ class Trap:
     number: int
     does: str
     page: str
-    hand: Hand
+    user_actions: UserActions
     turns: list[str]
     extension: list[str]
     why: str
@@ -23,13 +23,13 @@ TRAPS: list[Trap] = []
 
 
 def trap(number: int, does: str, page: str, turns: list[str], *, extension: list[str] | None = None, why: str = ""):
-    """Register a row of the table; the decorated function is the hand.
+    """Register a row of the table; the decorated function is what the person does.
 
     `extension`: the turns when the extension records, where Chrome does not tell it enough; `why`: what it is not told.
     """
-    def register(hand: Hand) -> Hand:
-        TRAPS.append(Trap(number, does, page, hand, turns, turns if extension is None else extension, why))
-        return hand
+    def register(user_actions: UserActions) -> UserActions:
+        TRAPS.append(Trap(number, does, page, user_actions, turns, turns if extension is None else extension, why))
+        return user_actions
     return register
 
 

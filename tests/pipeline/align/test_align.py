@@ -45,13 +45,13 @@ def session(recording_browser):
     """A recording of a click on a page that shows something else after each."""
     site = Site({"/": PAGE})
 
-    async def hand(page):
+    async def user_actions(page):
         for number in range(CLICKS):
             await page.mouse.click(25, 102)
             await painted(page)
             await page.wait_for_timeout(PAUSES[number % len(PAUSES)])
 
-    made = recording_browser.record(hand, url=site.origin, viewport=(800, 600))
+    made = recording_browser.record(user_actions, url=site.origin, viewport=(800, 600))
     site.close()
     return made.recording.layout.root
 

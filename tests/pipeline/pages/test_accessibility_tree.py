@@ -14,14 +14,14 @@ PAGE = """<title>Shop</title><main><h1>Tea</h1><button id=b onclick="this.textCo
 def test_tree_is_that_of_the_state_before(recording_browser, site):
     site.pages["/"] = PAGE
 
-    async def hand(page):
+    async def user_actions(page):
         await page.locator("#p").click()
         await page.keyboard.type("swordfish9")
         await page.locator("#c").click()
         await page.locator("#b").click()
         await page.locator("#b").click()
 
-    session = recording_browser.record(hand, url=site.origin + "/", keep={"axtree": True})
+    session = recording_browser.record(user_actions, url=site.origin + "/", keep={"axtree": True})
     recording = session.recording
     # Playwright's synchronous interface does not run where an event loop does: processing has a thread of its own.
     with ThreadPoolExecutor(1) as pool:

@@ -1,4 +1,4 @@
-"""Folding, whatever the hand does: no event twice, order kept, every trusted event accounted for."""
+"""Folding, whatever the person does: no event twice, order kept, every trusted event accounted for."""
 
 import random
 

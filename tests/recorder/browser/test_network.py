@@ -26,7 +26,7 @@ def login(recording_browser, site):
                    "/api": ("application/json", b'{"access_token": "tok-5551234", "name": "ann"}')}
     site.headers = {"Set-Cookie": "sid=sid-6655443322; Path=/"}
 
-    async def hand(page):
+    async def user_actions(page):
         await page.locator("#q").click()
         await page.keyboard.type("sunshine")
         await page.keyboard.press("Enter")
@@ -42,7 +42,7 @@ def login(recording_browser, site):
         await page.wait_for_url("**/home")
         await page.wait_for_timeout(1000)  # the page rests, and is kept
 
-    return recording_browser.record(hand, url=site.origin + "/", keep={"har": True, "mhtml": True})
+    return recording_browser.record(user_actions, url=site.origin + "/", keep={"har": True, "mhtml": True})
 
 
 def test_network_is_kept_and_no_secret_in_it(login, site, recording_browser):

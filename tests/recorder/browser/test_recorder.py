@@ -70,12 +70,12 @@ addEventListener('mousedown', () => { n.textContent++;
 def test_picture_and_dom_are_from_before_the_effect(recording_browser, site):
     site.pages["/"] = FLIP
 
-    async def hand(page):
+    async def user_actions(page):
         for _ in range(20):
             await page.mouse.click(200, 200)
             await painted(page)  # about 0.1 s; longer on a machine that paints late, for then nobody saw it yet
 
-    session = recording_browser.record(hand, url=site.origin + "/")
+    session = recording_browser.record(user_actions, url=site.origin + "/")
     begun = {event["seq"] for event in session.recording.events if event["gesture"] is None}
     assert all(event["gesture"] in begun for event in session.recording.events if event["gesture"] is not None)
     clicks = [turn for turn in session.turns if turn["intent"] == "click"]
@@ -92,10 +92,10 @@ def test_threads_take_quick_turns_only_while_something_is_recorded(recording_bro
     site.pages["/"] = "<button>One</button>"
     usual = sys.getswitchinterval()
 
-    async def hand(page):
+    async def user_actions(page):
         return sys.getswitchinterval()
 
-    assert recording_browser.record(hand, url=site.origin + "/").answer < usual
+    assert recording_browser.record(user_actions, url=site.origin + "/").answer < usual
     assert sys.getswitchinterval() == usual
 
 
@@ -103,7 +103,7 @@ def test_a_secret_never_reaches_the_disk(recording_browser, site):
     site.pages["/"] = ("<input id=p type=password><button id=show onclick=\"p.type = 'text'\">Show</button>"
                        "<input id=o autocomplete=one-time-code><div data-demotape-mask>Account 998877</div>")
 
-    async def hand(page):
+    async def user_actions(page):
         await page.locator("#p").click()
         await page.keyboard.type("hunter2!")
         await page.locator("#show").click()
@@ -114,7 +114,7 @@ def test_a_secret_never_reaches_the_disk(recording_browser, site):
         await page.locator("#o").click()
         await page.keyboard.type("314159")
 
-    session = recording_browser.record(hand, url=site.origin + "/")
+    session = recording_browser.record(user_actions, url=site.origin + "/")
     layout = session.recording.layout
     kept = layout.events.read_bytes() + b"".join(
         session.recording.blob(path.name) for path in layout.blobs.rglob("*") if path.is_file())
@@ -129,14 +129,14 @@ def test_a_secret_is_not_readable_in_pixels(recording_browser, site):
                        "<button id=show style='position:absolute;top:120px' onclick=\"p.type = 'text'\">Show</button>"
                        "<div data-demotape-mask style='position:absolute;top:300px;background:#fff'>Account 1</div>")
 
-    async def hand(page):
+    async def user_actions(page):
         await page.mouse.click(100, 60)
         await page.keyboard.type("MMMM")
         await page.mouse.click(20, 130)
         await painted(page)
         await page.mouse.click(600, 500)
 
-    session = recording_browser.record(hand, url=site.origin + "/")
+    session = recording_browser.record(user_actions, url=site.origin + "/")
     pictures = [cv2.imdecode(np.frombuffer(session.recording.blob(event["state"]["screenshot"]), np.uint8), 1)
                 for event in session.recording.events if event["state"] and "127" in event["state"]["url"]]
     with av.open(str(session.recording.layout.video)) as video:

@@ -35,12 +35,12 @@ def test_what_the_browser_has_in_its_cache_is_not_asked_for_again(recording_brow
 
     monkeypatch.setattr(CDPSession, "send", counted)
 
-    async def hand(page):
+    async def user_actions(page):
         for path in ("/next", "/last", "/", "/next"):
             await page.goto(cached_site.origin + path)
             await painted(page)
 
-    session = recording_browser.record(hand, url=cached_site.origin + "/")
+    session = recording_browser.record(user_actions, url=cached_site.origin + "/")
     assert kept(session) == [b"p { color: red }"]
     assert asked["Network.getResponseBody"] == 1
 
@@ -61,7 +61,7 @@ def test_what_came_anew_is_kept_though_the_page_takes_it_from_the_cache(recordin
         await painted(tab)
         return tab
 
-    async def hand(page):
+    async def user_actions(page):
         tab = await another_tab(page) if way == "fetch in another tab" else page
         cached_site.pages["/shared.css"] = ("text/css", b"p { color: blue }")
         await (reload if way == "reload" else fetch)(tab)
@@ -71,5 +71,5 @@ def test_what_came_anew_is_kept_though_the_page_takes_it_from_the_cache(recordin
         await painted(page)
         assert await page.evaluate("getComputedStyle(document.querySelector('p')).color") == "rgb(0, 0, 255)"
 
-    session = recording_browser.record(hand, url=cached_site.origin + "/")
+    session = recording_browser.record(user_actions, url=cached_site.origin + "/")
     assert kept(session) == [b"p { color: red }", b"p { color: blue }"]

@@ -60,13 +60,13 @@ def test_frames(recording_browser, site, kind):
         "/inner": INNER, "/middle": f"<p>m</p><iframe src='/inner' style='{small}'></iframe>",
         "/back": f"<p>m</p><iframe src='{site.origin}/inner' style='{small}'></iframe>"}
 
-    async def hand(page):
+    async def user_actions(page):
         frame = page.frames[-1]
         await frame.locator("#b").scroll_into_view_if_needed()
         await asyncio.sleep(0.9)  # a person does not act before the page has come to rest
         return await click_in(page, frame, "#b")
 
-    session = recording_browser.record(hand, url=site.origin + "/")
+    session = recording_browser.record(user_actions, url=site.origin + "/")
     assert session.problems == []
     (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
     element = turn["element"]
@@ -85,11 +85,11 @@ def test_shadow_content_is_in_the_snapshot(recording_browser, site, mode):
     site.pages["/"] = (f"<div id=h>light</div><script>h.attachShadow({{mode: '{mode}'}}).innerHTML = "
                        "'<style>p{color:red}</style><p id=p>deep <slot></slot></p>'</script>")
 
-    async def hand(page):
+    async def user_actions(page):
         await asyncio.sleep(0.6)
         await page.mouse.click(20, 30)
 
-    session = recording_browser.record(hand, url=site.origin + "/")
+    session = recording_browser.record(user_actions, url=site.origin + "/")
     (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
     dom = session.recording.blob(turn["state"]["dom"]).decode()
     assert f'<template shadowrootmode="{mode}">' in dom and "deep " in dom and "light" in dom
@@ -100,12 +100,12 @@ def test_boxes_hit_on_scrolled_transformed_pages(recording_browser, site, contex
     site.pages["/"] = ("<body style='height:3000px;margin:0'><div style='transform:translate(40px, 30px) scale(1.5);"
                        "transform-origin:0 0;position:absolute;top:900px'><button id=b>Big</button></div>")
 
-    async def hand(page):
+    async def user_actions(page):
         await page.evaluate("scrollTo(0, 700)")
         await painted(page)
         return await click_in(page, page, "#b")
 
-    session = recording_browser.record(hand, url=site.origin + "/", **context)
+    session = recording_browser.record(user_actions, url=site.origin + "/", **context)
     (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
     assert near(turn["element"]["bbox"], session.answer) and near(row_of(session, turn)["bbox"], session.answer)
     assert turn["state"]["scroll"] == {"x": 0, "y": 700}
@@ -134,7 +134,7 @@ def test_a_rendered_page_stands_as_it_stood(recording_browser, site):
              f"`<div style='height:200px;overflow:auto'>{stripes}</div>`</script><h2 id=two>Two</h2>{stripes}",
         "/in": f"<body>{stripes}"}
 
-    async def hand(page):
+    async def user_actions(page):
         await page.evaluate("""() => { s.scrollTop = 333; o.shadowRoot.firstChild.scrollTop = 777;
             scrollTo(0, 130);
             document.documentElement.style.scrollBehavior = 'smooth'; }""")
@@ -143,7 +143,7 @@ def test_a_rendered_page_stands_as_it_stood(recording_browser, site):
         await asyncio.sleep(0.9)
         await page.locator("#b").click()
 
-    session = recording_browser.record(hand, url=site.origin + "/#two")
+    session = recording_browser.record(user_actions, url=site.origin + "/#two")
     (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
 
     async def rendered() -> bytes:
@@ -163,7 +163,7 @@ def test_pictures_are_whole_however_many_tabs_are_opened(recording_browser, site
     """Playwright makes the window smaller at each tab that a link opens."""
     site.pages |= {"/": "<a id=a href='/two'>Two</a><p>One", "/two": "<button id=b>B</button>"}
 
-    async def hand(page):
+    async def user_actions(page):
         for _ in range(3):
             async with page.context.expect_page() as opening:
                 await page.locator("#a").click(modifiers=["Control"])
@@ -176,7 +176,7 @@ def test_pictures_are_whole_however_many_tabs_are_opened(recording_browser, site
             await asyncio.sleep(0.9)
             await page.mouse.click(300, 300)
 
-    session = recording_browser.record(hand, url=site.origin + "/")
+    session = recording_browser.record(user_actions, url=site.origin + "/")
     clicks = [turn for turn in session.turns if turn["intent"] == "click"]
     assert len(clicks) == 9
     assert [picture(session, turn).shape[:2] for turn in clicks] == [(600, 800)] * 9
@@ -187,12 +187,12 @@ def test_a_strict_policy_is_no_hindrance(recording_browser, site):
                                                "trusted-types 'none'; style-src 'none'")
     site.pages["/"] = "<button id=b>B</button><input id=i>"
 
-    async def hand(page):
+    async def user_actions(page):
         await page.locator("#b").click()
         await page.locator("#i").click()
         await page.keyboard.type("x")
 
-    session = recording_browser.record(hand, url=site.origin + "/")
+    session = recording_browser.record(user_actions, url=site.origin + "/")
     assert [turn["intent"] for turn in session.turns] == ["load", "click", "click", "textInput"]
     assert session.console == [] and session.problems == []
 
@@ -203,14 +203,14 @@ def test_acting_in_one_tab_while_another_paints(recording_browser, site):
                        "requestAnimationFrame(f) })</script>")
     site.pages["/two"] = "<body style='background:blue'><button id=b>B</button>"
 
-    async def hand(page):
+    async def user_actions(page):
         second = await page.context.new_page()
         await second.goto(site.origin + "/two")
         await painted(second)
         await recording_browser.seen(2)
         await second.locator("#b").click()
 
-    session = recording_browser.record(hand, url=site.origin + "/")
+    session = recording_browser.record(user_actions, url=site.origin + "/")
     (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
     assert turn["state"]["tab"] == 2 and turn["state"]["url"].endswith("/two")
     blue, _, red = picture(session, turn)[500, 500]
@@ -226,14 +226,14 @@ def test_a_click_while_a_script_blocks_the_load(recording_browser, site):
     site.pages |= {"/": "<button id=b onclick='window.hit = 1'>B</button>", "/slow.js": slow,
                    "/two": "<button id=b>Early</button><script src='/slow.js'></script><p>Late</p>"}
 
-    async def hand(page):
+    async def user_actions(page):
         await page.goto(site.origin + "/two", wait_until="commit")
         await page.locator("#b").wait_for()
         await asyncio.sleep(0.3)
         await page.mouse.click(20, 20)
         await page.wait_for_load_state()
 
-    session = recording_browser.record(hand, url=site.origin + "/")
+    session = recording_browser.record(user_actions, url=site.origin + "/")
     (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
     dom = session.recording.blob(turn["state"]["dom"]).decode()
     assert turn["element"]["tag"] == "button" and "Early" in dom and "Late" not in dom
@@ -243,12 +243,12 @@ def test_a_page_that_asks_before_it_is_left(recording_browser, site):
     site.pages |= {"/": "<button id=b>B</button><script>onbeforeunload = e => e.preventDefault()</script>",
                    "/two": "<p>Two</p>"}
 
-    async def hand(page):
+    async def user_actions(page):
         page.on("dialog", lambda dialog: asyncio.ensure_future(dialog.accept()))
         await page.locator("#b").click()
         await page.goto(site.origin + "/two")
 
-    session = recording_browser.record(hand, url=site.origin + "/")
+    session = recording_browser.record(user_actions, url=site.origin + "/")
     dialogs = [turn["arguments"] for turn in session.turns if turn["intent"] == "dialog"]
     assert [(dialog["kind"], dialog["accepted"]) for dialog in dialogs] == [("beforeunload", True)]
 
@@ -256,12 +256,12 @@ def test_a_page_that_asks_before_it_is_left(recording_browser, site):
 def test_fifty_thousand_elements_stay_usable(recording_browser, site):
     site.pages["/"] = "<ul>" + "".join(f"<li>Item <b>{number}</b></li>" for number in range(25000)) + "</ul>"
 
-    async def hand(page):
+    async def user_actions(page):
         for _ in range(20):
             await page.mouse.click(60, 300)
             await asyncio.sleep(0.1)
 
-    session = recording_browser.record(hand, url=site.origin + "/")
+    session = recording_browser.record(user_actions, url=site.origin + "/")
     clicks = [turn for turn in session.turns if turn["intent"] == "click"]
     assert len(clicks) == 20
     assert session.recording.blob(clicks[-1]["state"]["dom"]).count(b"<li") == 25000
@@ -272,7 +272,7 @@ def test_values_and_scroll_offsets_set_by_script_are_in_the_snapshot(recording_b
                        "<input type=checkbox id=c><div id=d style='height:40px;overflow:auto'><p style='height:900px'>"
                        "</div><button id=b>B</button>")
 
-    async def hand(page):
+    async def user_actions(page):
         await asyncio.sleep(0.5)
         await page.evaluate("() => { i.value = 'set'; s.selectedIndex = 1; t.value = '<x>'; c.checked = true;"
                             "d.scrollTop = 33; document.adoptedStyleSheets = [Object.assign(new CSSStyleSheet())];"
@@ -280,7 +280,7 @@ def test_values_and_scroll_offsets_set_by_script_are_in_the_snapshot(recording_b
         await painted(page)
         await page.locator("#b").click()
 
-    session = recording_browser.record(hand, url=site.origin + "/")
+    session = recording_browser.record(user_actions, url=site.origin + "/")
     (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
     page = lxml.html.fromstring(session.recording.blob(turn["state"]["dom"]))
     assert page.get_element_by_id("i").get("value") == "set"

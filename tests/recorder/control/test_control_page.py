@@ -21,11 +21,11 @@ PAGE = """<!DOCTYPE html><title>Shop</title><body style="margin:0"><button id=bu
 
 @pytest.fixture
 def stage(recording_browser, site, tmp_path):
-    """Runs a hand on (recorder, page), afterwards gives the recording."""
+    """Runs user actions on (recorder, page), afterwards gives the recording."""
     site.pages["/"] = PAGE
     directory = tmp_path / "rec"
 
-    def play(hand):
+    def play(user_actions):
         async def work():
             context = await recording_browser.browser.new_context(viewport={"width": 800, "height": 600})
             try:
@@ -33,7 +33,7 @@ def stage(recording_browser, site, tmp_path):
                 async with Recorder(context, directory, task="Buy some tea") as recorder:
                     await page.goto(site.origin + "/")
                     await painted(page)
-                    await hand(recorder, page)
+                    await user_actions(recorder, page)
             finally:
                 await context.close()
             return Recording(directory)
@@ -45,14 +45,14 @@ def stage(recording_browser, site, tmp_path):
 
 @pytest.fixture
 def steer(recording_browser, stage):
-    """Runs a hand on (recorder, page, control page, event that Stop sets)."""
-    def play(hand, *, windowed=False, **options):
+    """Runs user actions on (recorder, page, control page, event that Stop sets)."""
+    def play(user_actions, *, windowed=False, **options):
         async def with_control(recorder, page):
             stopped = asyncio.Event()
             async with ControlPage(recording_browser.browser, recorder, stopped.set, task="Buy some tea",
                                    windowed=windowed, **options) as control:
                 await control.locator("#state", has_text="Recording").wait_for()
-                await hand(recorder, page, control, stopped)
+                await user_actions(recorder, page, control, stopped)
 
         return stage(with_control)
 
@@ -75,7 +75,7 @@ async def text_of(control, expected):
 
 
 def test_nothing_is_kept_while_paused(stage):
-    async def hand(recorder, page):
+    async def user_actions(recorder, page):
         await page.click("#buy")
         recorder.pause()
         recorder.pause()
@@ -91,7 +91,7 @@ def test_nothing_is_kept_while_paused(stage):
         await page.click("#buy")
         await painted(page)
 
-    recording = stage(hand)
+    recording = stage(user_actions)
     events = recording.events
     kinds = [event["type"] for event in events]
     assert names(events) == ["Buy tea", "Buy tea"]
@@ -114,7 +114,7 @@ def test_a_page_opened_in_a_pause_can_be_shown_after_it(stage, site):
     site.pages["/left.css"] = ("text/css", b"p { color: red }")
     site.pages["/kept.css"] = ("text/css", b"button { color: green }")
 
-    async def hand(recorder, page):
+    async def user_actions(recorder, page):
         recorder.pause()
         await page.goto(site.origin + "/left")
         await page.goto(site.origin + "/kept")
@@ -122,7 +122,7 @@ def test_a_page_opened_in_a_pause_can_be_shown_after_it(stage, site):
         recorder.resume()
         await page.click("button")
 
-    recording = stage(hand)
+    recording = stage(user_actions)
     assert [resource["url"] for resource in recording.resources()] == [site.origin + "/kept.css"]
 
 
@@ -131,7 +131,7 @@ def test_what_the_browser_has_since_a_pause_is_kept_when_it_is_shown_after_it(st
     site.pages["/styled"] = "<link rel=stylesheet href=/styled.css><button>styled"
     site.pages["/styled.css"] = ("text/css", b"button { color: green }")
 
-    async def hand(recorder, page):
+    async def user_actions(recorder, page):
         recorder.pause()
         await page.goto(site.origin + "/styled")
         await page.goto(site.origin + "/")
@@ -142,12 +142,12 @@ def test_what_the_browser_has_since_a_pause_is_kept_when_it_is_shown_after_it(st
         await painted(page)
         await page.click("button")
 
-    recording = stage(hand)
+    recording = stage(user_actions)
     assert [resource["url"] for resource in recording.resources()] == [site.origin + "/styled.css"]
 
 
 def test_what_is_said_becomes_a_chat_turn_in_its_place(stage):
-    async def hand(recorder, page):
+    async def user_actions(recorder, page):
         recorder.say("instructor", "  Buy the tea ")
         await page.click("#buy")
         await asyncio.sleep(0.05)
@@ -156,14 +156,14 @@ def test_what_is_said_becomes_a_chat_turn_in_its_place(stage):
             with pytest.raises(InputError):
                 recorder.say(speaker, utterance)
 
-    recording = stage(hand)
+    recording = stage(user_actions)
     assert [line["utterance"] for line in recording.chat()] == ["Buy the tea", "Done"]
     told = [turn.get("utterance", turn.get("intent")) for turn in turns_of(recording)]
     assert told == ["load", "Buy the tea", "click", "Done"]
 
 
 def test_an_undone_turn_is_dropped_and_what_is_done_anew_is_not(stage):
-    async def hand(recorder, page):
+    async def user_actions(recorder, page):
         await page.click("#buy")
         await page.click("#n")
         await page.keyboard.type("tae")
@@ -174,7 +174,7 @@ def test_an_undone_turn_is_dropped_and_what_is_done_anew_is_not(stage):
         await asyncio.sleep(0.1)
         assert recorder.undo_last()
 
-    turns = turns_of(stage(hand))
+    turns = turns_of(stage(user_actions))
     told = [(turn["intent"], (turn["element"] or {}).get("name"), turn["dropped"]) for turn in turns]
     assert told == [("load", None, False), ("click", "Buy tea", False), ("click", "Name", False),
                     ("textInput", "Name", True), ("press", "Name", False), ("textInput", "Name", False),
@@ -183,29 +183,29 @@ def test_an_undone_turn_is_dropped_and_what_is_done_anew_is_not(stage):
 
 
 def test_a_listener_that_fails_costs_no_event(stage):
-    async def hand(recorder, page):
+    async def user_actions(recorder, page):
         recorder.listeners.append(lambda message: 1 / 0)
         await page.click("#buy")
         assert "listener" in recorder.problems[0]
 
-    assert names(stage(hand).events) == ["Buy tea"]
+    assert names(stage(user_actions).events) == ["Buy tea"]
 
 
 def test_undoing_twice_takes_back_two(stage):
-    async def hand(recorder, page):
+    async def user_actions(recorder, page):
         for element in ("#buy", "#c", "#sell"):
             await page.click(element)
             await asyncio.sleep(0.1)
         assert recorder.undo_last() > recorder.undo_last()
         assert recorder.undo_last() and recorder.undo_last() and recorder.undo_last() is None
 
-    assert [turn["dropped"] for turn in turns_of(stage(hand))] == [True] * 4
+    assert [turn["dropped"] for turn in turns_of(stage(user_actions))] == [True] * 4
 
 
 def test_the_list_tells_targets_and_never_what_was_typed(steer):
     seen = {}
 
-    async def hand(recorder, page, control, stopped):
+    async def user_actions(recorder, page, control, stopped):
         await page.click("#buy")
         await page.click("#p")
         await page.keyboard.type("hunter2!")
@@ -220,7 +220,7 @@ def test_the_list_tells_targets_and_never_what_was_typed(steer):
         await control.reload()
         seen["again"] = await text_of(control, "Escape")
 
-    steer(hand)
+    steer(user_actions)
     lines = [line for line in seen["list"].split("\n") if line and not re.fullmatch(r"\d+:\d+", line)]
     assert lines == ["Click", "Buy tea", "Click", "Password", "Typing", "Password", "Click", "Name", "Typing", "Name",
                      "Change", "Gift", "Key", "Escape"]
@@ -229,7 +229,7 @@ def test_the_list_tells_targets_and_never_what_was_typed(steer):
 
 
 def test_the_page_is_worked_by_mouse_and_keyboard(steer):
-    async def hand(recorder, page, control, stopped):
+    async def user_actions(recorder, page, control, stopped):
         assert await control.locator("h1").inner_text() == "Buy some tea"
         await page.click("#buy")
         await text_of(control, "Buy tea")
@@ -262,7 +262,7 @@ def test_the_page_is_worked_by_mouse_and_keyboard(steer):
         await control.get_by_role("button", name="Stop").click()
         await asyncio.wait_for(stopped.wait(), 5)
 
-    recording = steer(hand)
+    recording = steer(user_actions)
     assert [(line["speaker"], line["utterance"]) for line in recording.chat()] == [
         ("instructor", "Take the green one"), ("navigator", "Which?")]
     assert names(recording.events) == ["Buy tea"]
@@ -270,14 +270,14 @@ def test_the_page_is_worked_by_mouse_and_keyboard(steer):
 
 
 def test_the_control_page_is_no_part_of_the_recording(steer):
-    async def hand(recorder, page, control, stopped):
+    async def user_actions(recorder, page, control, stopped):
         assert page.context.pages == [page] and recorder.pages == [page]
         await control.locator("#utterance").click()
         await control.keyboard.type("Only for the chat")
         await control.close()
         await asyncio.wait_for(stopped.wait(), 5)
 
-    recording = steer(hand, windowed=True)
+    recording = steer(user_actions, windowed=True)
     assert {event["tab"] for event in recording.events} == {1}
     assert not [event for event in recording.events if event["type"] not in ("navigate", "hover")]
     assert b"demotape.invalid" not in recording.layout.events.read_bytes()
@@ -286,7 +286,7 @@ def test_the_control_page_is_no_part_of_the_recording(steer):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_can_be_read(steer, scheme):
     """At least 4.5:1 between each text and what it stands on, and nothing wider than the window."""
-    async def hand(recorder, page, control, stopped):
+    async def user_actions(recorder, page, control, stopped):
         recorder.say("instructor", "Buy the tea. " * 12)
         await page.click("#buy")
         await page.click("#n")
@@ -299,7 +299,7 @@ def test_every_text_can_be_read(steer, scheme):
             assert await control.evaluate(CONTRAST) == []
             assert await control.evaluate("document.documentElement.scrollWidth") <= SIZE["width"]
 
-    steer(hand, color_scheme=scheme)
+    steer(user_actions, color_scheme=scheme)
 
 
 CONTRAST = """() => {

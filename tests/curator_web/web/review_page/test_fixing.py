@@ -82,7 +82,7 @@ def test_reorder_by_keyboard_keeps_the_original_time(page, site, demonstration):
 
 
 def drag(page: Page, turn: str, onto: str) -> None:
-    """Drag a turn's row onto another's, as a hand does."""
+    """Drag a turn's row onto another's, as a person does."""
     start = page.locator(f'#turns > li[data-turn="{turn}"]').bounding_box()
     end = page.locator(f'#turns > li[data-turn="{onto}"]').bounding_box()
     page.mouse.move(start["x"] + 120, start["y"] + 20)

@@ -1,4 +1,4 @@
-"""Every format made of what a real Chromium showed to a real hand: frames, shadow roots, archives, boxes that hit."""
+"""Every format made of what a real Chromium showed to a real person: frames, shadow roots, archives, boxes that hit."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -33,7 +33,7 @@ def source(recording_browser):
 
     site = Site({"/": PAGE})
 
-    async def hand(page):
+    async def user_actions(page):
         await page.wait_for_timeout(1000)  # the page rests, and is kept
         for selector in ("#q", "#b"):
             await click_in(page, page, selector)
@@ -44,7 +44,7 @@ def source(recording_browser):
         await page.mouse.click(box["x"] + 20, box["y"] + 10)
 
     try:
-        session = recording_browser.record(hand, url=site.origin + "/",
+        session = recording_browser.record(user_actions, url=site.origin + "/",
                                            keep={"axtree": True, "har": True, "mhtml": True})
     finally:
         site.close()

@@ -1,4 +1,4 @@
-"""A seeded random hand with its own log: acts on any page with trusted input, and notes what it did.
+"""A seeded random driver with its own log: acts on any page with trusted input, and notes what it did.
 
 The log is the truth that a recorder is held against. What was hit is noted by a listener of the benchmark's own in the
 page's main world, independent of the capture script.
@@ -22,7 +22,7 @@ WITNESS = """(() => {
   window.handPath = e => { const steps = []; for (let at = e; at; at = at.parentElement) steps.unshift(step(at));
     return '/' + steps.join('/'); };
   const target = e => e.composedPath()[0].closest ? e.composedPath()[0] : document.documentElement;
-  addEventListener('pointerdown', e => e.isTrusted && console.debug('hand:' + handPath(target(e))), true);
+  addEventListener('pointerdown', e => e.isTrusted && console.debug('driver:' + handPath(target(e))), true);
   window.handTaken = 0;
   addEventListener('input', e => e.isTrusted && handTaken++, true);
 })()"""
@@ -77,8 +77,8 @@ _WAIT_FOR_REST = """() => { window.handRest = new Promise(done => {
 
 
 @dataclass
-class Deed:
-    """One thing that the hand did, as a recorder should tell it."""
+class UserAction:
+    """One thing that the driver did, as a recorder should tell it."""
 
     intent: str
     path: str | None
@@ -87,17 +87,18 @@ class Deed:
 
 
 @dataclass
-class Hand:
-    """Acts on a page at random, with a seed; `deeds` is its log."""
+class Driver:
+    """Acts on a page at random, with a seed; `actions` is its log."""
 
     page: Page
     random: random.Random
     tab: int = 1
-    actions: list[Deed] = field(default_factory=list)
+    actions: list[UserAction] = field(default_factory=list)
     hits: list[str] = field(default_factory=list)
 
     def __post_init__(self):
-        self.page.on("console", lambda message: message.text.startswith("hand:") and self.hits.append(message.text[5:]))
+        self.page.on("console", lambda message: message.text.startswith("driver:")
+                     and self.hits.append(message.text.removeprefix("driver:")))
 
     async def act(self) -> bool:
         """Do one thing; False when there is nothing to be done here."""
@@ -128,9 +129,9 @@ class Hand:
             # The page may refuse the change in its handler; then it was a click.
             now = await self._read(seen["path"], "checked")
             if now == seen["checked"]:
-                self.actions.append(Deed("change", seen["path"], seen["checked"], self.tab))
+                self.actions.append(UserAction("change", seen["path"], seen["checked"], self.tab))
                 return
-        self.actions.append(Deed("click", path, None, self.tab))
+        self.actions.append(UserAction("click", path, None, self.tab))
         if seen["kind"] == "text" and path == await self.page.evaluate("handPath(document.activeElement)"):
             await self._type(path)
 
@@ -154,7 +155,7 @@ class Hand:
             elif typing:
                 typing.detail = "[REDACTED]" if secret else after
             else:
-                typing = Deed("textInput", path, "[REDACTED]" if secret else after, self.tab)
+                typing = UserAction("textInput", path, "[REDACTED]" if secret else after, self.tab)
                 self.actions.append(typing)
 
     async def _choose(self, target: dict) -> None:
@@ -168,7 +169,7 @@ class Hand:
             if last and last.intent == "change" and last.path == before[0]:
                 last.detail = after  # stepping through a list is one change
             else:
-                self.actions.append(Deed("change", before[0], after, self.tab))
+                self.actions.append(UserAction("change", before[0], after, self.tab))
         else:
             self._pressed("ArrowDown", before[0])
 
@@ -179,7 +180,7 @@ class Hand:
         path = await self._hit()
         await self.page.mouse.move(x + 25, y + 15, steps=3)
         await self.page.mouse.up()
-        self.actions.append(Deed("drag", path, None, self.tab))
+        self.actions.append(UserAction("drag", path, None, self.tab))
 
     async def _key(self) -> None:
         path = await self.page.evaluate("handPath(document.activeElement ?? document.body)")
@@ -187,7 +188,7 @@ class Hand:
         self._pressed("Escape", path)
 
     def _pressed(self, key: str, path: str) -> None:
-        self.actions.append(Deed("press", path, key, self.tab))
+        self.actions.append(UserAction("press", path, key, self.tab))
 
     async def visit_in_a_tab(self) -> None:
         """Open a link in a tab of its own, press something there, close the tab, and press here again."""
@@ -201,17 +202,17 @@ class Hand:
                 await self.page.keyboard.up("Control")
             other = await opening.value
         except PlaywrightTimeout:  # the link has moved away from under the pointer
-            self.actions.append(Deed("click", await self._hit(), None, self.tab))
+            self.actions.append(UserAction("click", await self._hit(), None, self.tab))
             return
-        self.actions += [Deed("click", await self._hit(), None, self.tab), Deed("tabcreate", None)]
+        self.actions += [UserAction("click", await self._hit(), None, self.tab), UserAction("tabcreate", None)]
         await other.wait_for_load_state()
         await other.bring_to_front()
-        visitor = Hand(other, self.random, self.tab + 1)
-        self.actions.append(Deed("tabswitch", None))
+        visitor = Driver(other, self.random, self.tab + 1)
+        self.actions.append(UserAction("tabswitch", None))
         await visitor.click(3, 3)
         self.actions += visitor.actions
         await other.close()
-        self.actions += [Deed("tabremove", None), Deed("tabswitch", None)]
+        self.actions += [UserAction("tabremove", None), UserAction("tabswitch", None)]
         await self.page.bring_to_front()
         await self.click(3, 3)
 
@@ -222,7 +223,7 @@ class Hand:
         await self.page.evaluate(_WAIT_FOR_REST)
         await self.page.mouse.wheel(0, amount)
         if rest := await self.page.evaluate("window.handRest"):
-            self.actions.append(Deed("scroll", rest["path"], rest["y"], self.tab))
+            self.actions.append(UserAction("scroll", rest["path"], rest["y"], self.tab))
 
     async def _read(self, path: str, name: str):
         """A property of the element at a path, None when it is gone."""
