@@ -23,7 +23,7 @@ demo: setup
 	@$(BIN)/demotape demo
 
 test: setup-test
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 lint: setup-test
 	@$(BIN)/ruff check .

@@ -4,7 +4,7 @@
     python -m benchmarks.export --demonstrations 100 --s3 40 --parallel 100    # quick
 
 Records a few real sessions with a seeded random driver and processes them; every demonstration is one of them in a
-folder of its own (hard links) under a name of its own: the export keeps nothing from one demonstration to the next. What is
+folder of its own (hard links) under a name of its own: the export keeps nothing from one to the next. What is
 measured of folder and S3 is the export of processed recordings, whose pages are prepared; `first_mb_per_second` tells
 what it is without, and two processes are timed at that, since the rest is copying. Memory is that of a tenth of the
 demonstrations beside all of them. Each export runs in a fresh process, whose start is not counted (that of the
