@@ -52,7 +52,7 @@ class ManifestSchema(Strict):
                            metadata={"description": "turns that the layout cannot hold, by reason"})
     redacted = fields.Dict(keys=fields.String(), values=fields.Integer(), required=False, load_default=dict,
                            metadata={"description": "personal data and secrets taken out, by kind"})
-    split_rule = string("who gave the splits: demotape, or a plug-in with its package; absent without a rule",
+    split_rule = string("the plug-in's rule that gave the splits, with its package; absent without one",
                         required=False)
     files = listing(fields.Nested(FileSchema), "every other file")
     demonstrations = listing(fields.Nested(SourceSchema), "every demonstration, in order")

@@ -100,7 +100,7 @@ class Summary:
 
     `left_out` counts turns that the format cannot hold, by reason; `notes` counts what else there is to know;
     `redacted` counts what was taken out, by kind; `splits` demonstrations by split; `split_rule`:
-    who decided, empty without a rule. `skipped`: files that the destination had already.
+    the plug-in's rule that decided, empty without one. `skipped`: files that the destination had already.
     """
 
     format: str

@@ -102,7 +102,7 @@ class Rule:
     @property
     def title(self) -> str:
         """Who decides, for the manifest; raises InputError as `find_split` does."""
-        return f"{self.by} ({find_split(self.by)[0].distribution})" if self.by else "demotape"
+        return f"{self.by} ({find_split(self.by)[0].distribution})" if self.by else ""
 
     def about(self, source: Source) -> dict:
         """What people told of a demonstration: of its websites, the first's first, and of itself."""

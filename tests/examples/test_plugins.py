@@ -155,7 +155,7 @@ def test_the_card_names_the_rule(tmp_path, app, examples):
     (tmp_path / "rule.json").write_text(json.dumps({"by": "by-date"}))
     well(run("export", tmp_path / "out", "--format", "parquet", "--splits", tmp_path / "rule.json", "--data", app,
              path=(examples,)))
-    assert "By the rule by-date ?demotape-example-plugins 0.1.0?." in (tmp_path / "out" / "README.md").read_text()
+    assert "Split by the rule by-date ?demotape-example-plugins 0.1.0?." in (tmp_path / "out" / "README.md").read_text()
 
 
 REVIEW_APP = """

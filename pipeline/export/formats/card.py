@@ -46,7 +46,8 @@ def card(counts: Counts, files: dict[str, str], options: Options, summary: Summa
         turns=total, demonstrations=sum(counts.demonstrations.values()), version=tool_version())]
     parts.append(_table("Splits", ("split", "demonstrations", "turns"),
                         [(split, counts.demonstrations[split], counts.rows[split]) for split in files]))
-    parts.append(_SPLIT_RULE.get(summary.split_rule, f"By the rule {_cell(summary.split_rule)}."))
+    if summary.split_rule:
+        parts.append(f"Split by the rule {_cell(summary.split_rule)}.")
     parts.append(_table("Turns by intent", ("intent", "turns"), counts.intents.most_common()))
     sites = sorted(counts.sites.items(), key=lambda item: (-item[1], item[0]))
     rest = [(f"{len(sites) - _SITES} others", sum(count for _, count in sites[_SITES:]))] if len(sites) > _SITES else []
@@ -71,7 +72,6 @@ def _limits(options: Options, summary: Summary) -> str:
     return _LIMITS.format(taken=taken, allowed=allowed)
 
 
-_SPLIT_RULE = {"": "No split rule was given: all is train.", "demotape": "By demotape's own split rule."}
 
 _ABOUT = """# Demonstrations of web tasks
 
