@@ -12,7 +12,12 @@ from pathlib import Path
 import pytest
 
 from pipeline import plugins
+from pipeline.chat import READERS
+from pipeline.chat.parsers import plugged as plugged_chat
 from pipeline.checks import CHECKS, KINDS
+from pipeline.checks import plugged as plugged_checks
+from pipeline.export import FORMATS, splits
+from pipeline.export import plugged as plugged_formats
 from tests.support import recording_fixtures
 from tests.support.checkout import ROOT
 from tests.support.recording_fixtures import EVENTS, STARTED_AT, write_recording
@@ -343,15 +348,21 @@ def test_the_table_of_checks_tells_all_kinds():
     assert {kind for check in CHECKS.values() for kind in check.kinds} | earlier == set(KINDS)
 
 
+def test_what_is_built_in_keeps_the_contracts():
+    faults = [plugged_formats._fault_of_format(name, format) for name, format in FORMATS.items()]
+    faults += [plugged_chat._fault(name, reader) for name, reader in READERS.items()]
+    faults += [plugged_checks._fault(name, check) for name, check in CHECKS.items()]
+    assert set(faults) == {""} and all(map(plugins.NAME.fullmatch, (*FORMATS, *READERS, *CHECKS, *KINDS)))
+
+
 def test_the_document_names_every_group_and_split():
     text = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
     assert re.findall(r"^\| `(demotape\.[a-z]+)` \|", text, flags=re.M) == list(plugins.GROUPS)
     written = (ROOT / "examples" / "plugins" / "pyproject.toml").read_text(encoding="utf-8")
     assert re.findall(r'entry-points."([^"]+)"', written) == list(plugins.GROUPS)
-    from pipeline.chat.parsers.plugged import STAMPS
-    from pipeline.export.splits import SPLITS as known
-
-    assert [name for name in (*known, *STAMPS) if f"`{name}`" not in text] == []
+    shown = re.search(r"```toml\n(.*?)```", text, flags=re.S)[1]
+    assert all(line in written.splitlines() for line in shown.splitlines())
+    assert [name for name in (*splits.SPLITS, *plugged_chat.STAMPS) if f"`{name}`" not in text] == []
 
 
 def test_help_imports_no_plugin(tmp_path):
