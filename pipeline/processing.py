@@ -4,7 +4,6 @@ A stage is a function (demonstration, context) -> demonstration; it never change
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from recorder import Recording
@@ -14,6 +13,7 @@ from schemas.files import dump_json, read_json, validated, write_atomically
 
 from . import align, chat, checks
 from .cache import derived, inputs
+from .context import Context
 from .export import Source, prepare
 from .pages import accessibility_tree
 from .turns import folding
@@ -25,20 +25,6 @@ STAGES = (
     accessibility_tree.stage,  # + the accessibility tree of each state, where it is asked for
     checks.stage,  # + what a reviewer should look at
 )
-
-
-@dataclass(frozen=True)
-class Context:
-    """What every stage may use besides the demonstration."""
-
-    recording: Recording
-    chat: Path | None = None
-    speakers: Mapping[str, str] = field(default_factory=dict)
-    video: Path | None = None
-
-    def keep(self, content: bytes) -> str:
-        """Keep a picture that no recorder took among the derived blobs; returns its name."""
-        return derived.keep(self.recording.layout, content)
 
 
 def derive(context: Context) -> dict:

@@ -145,7 +145,8 @@ def _combine(combine: np.ufunc, content: bytes, base: bytes) -> bytes:
     """What two bitmaps of one size give byte by byte, still beginning as a bitmap does."""
     combined = combine(np.frombuffer(content, np.uint8), np.frombuffer(base, np.uint8))
     combined[:len(_BITMAP)] = np.frombuffer(_BITMAP, np.uint8)
-    return combined.tobytes()
+    joined: bytes = combined.tobytes()
+    return joined
 
 
 def _dictionary(content: bytes) -> zstandard.ZstdCompressionDict:

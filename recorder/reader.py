@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 import zstandard
 from filelock import lock_descriptor
 
 from schemas import ChatLineSchema, EventSchema, InputError, RecordingLayout, RecordingSchema, ResourceSchema
 from schemas.files import dump_json, read_lines, read_versioned, write_atomically
+from schemas.types import ChatLine, Event, EventData, RecordingManifest, Resource
 
 from . import blobs
 
@@ -33,11 +35,13 @@ class Recording:
         if not self.layout.manifest.is_file():
             raise InputError(f"{path}: not a recording (it has no recording.json); "
                              "give the folder that demotape record wrote")
+        self.manifest: RecordingManifest
+        self.version: int
         self.manifest, self.version = read_versioned(self.layout.manifest, RecordingSchema())
         if self.manifest["status"] == "recording" and not self.is_live():
             self._mark_recovered()
 
-    def __getstate__(self) -> dict:
+    def __getstate__(self) -> dict[str, Any]:
         """What another process needs: all but the blobs that are held here."""
         return {name: value for name, value in self.__dict__.items() if name != "_base"}
 
@@ -77,7 +81,7 @@ class Recording:
         except OSError:
             return False
 
-    def raw_events(self) -> Iterator[dict]:
+    def raw_events(self) -> Iterator[Event]:
         """Every line of the journal, in order of its number; raises InputError at a gap or a broken line."""
         if not self.layout.events.exists():
             return
@@ -88,9 +92,10 @@ class Recording:
             yield event
 
     @cached_property
-    def events(self) -> list[dict]:
+    def events(self) -> list[Event]:
         """The events, each with its best screenshot: a later `screenshot` line is folded into the event it names."""
-        events, better = [], {}
+        events: list[Event] = []
+        better: dict[int, EventData] = {}
         for event in self.raw_events():
             if event["type"] == "screenshot":
                 better[event["data"]["event"]] = event["data"]
@@ -102,13 +107,13 @@ class Recording:
                 event["state"] |= {"screenshot": data["screenshot"], "screenshot_time": data["screenshot_time"]}
         return events
 
-    def chat(self) -> list[dict]:
+    def chat(self) -> list[ChatLine]:
         """Utterances typed while recording, in order."""
         if not self.layout.chat.exists():
             return []
         return list(read_lines(self.layout.chat, ChatLineSchema(), self.version))
 
-    def resources(self) -> list[dict]:
+    def resources(self) -> list[Resource]:
         """Style sheets, images and fonts that the pages used."""
         if not self.layout.resources.exists():
             return []

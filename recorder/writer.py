@@ -4,13 +4,16 @@ import errno
 import hashlib
 import os
 from collections import deque
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Any, Self
 
 from filelock import lock_descriptor
 
 from schemas import DemotapeError, InputError, RecordingLayout, RecordingSchema
 from schemas.files import dump_json, dump_line, write_atomically
+from schemas.types import ChatLine, Resource
 
 from . import blobs
 
@@ -26,7 +29,7 @@ class RecordingWriter:
     Holds a lock on the journal, so that a reader can tell a live recording from one that was killed.
     """
 
-    def __init__(self, directory: Path | str, manifest: dict):
+    def __init__(self, directory: Path | str, manifest: Mapping[str, Any]):
         """Create the folder and its manifest; raises InputError when there is anything already."""
         self.layout = RecordingLayout(directory)
         self.manifest = dict(manifest, status="recording", ended_at=None)
@@ -76,21 +79,21 @@ class RecordingWriter:
         keys.append(blobs.Base(sha256, form, len(alone)))
         return alone
 
-    def event(self, event: dict) -> int:
+    def event(self, event: Mapping[str, Any]) -> int:
         """Append one event; numbers it from 1 and returns the number."""
         self._append(self.layout.events, {"seq": self._seq + 1, **event})
         self._seq += 1
         return self._seq
 
-    def chat(self, line: dict) -> None:
+    def chat(self, line: ChatLine) -> None:
         """Append one utterance."""
         self._append(self.layout.chat, line)
 
-    def resource(self, line: dict) -> None:
+    def resource(self, line: Resource) -> None:
         """Append one resource."""
         self._append(self.layout.resources, line)
 
-    def update(self, **fields) -> None:
+    def update(self, **fields: Any) -> None:
         """Change fields of the manifest that were not known at the start."""
         self.manifest |= fields
         self._write_manifest()
@@ -107,7 +110,7 @@ class RecordingWriter:
         for journal in self._journals.values():
             journal.close()
 
-    def _append(self, path: Path, line: dict) -> None:
+    def _append(self, path: Path, line: Mapping[str, Any]) -> None:
         journal = self._journals[path]
         data = dump_line(line)
         with _clear_errors(self.layout.root):
@@ -130,10 +133,10 @@ class _clear_errors:
     def __init__(self, root: Path):
         self.root = root
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, OSError):
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             raise DemotapeError(f"{self.root}: the disk is full; recording stopped, what was recorded is kept" if full

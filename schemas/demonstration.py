@@ -1,5 +1,7 @@
 """Format of a demonstration (demonstration.json) and of the edits made to one."""
 
+from typing import Any
+
 from marshmallow import ValidationError, fields, validate, validates_schema
 
 from .intents import BROWSER_INTENTS
@@ -21,6 +23,7 @@ from .parts import (
     string,
 )
 from .recording import SPEAKERS
+from .types import Turn
 
 FORMAT = "demotape/demonstration"
 PROCESSED_FORMAT = "demotape/processed"
@@ -173,22 +176,23 @@ class BrowserTurnSchema(Strict):
     dropped = flag("left out of exports")
 
     @validates_schema
-    def _arguments_fit_intent(self, data, **_):
+    def _arguments_fit_intent(self, data: dict[str, Any], **_: Any) -> None:
         errors = ARGUMENTS[data["intent"]]().validate(data["arguments"])
         if errors:
             raise ValidationError({"arguments": errors})
 
 
-class TurnField(fields.Field):
+class TurnField(fields.Field[Turn]):
     """A chat turn or a browser turn, told apart by `type`."""
 
     _kinds = {"chat": ChatTurnSchema(), "browser": BrowserTurnSchema()}
 
-    def _deserialize(self, value, attr, data, **kwargs):
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Turn:
         kind = value.get("type") if isinstance(value, dict) else None
         if kind not in self._kinds:
             raise ValidationError("Not a turn: type must be `chat` or `browser`.")
-        return self._kinds[kind].load(value)
+        turn: Turn = self._kinds[kind].load(value)
+        return turn
 
 
 class DemonstrationSchema(Strict):
@@ -257,7 +261,7 @@ class EditSchema(Strict):
               "drop": ("turn",), "restore": ("turn",), "undo": (), "redo": ()}
 
     @validates_schema
-    def _has_its_fields(self, data, **_):
+    def _has_its_fields(self, data: dict[str, Any], **_: Any) -> None:
         expected = set(self._needs[data["op"]])
         if missing := sorted(expected - data.keys()):
             raise ValidationError({name: f"Needed by {data['op']}." for name in missing})

@@ -44,12 +44,12 @@ def dump_line(value: Any) -> bytes:
     return (json.dumps(value, separators=(",", ":"), ensure_ascii=True, allow_nan=False) + "\n").encode()
 
 
-def read_json(path: Path, schema: Strict) -> dict:
+def read_json(path: Path, schema: Strict) -> Any:
     """Load a JSON file and check it; raises InputError naming the file and the first field that is wrong."""
     return read_versioned(path, schema)[0]
 
 
-def read_versioned(path: Path, schema: Strict) -> tuple[dict, int]:
+def read_versioned(path: Path, schema: Strict) -> tuple[Any, int]:
     """As `read_json`, with the version that the file is of: lines beside it are of that version too."""
     try:
         content = path.read_bytes()
@@ -58,7 +58,7 @@ def read_versioned(path: Path, schema: Strict) -> tuple[dict, int]:
     return parse(content, schema, str(path))
 
 
-def parse(content: bytes, schema: Strict, where: str) -> tuple[dict, int]:
+def parse(content: bytes, schema: Strict, where: str) -> tuple[Any, int]:
     """A JSON file's content as the newest version has it, checked, and the version that it is of."""
     read = _json(content, where)
     if not schema.piece:  # what people write by hand has no version
@@ -79,7 +79,7 @@ def _json(content: bytes, where: str) -> Any:
         raise InputError(f"{where}: not JSON ({error})") from None
 
 
-def read_lines(path: Path, schema: Strict, version: int) -> Iterator[dict]:
+def read_lines(path: Path, schema: Strict, version: int) -> Iterator[Any]:
     """Load a .jsonl file of some version line by line and check each.
 
     A last line without a line feed was cut off by a kill and is not yielded. Raises InputError naming the line.
@@ -95,8 +95,11 @@ def read_lines(path: Path, schema: Strict, version: int) -> Iterator[dict]:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
 
 
-def validated(content: Any, schema: Schema, where: str) -> dict:
-    """Validate by a schema; raises InputError with `where` and the first field that is wrong."""
+def validated(content: Any, schema: Schema, where: str) -> Any:
+    """Validate by a schema; raises InputError with `where` and the first field that is wrong.
+
+    What comes back, here and from all that read, has the schema's type in `schemas.types`.
+    """
     try:
         return schema.load(content)
     except ValidationError as error:

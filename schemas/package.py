@@ -30,7 +30,7 @@ TRANSITIONS = ("typed", "link", "form", "script", "redirect", "reload", "back", 
 MAX_FRAME_DEPTH = 32
 
 
-def wall(description: str, **options) -> fields.Float:
+def wall(description: str, **options: Any) -> fields.Float:
     """A wall clock: seconds since 1970, of our time."""
     return number(description, validate=validate.Range(min=0, max=1e11), **options)
 
@@ -72,10 +72,10 @@ class FrameEntrySchema(Strict):
     scaleY = number("the same, down")
 
 
-class RowsField(fields.Field):
+class RowsField(fields.Field[list[Any]]):
     """Rows of an element table: a number, when the row was sent before, or [number, TableRow]."""
 
-    def _deserialize(self, value: Any, attr, data, **options) -> list:
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> list[Any]:
         if not isinstance(value, list):
             raise ValidationError("Not a list.")
         rows = [row for row in value if not _is_number(row)]
@@ -86,10 +86,10 @@ class RowsField(fields.Field):
         return [row if _is_number(row) else [row[0], next(whole)] for row in value]
 
 
-class ChunksField(fields.Field):
+class ChunksField(fields.Field[list[Any]]):
     """Pieces of a frame group's text: [number, text]."""
 
-    def _deserialize(self, value: Any, attr, data, **options) -> list:
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> list[Any]:
         if not isinstance(value, list) or not all(
                 isinstance(chunk, list) and len(chunk) == 2 and _is_number(chunk[0]) and isinstance(chunk[1], str)
                 for chunk in value):

@@ -1,6 +1,7 @@
 """Pieces that several formats share: boxes, elements, states."""
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
 
@@ -23,19 +24,19 @@ class Strict(Schema):
         unknown = RAISE
 
 
-def string(description: str, **options) -> fields.String:
+def string(description: str, **options: Any) -> fields.String:
     """A required string unless told otherwise."""
     options.setdefault("required", True)
     return fields.String(metadata={"description": description}, **options)
 
 
-def number(description: str, **options) -> fields.Float:
+def number(description: str, **options: Any) -> fields.Float:
     """A required finite number unless told otherwise."""
     options.setdefault("required", True)
     return fields.Float(allow_nan=False, metadata={"description": description}, **options)
 
 
-def integer(description: str, **options) -> fields.Integer:
+def integer(description: str, **options: Any) -> fields.Integer:
     """A required whole number unless told otherwise."""
     options.setdefault("required", True)
     return fields.Integer(strict=True, metadata={"description": description}, **options)
@@ -51,25 +52,25 @@ def _expect_newest(value: int, format: str) -> None:
         raise ValidationError(f"Must be equal to {VERSIONS[format]}.")
 
 
-def flag(description: str, **options) -> fields.Boolean:
+def flag(description: str, **options: Any) -> fields.Boolean:
     """A required true or false unless told otherwise."""
     options.setdefault("required", True)
     return fields.Boolean(truthy={True}, falsy={False}, metadata={"description": description}, **options)
 
 
-def digest(description: str, **options) -> fields.String:
+def digest(description: str, **options: Any) -> fields.String:
     """The name of a blob; may be null where the state could not be had."""
     options.setdefault("required", True)
     return fields.String(validate=SHA256, metadata={"description": description}, **options)
 
 
-def nested(schema, description: str, **options) -> fields.Nested:
+def nested(schema: "type[Strict] | Callable[[], Strict]", description: str, **options: Any) -> fields.Nested:
     """A required nested object unless told otherwise."""
     options.setdefault("required", True)
     return fields.Nested(schema, metadata={"description": description}, **options)
 
 
-def listing(item, description: str, **options) -> fields.List:
+def listing(item: fields.Field[Any], description: str, **options: Any) -> fields.List[Any]:
     """A required list unless told otherwise."""
     options.setdefault("required", True)
     return fields.List(item, metadata={"description": description}, **options)

@@ -9,7 +9,7 @@ from typing import Any
 
 from .errors import InputError
 
-Step = Callable[[dict], dict]
+Step = Callable[[dict[str, Any]], dict[str, Any]]
 
 VERSIONS: dict[str, int] = {
     "demotape/recording": 1, "demotape/demonstration": 1, "demotape/processed": 1, "demotape/package": 2,
@@ -38,7 +38,7 @@ HEADS = frozenset(format.rpartition("/")[2] for format in VERSIONS)
 STEPS: dict[str, dict[int, Step]] = {piece: {} for piece in PIECES}
 
 
-def _name_frame_group(line: dict) -> dict:
+def _name_frame_group(line: dict[str, Any]) -> dict[str, Any]:
     """Version 1 of a package called a frame group an island."""
     if line.get("kind") != "page" or not line["message"].get("snapshot"):
         return line

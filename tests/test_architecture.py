@@ -25,7 +25,8 @@ FLOORS = {
         {"browser", "package"}, {"control"},
     ),
     "pipeline": (
-        {"workers", "plugins"}, {"cache"}, {"turns", "pages"}, {"privacy"}, {"align", "chat"}, {"checks"}, {"export"},
+        {"workers", "plugins"}, {"cache"}, {"context"}, {"turns", "pages"}, {"privacy"}, {"align", "chat"}, {"checks"},
+        {"export"},
         {"evaluate"}, {"processing", "verify"}, {"batch"},
     ),
     "curator_web": (

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from pipeline import plugins
 from pipeline.export.destinations.destination import Destination
@@ -33,7 +34,7 @@ def format_names() -> list[str]:
 
 def export(sources: Iterable[Source], destination: Path | str, format: str,
            progress: Callable[[str], None] | None = None, *, rule: Rule | None = None, jobs: int = 1,
-           endpoint_url: str | None = None, **options) -> Summary:
+           endpoint_url: str | None = None, **options: Any) -> Summary:
     """Write a data set into a folder or to `s3://bucket/prefix`, streaming: a demonstration at a time.
 
     `format` is one of `format_names()`; `progress` is called with each demonstration's id when it is written; `rule`

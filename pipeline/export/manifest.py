@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import IO
+from typing import IO, NotRequired, TypedDict
 
 from marshmallow import fields, validate
 
@@ -12,6 +12,8 @@ from schemas import InputError
 from schemas.files import parse, read_json
 from schemas.parts import Strict, digest, integer, listing, newest_version, string
 from schemas.upgrade import VERSIONS
+
+from .source import Summary
 
 MANIFEST = "manifest.json"
 FORMAT = "demotape/export"
@@ -58,6 +60,41 @@ class ManifestSchema(Strict):
     demonstrations = listing(fields.Nested(SourceSchema), "every demonstration, in order")
 
 
+class ManifestFile(TypedDict):
+    """FileSchema."""
+
+    path: str
+    size: int
+    sha256: str
+    samples: int
+
+
+class ManifestSource(TypedDict):
+    """SourceSchema."""
+
+    id: str
+    name: str
+    recording: str
+    split: NotRequired[str]
+    turns: int
+    sha256: str
+
+
+class Manifest(TypedDict):
+    """ManifestSchema."""
+
+    format: str
+    version: int
+    layout: str
+    tool: str
+    samples: int
+    size: int
+    left_out: dict[str, int]
+    redacted: NotRequired[dict[str, int]]
+    files: list[ManifestFile]
+    demonstrations: list[ManifestSource]
+
+
 def tool_version() -> str:
     """The installed version of demotape, digits and dots."""
     try:
@@ -66,9 +103,10 @@ def tool_version() -> str:
         return "0"
 
 
-def parse_manifest(content: bytes, where: str) -> dict:
+def parse_manifest(content: bytes, where: str) -> Manifest:
     """A manifest from its bytes; raises InputError naming `where` when it is none."""
-    return parse(content, ManifestSchema(), where)[0]
+    manifest: Manifest = parse(content, ManifestSchema(), where)[0]
+    return manifest
 
 
 def is_export(folder: Path) -> bool:
@@ -80,9 +118,10 @@ def is_export(folder: Path) -> bool:
     return True
 
 
-def read_manifest(folder: Path) -> dict:
+def read_manifest(folder: Path) -> Manifest:
     """The manifest of an export; raises InputError when it is missing or wrong."""
-    return read_json(folder / MANIFEST, ManifestSchema())
+    manifest: Manifest = read_json(folder / MANIFEST, ManifestSchema())
+    return manifest
 
 
 def extra_files(folder: Path) -> list[str]:
@@ -92,7 +131,7 @@ def extra_files(folder: Path) -> list[str]:
     return sorted({path.relative_to(folder).as_posix() for path in found} - known)
 
 
-def wrong_totals(manifest: dict, where: str) -> Iterator[str]:
+def wrong_totals(manifest: Manifest, where: str) -> Iterator[str]:
     """Totals of a manifest that are not the sums of its files'."""
     for total in ("samples", "size"):
         found = sum(entry[total] for entry in manifest["files"])
@@ -100,7 +139,7 @@ def wrong_totals(manifest: dict, where: str) -> Iterator[str]:
             yield f"{where}: field {total}: {manifest[total]}, but its files add up to {found}"
 
 
-def write_manifest(file: IO[bytes], summary, files: IO[bytes], demonstrations: IO[bytes]) -> None:
+def write_manifest(file: IO[bytes], summary: Summary, files: IO[bytes], demonstrations: IO[bytes]) -> None:
     """Write the manifest without holding its lists in memory; they come as spooled JSON lines."""
     head = {"format": FORMAT, "version": VERSIONS[FORMAT], "layout": summary.format,
             "tool": f"demotape {tool_version()}", "samples": summary.samples, "size": summary.size,

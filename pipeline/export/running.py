@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 from pipeline import workers
 from pipeline.export.destinations.destination import Destination, HashingFile
@@ -28,7 +29,7 @@ class Format:
     `writer(destination, options)` is a context whose `write(source, sample)` puts it where it belongs.
     """
 
-    samples: Callable[[Source, Options, Tally], Iterator]
+    samples: Callable[[Source, Options, Tally], Iterator[Any]]
     writer: Callable[[Destination, Options], "Files"]
 
 
@@ -44,7 +45,7 @@ class Files:
     def __enter__(self) -> "Files":
         return self
 
-    def __exit__(self, *error) -> None:
+    def __exit__(self, *error: Any) -> None:
         if error[0] is None:
             try:
                 self.finish()
@@ -89,7 +90,7 @@ def _claimed(sources: Iterable[Source], destination: Destination) -> Iterator[So
 
 
 def _made(sources: Iterable[Source], format: Format, options: Options, jobs: int
-          ) -> Iterator[tuple[Source, Iterable, Tally]]:
+          ) -> Iterator[tuple[Source, Iterable[Any], Tally]]:
     """Each demonstration with its samples; the tally is complete when they are all taken."""
     if jobs > 1:
         yield from _made_elsewhere(sources, format, options, jobs)
@@ -100,9 +101,9 @@ def _made(sources: Iterable[Source], format: Format, options: Options, jobs: int
 
 
 def _made_elsewhere(sources: Iterable[Source], format: Format, options: Options, jobs: int
-                    ) -> Iterator[tuple[Source, Iterable, Tally]]:
+                    ) -> Iterator[tuple[Source, Iterable[Any], Tally]]:
     """The same by several processes. What they make goes through files, so that no demonstration is in memory whole."""
-    waiting: deque[tuple[Source, Path, Future]] = deque()
+    waiting: deque[tuple[Source, Path, Future[Tally]]] = deque()
     # A fresh interpreter for each: forking a process with threads may hang.
     with (_folder() as folder,
           ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=workers.begin) as pool):
@@ -118,7 +119,8 @@ def _made_elsewhere(sources: Iterable[Source], format: Format, options: Options,
             pool.shutdown(cancel_futures=True)
 
 
-def _spool(samples: Callable, source: Source, options: Options, spool: Path) -> Tally:
+def _spool(samples: Callable[[Source, Options, Tally], Iterator[Any]], source: Source, options: Options,
+           spool: Path) -> Tally:
     tally = Tally()
     with spool.open("wb") as file:
         for sample in samples(source, options, tally):
@@ -126,7 +128,7 @@ def _spool(samples: Callable, source: Source, options: Options, spool: Path) -> 
     return tally
 
 
-def _taken(source: Source, spool: Path, future: Future) -> tuple[Source, Iterable, Tally]:
+def _taken(source: Source, spool: Path, future: Future[Tally]) -> tuple[Source, Iterable[Any], Tally]:
     try:
         return source, _read(spool), future.result()
     except BrokenExecutor:
@@ -134,7 +136,7 @@ def _taken(source: Source, spool: Path, future: Future) -> tuple[Source, Iterabl
                             "export with fewer --jobs") from None
 
 
-def _read(spool: Path) -> Iterator:
+def _read(spool: Path) -> Iterator[Any]:
     with spool.open("rb") as file:
         while True:
             try:

@@ -5,20 +5,32 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 from recorder import Recording
+from schemas.types import Demonstration, Turn
 
 MAX_NAME = 60  # with a turn number and a suffix it stays within the 100 characters of a tar member's name
+
+
+class About(TypedDict, total=False):
+    """What the split rule's file tells of a demonstration; AboutSchema in splits.py."""
+
+    category: str
+    subdomain: str
+    region: str
+    instructor: str
+    vision: bool
 
 
 @dataclass(frozen=True)
 class Source:
     """One demonstration to export: its turns with all edits folded, the recording that holds its blobs, its split."""
 
-    demonstration: dict
+    demonstration: Demonstration
     recording: Recording
     split: str = "train"
-    about: dict = field(default_factory=dict)  # what the split rule's file tells of it: category, subdomain, …
+    about: About = field(default_factory=About)
 
     @property
     def id(self) -> str:
@@ -42,7 +54,7 @@ class Source:
         return hashlib.sha256(canonical).hexdigest()
 
     @property
-    def turns(self) -> list[dict]:
+    def turns(self) -> list[Turn]:
         """The turns in order, without those that a reviewer dropped."""
         return [turn for turn in self.demonstration["turns"] if not turn.get("dropped")]
 
@@ -72,9 +84,9 @@ class Tally:
     """What became of one demonstration: `turns` in the data set, and counts by reason as in Summary."""
 
     turns: int = 0
-    left_out: Counter = field(default_factory=Counter)
-    notes: Counter = field(default_factory=Counter)
-    redacted: Counter = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    notes: Counter[str] = field(default_factory=Counter)
+    redacted: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -110,10 +122,10 @@ class Summary:
     files: int = 0
     size: int = 0
     skipped: int = 0
-    left_out: Counter = field(default_factory=Counter)
-    notes: Counter = field(default_factory=Counter)
-    redacted: Counter = field(default_factory=Counter)
-    splits: Counter = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    notes: Counter[str] = field(default_factory=Counter)
+    redacted: Counter[str] = field(default_factory=Counter)
+    splits: Counter[str] = field(default_factory=Counter)
     split_rule: str = ""
 
     def add(self, tally: Tally) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from marshmallow import ValidationError, fields, validate
@@ -22,7 +23,7 @@ from schemas.files import read_json
 from schemas.parts import Strict, flag, nested, string
 
 from .plugged import find_split
-from .source import Source
+from .source import About, Source
 
 SPLITS = ("train", "valid", "test_iid", "test_vis", "test_geo", "test_cat", "test_web")
 # The same kinds under the names that Mind2Web gave them; it has none for instructors and regions.
@@ -46,10 +47,10 @@ class Facts:
     vision: bool = True
 
 
-class Share(fields.Field):
+class Share(fields.Field[float | list[str]]):
     """What is held out: a share from 0 to 1, or the list of names."""
 
-    def _deserialize(self, value, attr, data, **kwargs):
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> float | list[str]:
         if isinstance(value, list) and all(isinstance(name, str) for name in value):
             return value
         if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1:
@@ -95,8 +96,8 @@ class Rule:
     valid: float = 0.0
     test_iid: float = 0.0
     held_out: dict[str, float | list[str]] = field(default_factory=dict)
-    websites: dict[str, dict] = field(default_factory=dict)
-    demonstrations: dict[str, dict] = field(default_factory=dict)
+    websites: dict[str, About] = field(default_factory=dict)
+    demonstrations: dict[str, About] = field(default_factory=dict)
     by: str = ""
 
     @property
@@ -104,9 +105,9 @@ class Rule:
         """Who decides, for the manifest; raises InputError as `find_split` does."""
         return f"{self.by} ({find_split(self.by)[0].distribution})" if self.by else ""
 
-    def about(self, source: Source) -> dict:
+    def about(self, source: Source) -> About:
         """What people told of a demonstration: of its websites, the first's first, and of itself."""
-        labels: dict = {}
+        labels: About = {}
         for site in reversed(websites(source)):
             labels |= self.websites.get(site, {})
         return labels | self.demonstrations.get(source.id, {})

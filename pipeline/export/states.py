@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
+from typing import Any, TypeVar
 
 import cv2
 import numpy
@@ -14,6 +15,7 @@ from pipeline.export.model_input.set_of_marks import Mark, draw, numbered
 from pipeline.pages.dom import Page, flatten
 from pipeline.privacy.redacting import Redactor, blur, findings, redactor
 from schemas import REDACTED, InputError
+from schemas.types import Box, Demonstration, TableRow, TurnState
 
 from .source import Options, Source
 
@@ -29,7 +31,8 @@ _AS_RECORDED = b"="  # no picture: the recorded one is as it should be
 _MAGIC = {"png": b"\x89PNG\r\n\x1a\n", "webp": b"RIFF", "jpg": b"\xff\xd8\xff"}
 _KEPT_KINDS = ("png", "jpg")  # a recorded picture of that kind is taken as it is
 
-Box = dict[str, float]
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 
 class States:
@@ -46,51 +49,51 @@ class States:
         self._prepared = Prepared(source.recording.layout)
         self._nothing_in: set[str] = set()
         self._pages: OrderedDict[str, Page] = OrderedDict()
-        self._tables: OrderedDict[tuple, dict[str, dict]] = OrderedDict()
-        self._boxes: OrderedDict[tuple, str] = OrderedDict()
+        self._tables: OrderedDict[tuple[str, str], dict[str, TableRow]] = OrderedDict()
+        self._boxes: OrderedDict[tuple[str, str], str] = OrderedDict()
         self.known = redactor(source.demonstration, self._findings(source.demonstration), options.allow)
         self.source = replace(source, demonstration=self.known.walk(source.demonstration))
 
-    def page(self, state: dict) -> Page | None:
+    def page(self, state: TurnState) -> Page | None:
         """The flattened DOM snapshot; None where the recording has none."""
         name = state["dom"]
-        return None if name is None else _kept(self._pages, name, lambda: self._clean_page(name))
+        return None if name is None else self._page(name)
 
-    def table(self, state: dict) -> dict[str, dict]:
+    def table(self, state: TurnState) -> dict[str, TableRow]:
         """Rows of the element table by uid in the state's page, in order; see TableRowSchema."""
-        page = self.page(state)
-        if page is None or state["elements"] is None:
+        dom, elements = state["dom"], state["elements"]
+        if dom is None or elements is None:
             return {}
-        key = state["dom"], state["elements"]
-        return _kept(self._tables, key, lambda: {
-            uid: self.known.walk(row) for uid, row in self._read_rows(state["elements"], page).items()})
+        return _kept(self._tables, (dom, elements), lambda: {
+            uid: self.known.walk(row) for uid, row in self._read_rows(elements, self._page(dom)).items()})
 
-    def boxes(self, state: dict) -> dict[str, Box]:
+    def boxes(self, state: TurnState) -> dict[str, Box]:
         """Boxes of the elements of a state's page by uid in that page, top-level CSS pixels."""
-        return json.loads(self.boxes_text(state))
+        boxes: dict[str, Box] = json.loads(self.boxes_text(state))
+        return boxes
 
-    def boxes_text(self, state: dict) -> str:
+    def boxes_text(self, state: TurnState) -> str:
         """The same as JSON."""
         dom, elements = state["dom"], state["elements"]
         if dom is None or elements is None:
             return "{}"
         return _kept(self._boxes, (dom, elements), lambda: self._prepared.get(
-            _read_boxes, lambda: self._make_boxes(state), "boxes", self._uid_attribute, dom, elements))
+            _read_boxes, lambda: self._make_boxes(dom, elements), "boxes", self._uid_attribute, dom, elements))
 
-    def picture(self, state: dict) -> bytes | None:
+    def picture(self, state: TurnState) -> bytes | None:
         """The screenshot as the export has it, personal data blurred; None when there is none that can be read."""
         name = state["screenshot"]
         if name is None:
             return None
         secret = self._secret_boxes(state)
         about = json.dumps([secret, state["viewport"]]) if secret else ""
-        made = self._prepared.get(self._read_picture, lambda: self._make_picture(state, secret), "picture",
+        made = self._prepared.get(self._read_picture, lambda: self._make_picture(name, state, secret), "picture",
                                   self.kind, name, about)
         if made == _AS_RECORDED:
             return self.recording.blob(name)
         return made or None
 
-    def marked(self, state: dict) -> tuple[bytes | None, list[Mark]]:
+    def marked(self, state: TurnState) -> tuple[bytes | None, list[Mark]]:
         """The screenshot with a numbered box on each element that can be acted on, and the elements by number."""
         pixels = _decode(self.recording.blob(state["screenshot"])) if state["screenshot"] else None
         if pixels is None:
@@ -99,12 +102,12 @@ class States:
         marks = numbered(self.table(state), state["viewport"])
         return _encode(draw(blur(pixels, self._secret_boxes(state), scale), marks, scale), self.kind), marks
 
-    def tree(self, state: dict) -> list[dict] | None:
+    def tree(self, state: TurnState) -> list[dict[str, Any]] | None:
         """The accessibility tree; None where `demotape process` made none."""
         name = state.get("axtree")
         return None if name is None else self.known.walk(json.loads(self.recording.blob(name)))
 
-    def _findings(self, demonstration: dict) -> list[tuple[str, str]]:
+    def _findings(self, demonstration: Demonstration) -> list[tuple[str, str]]:
         """What is personal or secret in all pages: all must be looked through before one is written.
 
         Those of dropped turns are looked through too: the network archive has them.
@@ -112,7 +115,7 @@ class States:
         found: dict[tuple[str, str], None] = {}
         seen: set[str] = set()
         for turn in demonstration["turns"]:
-            name = (turn.get("state") or {}).get("dom")
+            name = turn["state"]["dom"] if turn["type"] == "browser" and turn["state"] else None
             if name is None or name in seen:
                 continue
             try:
@@ -129,6 +132,9 @@ class States:
         page = flatten(self.recording.blob(name), self._uid_attribute)
         self._prepared.get(bytes, partial(_written, page), "page", self._uid_attribute, name)
         return json.dumps(findings(sorted(page.texts), self._nothing_in)).encode("ascii")
+
+    def _page(self, name: str) -> Page:
+        return _kept(self._pages, name, lambda: self._clean_page(name))
 
     def _clean_page(self, name: str) -> Page:
         """The page without what is known."""
@@ -149,14 +155,13 @@ class States:
         return Page(written[content:], self._uid_attribute, renamed, written[start:content],
                     showing=tuple(header["showing"]))
 
-    def _make_boxes(self, state: dict) -> bytes:
-        page = self.page(state)
-        rows = self._read_rows(state["elements"], page)
+    def _make_boxes(self, dom: str, elements: str) -> bytes:
+        rows = self._read_rows(elements, self._page(dom))
         return json.dumps({uid: row["bbox"] for uid, row in rows.items()}).encode("ascii")
 
-    def _make_picture(self, state: dict, secret: list[Box]) -> bytes:
+    def _make_picture(self, name: str, state: TurnState, secret: list[Box]) -> bytes:
         """The bytes of the picture file; empty when there is none that can be read."""
-        recorded = self.recording.blob(state["screenshot"])
+        recorded = self.recording.blob(name)
         pixels = _decode(recorded)
         if pixels is None:
             return b""
@@ -169,7 +174,7 @@ class States:
             raise ValueError(f"no {self.kind}")
         return written
 
-    def _read_rows(self, name: str, page: Page) -> dict[str, dict]:
+    def _read_rows(self, name: str, page: Page) -> dict[str, TableRow]:
         """Rows whose element is not in the page are left out. Not checked by the schema: a table has thousands of
         rows and its SHA-256 has shown that it is as the recorder wrote it."""
         rows = {}
@@ -184,7 +189,7 @@ class States:
             raise InputError(f"{where}: not an element table; record the task again") from None
         return rows
 
-    def _secret_boxes(self, state: dict) -> list[Box]:
+    def _secret_boxes(self, state: TurnState) -> list[Box]:
         """Boxes of the elements in sight that show what is taken out."""
         page = self.page(state) if self.known.known else None
         if page is None or not page.showing:
@@ -232,7 +237,7 @@ def _read_findings(written: bytes) -> list[tuple[str, str]]:
     return [(str(value), str(kind)) for value, kind in json.loads(written)]
 
 
-def _kept(store: OrderedDict, key, make: Callable):
+def _kept(store: OrderedDict[Key, Value], key: Key, make: Callable[[], Value]) -> Value:
     """The value of a key, made when it is not there; the store keeps the last few used."""
     if key not in store:
         store[key] = make()
@@ -253,7 +258,7 @@ def _encode(pixels: numpy.ndarray, kind: str) -> bytes:
     return cv2.imencode(suffix, pixels, parameters)[1].tobytes()
 
 
-def _scale(pixels: numpy.ndarray, state: dict) -> float:
+def _scale(pixels: numpy.ndarray, state: TurnState) -> float:
     """Pixels of the picture in a CSS pixel."""
     return pixels.shape[1] / state["viewport"]["width"] if state["viewport"]["width"] else 1.0
 

@@ -9,6 +9,7 @@ written as a `div` that names the original in `data-demotape-tag`.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 from lxml import etree
 
@@ -33,7 +34,7 @@ _TABLE_PARTS = ("caption", "col", "colgroup", "thead", "tbody", "tfoot", "tr", "
 _SWALLOWING = ("plaintext", "frame", "frameset")
 
 # lxml's own elements rather than lxml.html's: those are looked up in Python, one by one.
-Element = etree._Element
+Element: TypeAlias = etree._Element
 _PRIVATE = etree.XPath(f"//*[{' or '.join(f'@{name}' for name in PRIVATE_ATTRIBUTES)}]")
 _TOO_DEEP = etree.XPath(f"boolean(//*[count(ancestor::*) >= {MAX_DEPTH - 1}])")
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from html import escape
 from itertools import chain
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 import cv2
@@ -18,6 +19,7 @@ import numpy
 
 from pipeline.pages.dom import Element, Page
 from schemas import REDACTED
+from schemas.types import Box, Demonstration
 
 from . import finding
 
@@ -51,7 +53,7 @@ class Redactor:
             return content
         return re.sub(b"|".join(map(re.escape, there)), REDACTED.encode(), content)
 
-    def walk(self, value):
+    def walk(self, value: Any) -> Any:
         """The same in every text of a JSON value; keys stay, and so do names that carry no data."""
         if self._pattern is None:
             return value
@@ -64,7 +66,7 @@ class Redactor:
                     for key, each in value.items()}
         return value
 
-    def everything(self, value):
+    def everything(self, value: Any) -> Any:
         """The same in every text of a JSON value that is not ours."""
         if isinstance(value, str):
             return self.text(value)
@@ -99,7 +101,7 @@ def findings(texts: Iterable[str], nothing_in: set[str] | None = None) -> list[t
     return list(found)
 
 
-def redactor(demonstration: dict, pages: Iterable[tuple[str, str]], allow: Collection[str] = ()) -> Redactor:
+def redactor(demonstration: Demonstration, pages: Iterable[tuple[str, str]], allow: Collection[str] = ()) -> Redactor:
     """Look through a demonstration; `pages` tells the findings in its pages.
 
     `allow`: kinds (keys of pipeline.privacy.finding.KINDS) that may stay.
@@ -111,7 +113,7 @@ def redactor(demonstration: dict, pages: Iterable[tuple[str, str]], allow: Colle
     return Redactor(values)
 
 
-def blur(pixels: numpy.ndarray, boxes: Iterable[dict[str, float]], scale: float) -> numpy.ndarray:
+def blur(pixels: numpy.ndarray, boxes: Iterable[Box], scale: float) -> numpy.ndarray:
     """The picture with boxes (CSS pixels; `scale` pixels in one) made unreadable: each cell becomes its mean colour."""
     boxes = list(boxes)
     if not boxes:
@@ -132,7 +134,7 @@ def blur(pixels: numpy.ndarray, boxes: Iterable[dict[str, float]], scale: float)
     return pixels
 
 
-def _told(demonstration: dict) -> Iterator[str]:
+def _told(demonstration: Demonstration) -> Iterator[str]:
     """All that was said, entered and addressed."""
     yield demonstration["task"]
     for turn in demonstration["turns"]:

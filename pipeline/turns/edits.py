@@ -5,26 +5,30 @@ and any other edit makes what was undone unreachable, as in every editor.
 """
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from schemas import EditSchema, InputError
 from schemas.demonstration import BrowserTurnSchema, ChatTurnSchema
 from schemas.files import validated
+from schemas.types import BrowserTurn, Edit, Turn
+
+_Unchecked = dict[str, Any]  # a turn that an edit is made to; its schema looks at it afterwards
 
 
-def apply_edits(turns: list[dict], edits: Iterable[dict]) -> list[dict]:
+def apply_edits(turns: list[Turn], edits: Iterable[Edit]) -> list[Turn]:
     """Turns after the edits; the input is left as it is. Raises InputError naming the edit that does not fit."""
-    current = [dict(turn) for turn in turns]
+    current = [turn.copy() for turn in turns]
     for number, edit in standing(edits):
         current = _settled(_apply(current, edit, f"edit {number}"), edit)
     return current
 
 
-def append(turns: list[dict], edits: list[dict], edit: dict) -> list[dict]:
+def append(turns: list[Turn], edits: list[Edit], edit: Edit) -> list[Edit]:
     """The log with one more edit, checked against the turns. Raises InputError when it does not fit."""
     return appended(turns, edits, edit)[0]
 
 
-def appended(turns: list[dict], edits: list[dict], edit: dict) -> tuple[list[dict], list[dict]]:
+def appended(turns: list[Turn], edits: list[Edit], edit: Edit) -> tuple[list[Edit], list[Turn]]:
     """As `append`, with the turns after that edit."""
     edit = validated(edit, EditSchema(), "edit")
     done, undone = undo_depths(edits)
@@ -34,19 +38,20 @@ def appended(turns: list[dict], edits: list[dict], edit: dict) -> tuple[list[dic
     return log, apply_edits(turns, log)
 
 
-def standing(edits: Iterable[dict]) -> list[tuple[int, dict]]:
+def standing(edits: Iterable[Edit]) -> list[tuple[int, Edit]]:
     """The edits in force, each with its number in the log from 1."""
     return _stacks(edits)[0]
 
 
-def undo_depths(edits: Iterable[dict]) -> tuple[int, int]:
+def undo_depths(edits: Iterable[Edit]) -> tuple[int, int]:
     """How many edits can be undone, and how many redone."""
     done, undone = _stacks(edits)
     return len(done), len(undone)
 
 
-def _stacks(edits: Iterable[dict]) -> tuple[list, list]:
-    done, undone = [], []
+def _stacks(edits: Iterable[Edit]) -> tuple[list[tuple[int, Edit]], list[tuple[int, Edit]]]:
+    done: list[tuple[int, Edit]] = []
+    undone: list[tuple[int, Edit]] = []
     for number, edit in enumerate(edits, 1):
         if edit["op"] == "undo":
             if done:
@@ -60,7 +65,7 @@ def _stacks(edits: Iterable[dict]) -> tuple[list, list]:
     return done, undone
 
 
-def _apply(turns: list[dict], edit: dict, where: str) -> list[dict]:
+def _apply(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
     if edit["op"] == "add":
         return _add(turns, edit, where)
     index = _place(turns, edit["turn"], where, "turn")
@@ -70,59 +75,66 @@ def _apply(turns: list[dict], edit: dict, where: str) -> list[dict]:
         return _merge(turns, index, edit, where)
     if edit["op"] == "split":
         return _split(turns, index, edit, where)
-    changed = _CHANGES[edit["op"]](turns[index], edit)
+    turn: Any = turns[index]
+    changed: Any = _CHANGES[edit["op"]](turn, edit)
     if edit["op"] not in ("drop", "restore", "settle"):
         changed = validated(changed, _SCHEMAS[changed["type"]], where)
     return [*turns[:index], changed, *turns[index + 1:]]
 
 
-def _settled(turns: list[dict], edit: dict) -> list[dict]:
+def _settled(turns: list[Turn], edit: Edit) -> list[Turn]:
     """What a check asked for was done: the check goes."""
     return [turn | {"checks": [one for one in turn["checks"] if one.get("fix") != edit]}
             if any(one.get("fix") == edit for one in turn["checks"]) else turn for turn in turns]
 
 
-def _place(turns: list[dict], name: str, where: str, field: str) -> int:
+def _place(turns: list[Turn], name: str, where: str, field: str) -> int:
     index = next((i for i, turn in enumerate(turns) if turn["id"] == name), None)
     if index is None:
         raise InputError(f"{where}: field {field}: no turn {name!r} in this demonstration")
     return index
 
 
-def _add(turns: list[dict], edit: dict, where: str) -> list[dict]:
+def _add(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
     added = edit["added"]
     if added["type"] != "chat" or added["id"] != edit["turn"]:
         raise InputError(f"{where}: field added: must be a chat turn with the id that field turn names")
     if any(turn["id"] == added["id"] for turn in turns):
         raise InputError(f"{where}: field turn: there is a turn {added['id']!r} already")
-    return _move([*turns, dict(added)], len(turns), edit["after"], where)
+    return _move([*turns, added.copy()], len(turns), edit["after"], where)
 
 
-def _merge(turns: list[dict], index: int, edit: dict, where: str) -> list[dict]:
+def _merge(turns: list[Turn], index: int, edit: Edit, where: str) -> list[Turn]:
     """Typing into one field that was told as two turns: the first keeps its state and gets the last text."""
     first, other = turns[index], turns[_place(turns, edit["other"], where, "other")]
-    uids = [(turn.get("element") or {}).get("uid") for turn in (first, other)]
-    if first is other or any(turn.get("intent") != "textInput" for turn in (first, other)) or uids[0] != uids[1]:
+    if (first is other or first["type"] == "chat" or other["type"] == "chat"
+            or not first["intent"] == other["intent"] == "textInput" or _uid(first) != _uid(other)):
         raise InputError(f"{where}: field other: only two turns of typing into the same field can be merged")
-    joined = first | {"arguments": other["arguments"], "events": sorted({*first["events"], *other["events"]}),
-                      "checks": [*first["checks"], *other["checks"]]}
+    joined: BrowserTurn = {
+        **first, "arguments": other["arguments"], "events": sorted({*first["events"], *other["events"]}),
+        "checks": [*first["checks"], *other["checks"]]}
     return [joined if turn is first else turn for turn in turns if turn is not other]
 
 
-def _split(turns: list[dict], index: int, edit: dict, where: str) -> list[dict]:
+def _uid(turn: BrowserTurn) -> str | None:
+    return turn["element"]["uid"] if turn["element"] else None
+
+
+def _split(turns: list[Turn], index: int, edit: Edit, where: str) -> list[Turn]:
     """One turn of typing told as two; every event stays named by one of them."""
     turn, added = turns[index], edit["added"]
-    later = set(added.get("events", ()))
-    if turn.get("intent") != "textInput" or added.get("intent") != "textInput" or not later < set(turn["events"]):
+    if (turn["type"] == "chat" or added["type"] == "chat" or not turn["intent"] == added["intent"] == "textInput"
+            or not set(added["events"]) < set(turn["events"])):
         raise InputError(f"{where}: field added: must be typing with some of the events of the turn that is split")
     if any(each["id"] == added["id"] for each in turns):
         raise InputError(f"{where}: field added: there is a turn {added['id']!r} already")
-    first = validated(turn | {"arguments": edit["arguments"], "events": [e for e in turn["events"] if e not in later]},
-                  _SCHEMAS["browser"], where)
-    return [*turns[:index], first, dict(added), *turns[index + 1:]]
+    later = set(added["events"])
+    kept = [event for event in turn["events"] if event not in later]
+    first = validated(turn | {"arguments": edit["arguments"], "events": kept}, _SCHEMAS["browser"], where)
+    return [*turns[:index], first, added.copy(), *turns[index + 1:]]
 
 
-def _move(turns: list[dict], index: int, after: str | None, where: str) -> list[dict]:
+def _move(turns: list[Turn], index: int, after: str | None, where: str) -> list[Turn]:
     moved, rest = turns[index], turns[:index] + turns[index + 1:]
     if after is None:
         return [moved, *rest]
@@ -132,17 +144,17 @@ def _move(turns: list[dict], index: int, after: str | None, where: str) -> list[
     return [*rest[:place], moved, *rest[place:]]
 
 
-def _set_screenshot_status(turn: dict, edit: dict) -> dict:
+def _set_screenshot_status(turn: _Unchecked, edit: Edit) -> _Unchecked:
     if not turn.get("state"):
         raise InputError("edit: field turn: this turn has no screenshot")
     return turn | {"state": turn["state"] | {"screenshot_status": edit["status"]}}
 
 
-def _settle(turn: dict, edit: dict) -> dict:
+def _settle(turn: _Unchecked, edit: Edit) -> _Unchecked:
     return turn | {"checks": [one for one in turn["checks"] if one["kind"] != edit["check"]]}
 
 
-def _set_screenshot(turn: dict, edit: dict) -> dict:
+def _set_screenshot(turn: _Unchecked, edit: Edit) -> _Unchecked:
     if not turn.get("state"):
         raise InputError("edit: field turn: this turn has no state that a picture could belong to")
     state = turn["state"]
@@ -153,7 +165,7 @@ def _set_screenshot(turn: dict, edit: dict) -> dict:
 
 
 _SCHEMAS = {"chat": ChatTurnSchema(), "browser": BrowserTurnSchema()}
-_CHANGES: dict[str, Callable[[dict, dict], dict]] = {
+_CHANGES: dict[str, Callable[[_Unchecked, Edit], _Unchecked]] = {
     "drop": lambda turn, edit: turn | {"dropped": True},
     "restore": lambda turn, edit: turn | {"dropped": False},
     "set_intent": lambda turn, edit: turn | {"intent": edit["intent"], "arguments": edit["arguments"]},

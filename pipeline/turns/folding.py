@@ -7,9 +7,12 @@ one turn at most; those that are nobody's action (a key that only moves the focu
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import takewhile
+from typing import Any, cast
 
+from pipeline.context import Context
 from schemas import InputError
 from schemas.shared import SILENT_KEYS
+from schemas.types import BrowserTurn, Demonstration, Element, Event, Turn, TurnState
 
 from .gestures import Gesture, control_kind, group
 
@@ -25,27 +28,27 @@ class _Draft:
     """A turn in the making."""
 
     intent: str
-    arguments: dict
-    element: dict | None
-    first: dict
-    events: list[dict] = field(default_factory=list)
+    arguments: dict[str, Any]
+    element: Element | None
+    first: Event
+    events: list[Event] = field(default_factory=list)
     dropped: bool = False
 
     @property
     def uid(self) -> str | None:
-        return self.element["uid"] if self.element else None
+        return _uid(self.element)
 
     @property
     def end(self) -> float:
         return max(event["time"] for event in self.events)
 
-    def take(self, events: list[dict]) -> None:
+    def take(self, events: list[Event]) -> None:
         """Name more events as its own."""
         known = {event["seq"] for event in self.events}
         self.events += [event for event in events if event["seq"] not in known]
 
 
-def fold(events: list[dict]) -> list[dict]:
+def fold(events: list[Event]) -> list[Turn]:
     """Turns of a recording's events (Recording.events), in order of time; see DemonstrationSchema for their form."""
     drafts: list[_Draft] = []
     for gesture in group(events):
@@ -57,23 +60,23 @@ def fold(events: list[dict]) -> list[dict]:
     return [_turn(draft) for draft in drafts]
 
 
-def state_of(event: dict) -> dict | None:
+def state_of(event: Event) -> TurnState | None:
     """State of a turn from the state of the event that begins it."""
     state = event["state"]
     if state is None:
         return None
     status = "good" if state["screenshot"] else "broken"
-    return state | {"video_time": state["screenshot_time"], "screenshot_status": status}
+    return cast(TurnState, state | {"video_time": state["screenshot_time"], "screenshot_status": status})
 
 
-def _turn(draft: _Draft) -> dict:
+def _turn(draft: _Draft) -> BrowserTurn:
     return {"id": f"turn-{draft.first['seq']}", "type": "browser", "timestamp": draft.first["time"],
             "intent": draft.intent, "arguments": draft.arguments, "element": draft.element,
             "state": state_of(draft.first), "events": sorted(event["seq"] for event in draft.events),
             "checks": [], "dropped": draft.dropped}
 
 
-def _draft(gesture: Gesture, intent: str, arguments: dict, element: dict | None = None) -> _Draft:
+def _draft(gesture: Gesture, intent: str, arguments: dict[str, Any], element: Element | None = None) -> _Draft:
     return _Draft(intent, arguments, element, gesture.first, list(gesture.events))
 
 
@@ -85,7 +88,7 @@ def _settle_text(drafts: list[_Draft], gesture: Gesture) -> Gesture:
     for event in gesture.rest if gesture.first["type"] != "change" else gesture.events:
         typed = event["type"] == "change" and control_kind(event["target"]) == "text" and next(
             (draft for draft in reversed(drafts)
-             if draft.intent == "textInput" and draft.uid == event["target"]["uid"]), None)
+             if draft.intent == "textInput" and draft.uid == _uid(event["target"])), None)
         if typed:
             if _alike(typed.arguments["text"], event["data"]["value"]):
                 typed.arguments = {"text": event["data"]["value"]}
@@ -212,7 +215,7 @@ def _tabswitch(gesture: Gesture, drafts: list[_Draft]) -> list[_Draft]:
 
 def _dialog(gesture: Gesture, drafts: list[_Draft]) -> list[_Draft]:
     data = gesture.first["data"]
-    arguments = {name: data[name] for name in ("kind", "message", "accepted", "text") if name in data}
+    arguments: dict[str, Any] = {name: data[name] for name in ("kind", "message", "accepted", "text") if name in data}
     return [_draft(gesture, "dialog", arguments)]
 
 
@@ -244,22 +247,26 @@ def _control(gesture: Gesture) -> _Draft | None:
             return _draft(gesture, "change", {"checked": data["checked"]}, _as_before(gesture, event))
         stepped = gesture.first["type"] == "pointerdown" and _input_type(event["target"]) == "number"
         if kind in ("select", "picked") or (stepped and event["type"] == "input"):
-            arguments = {name: data[name] for name in ("value", "label") if name in data}
+            arguments: dict[str, Any] = {name: data[name] for name in ("value", "label") if name in data}
             return _draft(gesture, "change", arguments, _as_before(gesture, event))
     return None
 
 
-def _as_before(gesture: Gesture, event: dict) -> dict:
+def _as_before(gesture: Gesture, event: Event) -> Element | None:
     """The element of an event as it was when the gesture began, where that is known."""
     first = gesture.first["target"]
-    return first if first and first["uid"] == event["target"]["uid"] else event["target"]
+    return first if first and first["uid"] == _uid(event["target"]) else event["target"]
 
 
-def _input_type(element: dict) -> str:
-    return element["attributes"].get("type", "").lower()
+def _uid(element: Element | None) -> str | None:
+    return element["uid"] if element else None
 
 
-def _pointer_arguments(event: dict) -> dict:
+def _input_type(element: Element | None) -> str:
+    return element["attributes"].get("type", "").lower() if element else ""
+
+
+def _pointer_arguments(event: Event) -> dict[str, Any]:
     data = event["data"]
     return {"x": data.get("x"), "y": data.get("y"), "button": data.get("button", 0),
             "modifiers": data.get("modifiers", []), "keyboard": False}
@@ -278,15 +285,15 @@ def _drag(gesture: Gesture) -> _Draft:
                   gesture.first["target"])
 
 
-def _scroll_turn(gesture: Gesture, scrolls: list[dict]) -> _Draft:
-    return _draft(gesture, "scroll", scrolls[-1]["data"]["scroll"], scrolls[-1]["target"])
+def _scroll_turn(gesture: Gesture, scrolls: list[Event]) -> _Draft:
+    return _draft(gesture, "scroll", dict(scrolls[-1]["data"]["scroll"]), scrolls[-1]["target"])
 
 
-def _paste(gesture: Gesture, event: dict, drafts: list[_Draft]) -> list[_Draft]:
+def _paste(gesture: Gesture, event: Event, drafts: list[_Draft]) -> list[_Draft]:
     """A paste into a field that is being typed in belongs to the typing; elsewhere it stands alone."""
     values = gesture.of_type("input")
     last = drafts[-1] if drafts else None
-    if values and last and last.intent == "textInput" and last.uid == values[-1]["target"]["uid"]:
+    if values and last and last.intent == "textInput" and last.uid == _uid(values[-1]["target"]):
         return [_draft(gesture, "textInput", {"text": values[-1]["data"]["value"]}, values[-1]["target"])]
     return [_draft(gesture, "paste", {"text": event["data"]["text"]}, event["target"])]
 
@@ -357,9 +364,9 @@ def _join_upload(drafts: list[_Draft], new: _Draft) -> bool:
 _JOINS = (_join_typing, _join_clicks, _join_scrolls, _join_control, _join_upload)
 
 
-def stage(demonstration: dict, context) -> dict:
+def stage(demonstration: Demonstration, context: Context) -> Demonstration:
     """Pipeline stage: the turns of the recording's events."""
     events = context.recording.events
     if not events:
         raise InputError(f"{context.recording.layout.root}: the recording holds no events; nothing to process")
-    return demonstration | {"turns": fold(events)}
+    return {**demonstration, "turns": fold(events)}

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from schemas.types import Element, Event
+
 _CHECKABLE = ("checkbox", "radio")
 _PICKED = ("date", "time", "month", "week", "datetime-local", "color", "range")
 
@@ -10,19 +12,19 @@ _PICKED = ("date", "time", "month", "week", "datetime-local", "color", "range")
 class Gesture:
     """A gesture's first event, which has the state before all of it, and the events that followed from it."""
 
-    first: dict
-    rest: list[dict] = field(default_factory=list)
+    first: Event
+    rest: list[Event] = field(default_factory=list)
 
     @property
-    def events(self) -> list[dict]:
+    def events(self) -> list[Event]:
         return [self.first, *self.rest]
 
-    def of_type(self, *types: str) -> list[dict]:
+    def of_type(self, *types: str) -> list[Event]:
         """Its events of these types, in order."""
         return [event for event in self.events if event["type"] in types]
 
 
-def group(events: list[dict]) -> list[Gesture]:
+def group(events: list[Event]) -> list[Gesture]:
     """Gestures in the order in which they began. Every event is in exactly one."""
     gestures: dict[int, Gesture] = {}
     for event in sorted(events, key=lambda event: (event["time"], event["seq"])):
@@ -33,7 +35,7 @@ def group(events: list[dict]) -> list[Gesture]:
     return list(gestures.values())
 
 
-def control_kind(element: dict | None) -> str:
+def control_kind(element: Element | None) -> str:
     """How a person works a control: text, checkable, picked (date, colour, range), select, file, or "" for others."""
     if not element:
         return ""
@@ -54,5 +56,5 @@ def control_kind(element: dict | None) -> str:
     return "text"
 
 
-def _is_editable(attributes: dict) -> bool:
+def _is_editable(attributes: dict[str, str]) -> bool:
     return attributes.get("contenteditable", "false").lower() in ("", "true", "plaintext-only")

@@ -1,20 +1,30 @@
 """Where a turn of typing can be told as two: after each change of the field's text but the last."""
 
+from typing import TypedDict
+
 from recorder.reader import Recording
 from schemas import InputError
+from schemas.types import BrowserTurn, Edit, Event, Turn
 
 from .folding import state_of
 
 
-def breaks(recording: Recording, turn: dict) -> list[dict]:
+class Break(TypedDict):
+    """A place at which typing can be told as two turns; see `breaks`."""
+
+    event: int
+    text: str
+
+
+def breaks(recording: Recording, turn: Turn) -> list[Break]:
     """The places at which a `textInput` turn can be split, in order: {event, text}.
 
     `event`: number of the first event of the second part; `text`: what the field held before it. Empty for other turns.
     """
-    if turn.get("intent") != "textInput":
+    if turn["type"] == "chat" or turn["intent"] != "textInput":
         return []
     events = _events(recording, turn)
-    found = []
+    found: list[Break] = []
     for event, after in zip(events, events[1:], strict=False):
         text = event["data"].get("value") if event["type"] == "input" else None
         if text is not None and text != turn["arguments"]["text"] and all(text != each["text"] for each in found):
@@ -22,18 +32,19 @@ def breaks(recording: Recording, turn: dict) -> list[dict]:
     return found
 
 
-def split(recording: Recording, turn: dict, event: int) -> dict:
+def split(recording: Recording, turn: Turn, event: int) -> Edit:
     """The edit that splits a turn before an event that `breaks` names; raises InputError for any other."""
     place = next((each for each in breaks(recording, turn) if each["event"] == event), None)
-    if place is None:
+    if place is None or turn["type"] == "chat":
         raise InputError(f"field event: turn {turn['id']} cannot be split before event {event}")
     later = [each for each in _events(recording, turn) if each["seq"] >= event]
     known = next((each for each in later if each["state"]), None)
-    added = turn | {"id": f"turn-{event}", "timestamp": later[0]["time"], "events": [each["seq"] for each in later],
-                    "state": state_of(known) if known else turn["state"], "checks": []}
+    added: BrowserTurn = {
+        **turn, "id": f"turn-{event}", "timestamp": later[0]["time"], "events": [each["seq"] for each in later],
+        "state": state_of(known) if known else turn["state"], "checks": []}
     return {"op": "split", "turn": turn["id"], "arguments": {"text": place["text"]}, "added": added}
 
 
-def _events(recording: Recording, turn: dict) -> list[dict]:
+def _events(recording: Recording, turn: BrowserTurn) -> list[Event]:
     named = set(turn["events"])
     return [event for event in recording.events if event["seq"] in named]

@@ -41,7 +41,7 @@ class Destination(ABC):
     def __enter__(self) -> "Destination": ...
 
     @abstractmethod
-    def __exit__(self, kind, error, trace) -> None: ...
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None: ...
 
     @abstractmethod
     def begin(self, name: str, *, provisional: bool = False) -> IO[bytes]:
@@ -124,7 +124,7 @@ class HashingFile:
 
     def __init__(self, raw: IO[bytes], name: str, beside: Executor):
         self._raw, self._beside = raw, beside
-        self._waiting: deque[Future] = deque()
+        self._waiting: deque[Future[None]] = deque()
         self._small: list[bytes] = []
         self._held = 0
         self.name = name

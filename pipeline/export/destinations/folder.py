@@ -53,7 +53,7 @@ class Folder(Destination):
             with suppress(OSError):  # the next export has it
                 path.unlink()
 
-    def __exit__(self, kind, error, trace) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         shutil.rmtree(self._staging, ignore_errors=True)
         self.opened.close()
         self._unlock()

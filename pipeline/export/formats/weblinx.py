@@ -11,10 +11,11 @@ from pipeline.export.model_input.set_of_marks import legend
 from pipeline.export.running import Files
 from pipeline.export.source import File, Line, Options, Source, Tally
 from pipeline.export.splits import SPLITS
-from pipeline.export.states import Box, States
+from pipeline.export.states import States
 from pipeline.pages.dom import Page
 from schemas.files import dump_json
 from schemas.intents import INTENTS
+from schemas.types import Box
 
 from .weblinx_turns import UID, browser_turn, chat_turn, eight_numbers, page_element, recorded_element, why_left_out
 

@@ -1,9 +1,12 @@
 """Set of marks: numbered black boxes on a screenshot, and what each number stands for (WebVoyager, 3.3)."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy
+
+from schemas.types import Box, Size, TableRow
 
 _LINE = 2  # pixels
 _PADDING = 3
@@ -19,17 +22,17 @@ class Mark:
     tag: str
     role: str
     name: str
-    bbox: dict[str, float]
+    bbox: Box
 
 
-def numbered(table: dict[str, dict], viewport: dict) -> list[Mark]:
+def numbered(table: dict[str, TableRow], viewport: Size) -> list[Mark]:
     """Marks for the elements of a table that can be acted on and are in sight, from 1 in the order of the table."""
     seen = [row for row in table.values() if row["clickable"] and row["visible"] and _in_sight(row["bbox"], viewport)]
     return [Mark(number, row["uid"], row["tag"], row["role"], row["name"], row["bbox"])
             for number, row in enumerate(seen, 1)]
 
 
-def legend(marks: list[Mark]) -> dict[str, dict]:
+def legend(marks: list[Mark]) -> dict[str, dict[str, Any]]:
     """What each number stands for: uid, tag, role, name and box."""
     return {str(mark.number): {"uid": mark.uid, "tag": mark.tag, "role": mark.role, "name": mark.name,
                                "bbox": mark.bbox} for mark in marks}
@@ -51,7 +54,7 @@ def draw(pixels: numpy.ndarray, marks: list[Mark], scale: float) -> numpy.ndarra
     return pixels
 
 
-def corners(box: dict[str, float], scale: float, width: int, height: int) -> tuple[int, int, int, int]:
+def corners(box: Box, scale: float, width: int, height: int) -> tuple[int, int, int, int]:
     """Left, top, right and bottom of a box in pixels, within a picture of that width and height."""
     def within(value: float, limit: int) -> int:
         return round(min(max(value * scale, 0.0), float(limit)))
@@ -60,6 +63,6 @@ def corners(box: dict[str, float], scale: float, width: int, height: int) -> tup
             within(box["x"] + box["width"], width), within(box["y"] + box["height"], height))
 
 
-def _in_sight(box: dict[str, float], viewport: dict) -> bool:
+def _in_sight(box: Box, viewport: Size) -> bool:
     return (min(box["width"], box["height"]) >= _MIN_SIDE and box["x"] < viewport["width"]
             and box["y"] < viewport["height"] and box["x"] + box["width"] > 0 and box["y"] + box["height"] > 0)

@@ -1,0 +1,257 @@
+"""What the formats' values are once they were read and checked: one TypedDict a schema, for annotations only.
+
+Fields that a schema does not require are NotRequired, those that may be null are `| None`. A test compares the two.
+Those of a package stand in package_types.py.
+"""
+
+from datetime import datetime
+from typing import Any, Literal, NotRequired, TypedDict
+
+JsonObject = dict[str, Any]  # an object of JSON that no schema describes, or not yet
+
+
+# schemas/parts.py
+
+class Box(TypedDict):
+    """BoxSchema."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class Point(TypedDict):
+    """PointSchema."""
+
+    x: float
+    y: float
+
+
+class Size(TypedDict):
+    """SizeSchema."""
+
+    width: int
+    height: int
+
+
+class Element(TypedDict):
+    """ElementSchema."""
+
+    uid: str
+    tag: str
+    role: str
+    name: str
+    text: str
+    attributes: dict[str, str]
+    xpath: str
+    css: str
+    frame: list[str]
+    bbox: Box | None
+
+
+class State(TypedDict):
+    """StateSchema."""
+
+    tab: int
+    url: str
+    title: str
+    viewport: Size
+    zoom: float
+    device_pixel_ratio: float
+    scroll: Point
+    animations: NotRequired[int]
+    dom: str | None
+    elements: str | None
+    screenshot: str | None
+    screenshot_time: float | None
+    stale: NotRequired[bool]
+
+
+class TableRow(TypedDict):
+    """TableRowSchema."""
+
+    uid: str
+    tag: str
+    role: str
+    name: str
+    frame: list[str]
+    bbox: Box
+    visible: bool
+    clickable: bool
+
+
+# schemas/recording.py
+
+class RecordingManifest(TypedDict):
+    """RecordingSchema."""
+
+    format: str
+    version: int
+    id: str
+    task: str
+    started_at: datetime
+    ended_at: datetime | None
+    status: str
+    user_agent: str
+    browser: str
+    viewport: Size | None
+    options: dict[str, Any]
+
+
+class EventData(TypedDict):
+    """EventDataSchema."""
+
+    x: NotRequired[float]
+    y: NotRequired[float]
+    button: NotRequired[int]
+    modifiers: NotRequired[list[str]]
+    detail: NotRequired[int]
+    pointer_type: NotRequired[str]
+    changed: NotRequired[bool]
+    key: NotRequired[str]
+    code: NotRequired[str]
+    repeat: NotRequired[bool]
+    input_type: NotRequired[str]
+    value: NotRequired[str]
+    label: NotRequired[str]
+    checked: NotRequired[bool]
+    secret: NotRequired[bool]
+    text: NotRequired[str]
+    files: NotRequired[list[str]]
+    scroll: NotRequired[Point]
+    url: NotRequired[str]
+    transition: NotRequired[str]
+    kind: NotRequired[str]
+    message: NotRequired[str]
+    accepted: NotRequired[bool]
+    tab: NotRequired[int]
+    origin: NotRequired[int | None]
+    event: NotRequired[int]
+    seconds: NotRequired[float]
+    blob: NotRequired[str]
+    screenshot: NotRequired[str]
+    screenshot_time: NotRequired[float]
+
+
+class Event(TypedDict):
+    """EventSchema."""
+
+    seq: int
+    time: float
+    type: str
+    tab: int
+    gesture: int | None
+    target: Element | None
+    data: EventData
+    state: State | None
+
+
+class ChatLine(TypedDict):
+    """ChatLineSchema."""
+
+    time: float
+    speaker: str
+    utterance: str
+
+
+class Resource(TypedDict):
+    """ResourceSchema."""
+
+    url: str
+    content_type: str
+    time: float
+    blob: str
+
+
+# schemas/demonstration.py
+
+class TurnState(State):
+    """TurnStateSchema."""
+
+    video_time: float | None
+    screenshot_status: str
+    screenshot_source: NotRequired[str]
+    axtree: NotRequired[str]
+    screenshot_taken: NotRequired[str | None]
+    similarity: NotRequired[float | None]
+    confidence: NotRequired[float]
+
+
+class Check(TypedDict):
+    """CheckSchema."""
+
+    kind: str
+    reason: str
+    fix: NotRequired["Edit"]
+
+
+class ChatTurn(TypedDict):
+    """ChatTurnSchema."""
+
+    id: str
+    type: Literal["chat"]
+    timestamp: float
+    speaker: str
+    utterance: str
+    checks: NotRequired[list[Check]]
+    dropped: NotRequired[bool]
+
+
+class BrowserTurn(TypedDict):
+    """BrowserTurnSchema. What `arguments` holds is up to the intent: ARGUMENTS in schemas/demonstration.py."""
+
+    id: str
+    type: Literal["browser"]
+    timestamp: float
+    intent: str
+    arguments: dict[str, Any]
+    element: Element | None
+    state: TurnState | None
+    events: list[int]
+    checks: list[Check]
+    dropped: bool
+
+
+Turn = ChatTurn | BrowserTurn
+
+
+class Demonstration(TypedDict):
+    """DemonstrationSchema."""
+
+    format: str
+    version: int
+    id: str
+    recording: str
+    task: str
+    turns: list[Turn]
+
+
+class Processed(TypedDict):
+    """ProcessedSchema."""
+
+    format: str
+    version: int
+    inputs: dict[str, str]
+    demonstration: str
+    derived: list[str]
+
+
+class Edit(TypedDict):
+    """EditSchema."""
+
+    op: str
+    turn: NotRequired[str]
+    after: NotRequired[str | None]
+    intent: NotRequired[str]
+    arguments: NotRequired[dict[str, Any]]
+    element: NotRequired[Element]
+    screenshot: NotRequired[str]
+    screenshot_time: NotRequired[float]
+    source: NotRequired[str]
+    status: NotRequired[str]
+    utterance: NotRequired[str]
+    speaker: NotRequired[str]
+    other: NotRequired[str]
+    check: NotRequired[str]
+    added: NotRequired[Turn]
