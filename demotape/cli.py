@@ -1,4 +1,4 @@
-"""The command line: each command is a thin skin over one function of the rooms below."""
+"""The command line: each command is a thin skin over one function of the packages below."""
 
 import asyncio
 import os

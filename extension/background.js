@@ -17,9 +17,9 @@ const telling = new Set();
 
 /** Tell the offscreen document what the browser reports; nobody listens while nothing is recorded. */
 function tell(kind, news) {
-  const told = chrome.runtime.sendMessage({ to: "offscreen", news: { kind, at: wall(), ...news } }).catch(onSilence)
-    .finally(() => telling.delete(told));
-  telling.add(told);
+  const sent = chrome.runtime.sendMessage({ to: "offscreen", news: { kind, at: wall(), ...news } }).catch(onSilence)
+    .finally(() => telling.delete(sent));
+  telling.add(sent);
 }
 
 /** Should the offscreen document have crashed, the toolbar must not say that anything is recorded. The panel offers what there is. */

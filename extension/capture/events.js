@@ -175,7 +175,7 @@ demotape.events = (function () {
     if (wait <= 0) guard(look);
   }
 
-  const shown = ({ rows }) => rows.filter((row) => row.visible).map((row) => row.told.uid).join();
+  const shown = ({ rows }) => rows.filter((row) => row.visible).map((row) => row.entry.uid).join();
 
   function onClipboard(event) {
     const element = targetOf(event);
@@ -246,15 +246,15 @@ demotape.events = (function () {
    * where something is secret, always; and on a page of several frame groups, of which none can copy the others at an event,
    * so that the receiver can take of the others what they showed last. Besides, this readies the element table.
    */
-  let told = false, secrets = false;
+  let sentOnce = false, secrets = false;
   function report() {
     reported = performance.now();
     const snapshot = look();
     const several = snapshot.frames.length > 0 || demotape.shared.rootFrame !== window.top;
-    if (!told || several || secrets || snapshot.secrets.length) {
+    if (!sentOnce || several || secrets || snapshot.secrets.length) {
       send("snapshot", { timeStamp: reported }, null, {}, { snapshot, gesture: null });
     } else sendAhead(snapshot);
-    told = true;
+    sentOnce = true;
     secrets = snapshot.secrets.length > 0;
     const due = demotape.closedRoots.due();
     if (due === 0) demotape.send({ type: "closedRootCandidates" });
@@ -362,7 +362,7 @@ demotape.events = (function () {
     for (const cancel of [hover.cancel, hover.cancelRefresh, cancelReport]) cancel?.();
     hover.cancelRefresh = null;
     Object.assign(rest, { snapshot: null, version: -1, taken: -Infinity });
-    told = secrets = false;
+    sentOnce = secrets = false;
   }
 
   const isStopped = () => stopped;

@@ -47,7 +47,7 @@ demotape.snapshot = (function () {
     if (row.sent) return row.number;
     row.sent = true;
     if (demotape.tellAhead) goneRows.register(row, row.number);
-    return [row.number, row.told];
+    return [row.number, row.entry];
   }
 
   /** A chunk and those marked in it, if they were not sent yet; they count as sent from now on. */

@@ -149,7 +149,7 @@ demotape.table = (function () {
   /** Whether a row says the same as the last one of its element: then it is that one, and need not be sent again. */
   function isSame(row, facts, box, visible, place) {
     if (!row || row.facts !== facts || row.visible !== visible) return false;
-    const { bbox, frame } = row.told;
+    const { bbox, frame } = row.entry;
     return (
       bbox.x === box.x && bbox.y === box.y && bbox.width === box.width && bbox.height === box.height &&
       frame.length === place.path.length && frame.every((uid, index) => uid === place.path[index])
@@ -158,8 +158,8 @@ demotape.table = (function () {
 
   function rowOf(element, facts, bbox, visible, place) {
     const { tag, role, name, clickable } = facts;
-    const told = { uid: demotape.uid(element), tag, role, name, frame: place.path, bbox, visible, clickable };
-    return { number: (demotape.shared.rows = (demotape.shared.rows ?? 0) + 1), facts, visible, told, sent: false };
+    const entry = { uid: demotape.uid(element), tag, role, name, frame: place.path, bbox, visible, clickable };
+    return { number: (demotape.shared.rows = (demotape.shared.rows ?? 0) + 1), facts, visible, entry, sent: false };
   }
 
   const round = (value) => Math.round(value * 1000) / 1000;
@@ -172,7 +172,7 @@ demotape.table = (function () {
       const clickable = demotape.elements.clickable(element, role);
       const { row } = record;
       // The same said again is the same: it need not be sent again.
-      const same = row && row.told.role === role && row.told.name === name && row.told.clickable === clickable;
+      const same = row && row.entry.role === role && row.entry.name === name && row.entry.clickable === clickable;
       record.facts = same ? row.facts : { tag: element.localName, role, name, clickable };
     }
     return record.facts;

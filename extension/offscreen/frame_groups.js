@@ -37,7 +37,7 @@ export class FrameGroups {
   }
 
   /** Whether the top document has told. */
-  get told() {
+  get hasTop() {
     return this.#groups.has("");
   }
 

@@ -29,7 +29,7 @@ class Tab {
     this.number = number;
     this.ring = []; // { copy, ticks | time, boxes, wanted }
     this.delays = []; // wall clock minus the stream's own clock, of the last frames, in seconds
-    this.told = [[], []]; // boxes of the last two tellings: a frame may show either
+    this.secretBoxes = [[], []]; // boxes of the last two tellings: a frame may show either
     this.width = 0; // of the viewport, CSS pixels
     this.known = true; // whether this document has told where its secrets are
     this.unknownSince = 0;
@@ -45,7 +45,7 @@ class Tab {
   timeOf = (entry) => entry.time ?? entry.ticks + this.offset;
 
   add(entry) {
-    entry.boxes = this.told.flat();
+    entry.boxes = this.secretBoxes.flat();
     this.ring.push(entry);
     this.thin();
     this.serve();
@@ -87,7 +87,7 @@ class Tab {
   scale = (entry) => (this.width ? entry.copy.width / this.width : 1);
 
   /** A frame without its secrets. */
-  clean = (entry) => blackened(entry.copy, [...entry.boxes, ...this.told.flat()], this.scale(entry));
+  clean = (entry) => blackened(entry.copy, [...entry.boxes, ...this.secretBoxes.flat()], this.scale(entry));
 }
 
 function tabOf(number) {
@@ -169,9 +169,9 @@ const ORDERS = {
     Object.assign(tabOf(tab), { known: !tells, unknownSince: now() });
   },
   /** What in a tab is secret, by its own word. */
-  told({ tab, boxes, width }) {
+  secrets({ tab, boxes, width }) {
     const it = tabOf(tab);
-    Object.assign(it, { told: [it.told[1], boxes], width, known: true });
+    Object.assign(it, { secretBoxes: [it.secretBoxes[1], boxes], width, known: true });
     it.serve();
   },
   want({ tab, event, time }) {

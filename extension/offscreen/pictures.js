@@ -118,7 +118,7 @@ export class Pictures {
 
   onDocument = (tab, tells) => this.#order("document", { tab, tells });
 
-  onSecrets = (tab, boxes, width) => this.#order("told", { tab, boxes, width });
+  onSecrets = (tab, boxes, width) => this.#order("secrets", { tab, boxes, width });
 
   /** Look for the picture of a line: the newest of a tab that is not later than a time. */
   want(tab, event, time) {

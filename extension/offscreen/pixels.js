@@ -69,13 +69,13 @@ export async function learnColours(copy, blob) {
   const picture = await createImageBitmap(blob);
   const truth = smallOf(picture);
   picture.close();
-  const [told, other] = [copy.colorSpace, BT601].map((colorSpace) => {
+  const [declared, other] = [copy.colorSpace, BT601].map((colorSpace) => {
     const frame = shown({ ...copy, colorSpace }, 0, colorSpace), small = smallOf(frame);
     frame.close();
     return small.reduce((sum, value, index) => sum + Math.abs(value - truth[index]), 0);
   });
-  if (Math.abs(told - other) < TELLING || Math.min(told, other) > UNLIKE) return false;
-  colours = other < told ? BT601 : copy.colorSpace;
+  if (Math.abs(declared - other) < TELLING || Math.min(declared, other) > UNLIKE) return false;
+  colours = other < declared ? BT601 : copy.colorSpace;
   return true;
 }
 

@@ -142,30 +142,30 @@ export class Recording {
   /** Take in what a capture script tells; returns the number of its line, 0 when it is not kept. */
   #take({ number, frame, document, early }, { sent, text }) {
     if (this.ended || this.paused || early) return 0;
-    const told = this.secrets.any ? this.secrets.inMessage(JSON.parse(text)) : JSON.parse(text);
-    if (told.type === "error") return this.problem(`tab ${number}: the capture script failed: ${told.message.slice(0, 500)}`);
-    const { snapshot } = told;
-    if (snapshot) this.#tellSecrets(number, told.path, snapshot);
-    if (snapshot && !told.path.length) this.heard.resolve();
-    if (snapshot && BEGINNINGS.has(told.type) && truly(told.time, sent) / 1000 > this.pictures.shownAt) {
+    const message = this.secrets.any ? this.secrets.inMessage(JSON.parse(text)) : JSON.parse(text);
+    if (message.type === "error") return this.problem(`tab ${number}: the capture script failed: ${message.message.slice(0, 500)}`);
+    const { snapshot } = message;
+    if (snapshot) this.#tellSecrets(number, message.path, snapshot);
+    if (snapshot && !message.path.length) this.heard.resolve();
+    if (snapshot && BEGINNINGS.has(message.type) && truly(message.time, sent) / 1000 > this.pictures.shownAt) {
       this.showTab(this.tabs.chromeTab(number)); // who acts in a tab sees it
     }
     const line = this.journal.add("page", { tab: number, frame, document, sent: sent / 1000 },
-      this.secrets.any ? JSON.stringify(told) : text);
-    if (told.type === "snapshot") {
+      this.secrets.any ? JSON.stringify(message) : text);
+    if (message.type === "snapshot") {
       if (number === this.tabs.current) this.pictures.learnColours(); // the page is at rest
       return line;
     }
-    const time = truly(told.time, sent) / 1000;
+    const time = truly(message.time, sent) / 1000;
     if (snapshot) this.pictures.want(number, line, time);
-    this.#list(line, { ...told, time: time - this.facts.started_at, tab: number });
+    this.#list(line, { ...message, time: time - this.facts.started_at, tab: number });
     return line;
   }
 
   #tellSecrets(number, path, snapshot) {
     const groups = this.frameGroups.get(number);
     groups.take(path, snapshot);
-    if (groups.told) this.pictures.onSecrets(number, groups.secrets(), path.length ? 0 : snapshot.viewport.width);
+    if (groups.hasTop) this.pictures.onSecrets(number, groups.secrets(), path.length ? 0 : snapshot.viewport.width);
   }
 
   /** Look soon at what a tab has loaded: a new document at once, one that goes on loading now and then. */

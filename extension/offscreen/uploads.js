@@ -140,9 +140,9 @@ async function ask({ server, token }, method, path, body) {
     if (response.status === 204) return null;
     const answer = await response.json();
     if (response.ok) return answer;
-    if (response.status < 500 && answer.message) throw Object.assign(new Error(answer.message), { told: true });
+    if (response.status < 500 && answer.message) throw Object.assign(new Error(answer.message), { refused: true });
   } catch (error) {
-    if (error.told) throw error;
+    if (error.refused) throw error;
   }
   throw new Unreachable();
 }

@@ -12,7 +12,7 @@ from schemas.files import dump_json, read_json, write_atomically
 from schemas.upgrade import VERSIONS
 
 _CHUNK = 1 << 20  # bytes
-_ROOMS = ("schemas", "recorder", "pipeline")
+_PACKAGES = ("schemas", "recorder", "pipeline")
 
 
 def fingerprint(layout: RecordingLayout, chat: Path | None, speakers: dict[str, str], video: Path | None) -> dict:
@@ -70,5 +70,5 @@ def _of_text(text: str) -> str:
 def _of_code() -> str:
     """The rules themselves: better ones make a better demonstration of the same recording."""
     root = Path(__file__).parents[2]
-    files = sorted(path for room in _ROOMS for path in (root / room).rglob("*.py"))
+    files = sorted(path for package in _PACKAGES for path in (root / package).rglob("*.py"))
     return _of_text(json.dumps([(str(path.relative_to(root)), _of_file(path)) for path in files]))
