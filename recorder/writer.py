@@ -7,19 +7,31 @@ from collections import deque
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NotRequired, Self, TypedDict
 
 from filelock import lock_descriptor
 
 from schemas import DemotapeError, InputError, RecordingLayout, RecordingSchema
 from schemas.files import dump_json, dump_line, write_atomically
-from schemas.types import ChatLine, Resource
+from schemas.types import ChatLine, Element, EventData, Resource, State
 
 from . import blobs
 
 _KEYS = 4  # blobs of a kind, standing alone, by which others may be kept
 _NEAR = 0.03  # of what another takes alone, that a blob kept by it takes when they are nearly the same
 _WORTH = 0.5  # of its size alone that a blob kept by another may have; else it stands alone and serves itself
+
+
+class NewEvent(TypedDict):
+    """An event that has no number yet; see EventSchema."""
+
+    time: float
+    type: str
+    tab: int
+    gesture: int | None
+    target: Element | None
+    data: EventData
+    state: NotRequired[State | None]
 
 
 class RecordingWriter:
@@ -79,7 +91,7 @@ class RecordingWriter:
         keys.append(blobs.Base(sha256, form, len(alone)))
         return alone
 
-    def event(self, event: Mapping[str, Any]) -> int:
+    def event(self, event: NewEvent) -> int:
         """Append one event; numbers it from 1 and returns the number."""
         self._append(self.layout.events, {"seq": self._seq + 1, **event})
         self._seq += 1

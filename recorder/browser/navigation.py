@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
@@ -36,12 +37,12 @@ class Navigations:
         tree = await self._session.send("Page.getFrameTree")
         self.main_frame = tree["frameTree"]["frame"]["id"]
 
-    def requested(self, event: dict) -> None:
+    def requested(self, event: dict[str, Any]) -> None:
         """Page.frameRequestedNavigation: the page itself asks for a navigation."""
         if event["frameId"] == self.main_frame:
             self._reason = event["reason"]
 
-    def started(self, event: dict) -> None:
+    def started(self, event: dict[str, Any]) -> None:
         """Page.frameStartedNavigating: a navigation begins, whoever asked for it."""
         if event["frameId"] == self.main_frame:
             self._started = _Started(event["navigationType"], self._reason, self._now())
@@ -69,7 +70,7 @@ class Navigations:
         others = [at for at, entry in enumerate(history["entries"]) if entry["url"] == before and at != index]
         return "forward" if others and max(others) < index else "back"
 
-    async def _history(self) -> dict:
+    async def _history(self) -> dict[str, Any]:
         for _ in range(_TRIES):
             try:
                 return await self._session.send("Page.getNavigationHistory")

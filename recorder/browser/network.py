@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from typing import Any
 
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
@@ -17,7 +18,7 @@ def listeners(session: CDPSession, tab: int, done: Callable[[Exchange], None], s
     open_: dict[str, Exchange] = {}
     extra: dict[str, dict[str, str]] = {}  # headers on the wire that were told before their request
 
-    def sent(event: dict) -> None:
+    def sent(event: dict[str, Any]) -> None:
         request, key = event["request"], event["requestId"]
         if not request["url"].startswith(("http:", "https:")):
             return
@@ -34,26 +35,26 @@ def listeners(session: CDPSession, tab: int, done: Callable[[Exchange], None], s
         if request.get("hasPostData") and exchange.posted is None:
             spawn(fetch_posted(key, exchange))
 
-    def sent_headers(event: dict) -> None:
+    def sent_headers(event: dict[str, Any]) -> None:
         if event["requestId"] in open_:
             open_[event["requestId"]].headers |= event["headers"]
         else:
             extra[event["requestId"]] = dict(event["headers"])
 
-    def received(event: dict) -> None:
+    def received(event: dict[str, Any]) -> None:
         if event["requestId"] in open_:
             answered(open_[event["requestId"]], event["response"])
 
-    def received_headers(event: dict) -> None:
+    def received_headers(event: dict[str, Any]) -> None:
         if event["requestId"] in open_:
             open_[event["requestId"]].response_headers |= event["headers"]
 
-    def finished(event: dict) -> None:
+    def finished(event: dict[str, Any]) -> None:
         if exchange := open_.pop(event["requestId"], None):
             exchange.ended, exchange.size = event["timestamp"], int(event["encodedDataLength"])
             spawn(fetch(event["requestId"], exchange))
 
-    def failed(event: dict) -> None:
+    def failed(event: dict[str, Any]) -> None:
         if exchange := open_.pop(event["requestId"], None):
             exchange.ended, exchange.failure = event["timestamp"], event["errorText"]
             done(exchange)
@@ -73,7 +74,7 @@ def listeners(session: CDPSession, tab: int, done: Callable[[Exchange], None], s
             "Network.loadingFinished": finished, "Network.loadingFailed": failed}
 
 
-def answered(exchange: Exchange, response: dict) -> None:
+def answered(exchange: Exchange, response: dict[str, Any]) -> None:
     """Take in the response as the page sees it; headers on the wire, told apart, come before these."""
     exchange.response = response
     exchange.response_headers = dict(response["headers"]) | exchange.response_headers

@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
+from typing import Any
 
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
@@ -36,13 +37,13 @@ def listeners(session: CDPSession, observer: TabObserver, spawn: Callable[[Corou
     started: dict[str, tuple[float, str]] = {}  # request -> when, by a document of which origin
     from_memory: set[str] = set()  # requests that the renderer answered itself
 
-    def sent(event: dict) -> None:
+    def sent(event: dict[str, Any]) -> None:
         started[event["requestId"]] = event["wallTime"], _origin(event["documentURL"])
 
-    def served_from_cache(event: dict) -> None:
+    def served_from_cache(event: dict[str, Any]) -> None:
         from_memory.add(event["requestId"])
 
-    def received(event: dict) -> None:
+    def received(event: dict[str, Any]) -> None:
         response, request = event["response"], event["requestId"]
         epoch, origin = started.pop(request, (0.0, ""))
         place = origin, response["url"]
@@ -53,12 +54,12 @@ def listeners(session: CDPSession, observer: TabObserver, spawn: Callable[[Corou
         if wanted and place not in observer.cached:
             waiting[request] = (place, response["mimeType"], epoch)
 
-    def failed(event: dict) -> None:
+    def failed(event: dict[str, Any]) -> None:
         for known in (waiting, started):
             known.pop(event["requestId"], None)
         from_memory.discard(event["requestId"])
 
-    def finished(event: dict) -> None:
+    def finished(event: dict[str, Any]) -> None:
         if event["requestId"] in waiting and event["encodedDataLength"] <= _MAX_BYTES:
             spawn(fetch(event["requestId"], *waiting.pop(event["requestId"])))
 

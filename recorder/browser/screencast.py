@@ -9,6 +9,7 @@ import asyncio
 import base64
 import time
 from collections.abc import Callable, Coroutine
+from typing import Any
 
 from playwright.async_api import CDPSession
 
@@ -21,7 +22,8 @@ _REST = 0.2  # seconds without a frame after which a page rests
 class Screencast:
     """`take` is called with each frame's PNG bytes and the browser's metadata of it; `spawn` runs coroutines."""
 
-    def __init__(self, session: CDPSession, take: Callable[[bytes, dict], None], spawn: Callable[[Coroutine], None]):
+    def __init__(self, session: CDPSession, take: Callable[[bytes, dict[str, Any]], None],
+                 spawn: Callable[[Coroutine], None]):
         self._session = session
         self._take = take
         self._spawn = spawn
@@ -49,7 +51,7 @@ class Screencast:
     def _doubt(self) -> bool:
         return self._held_back or self._changed is not None
 
-    def _on_frame(self, event: dict) -> None:
+    def _on_frame(self, event: dict[str, Any]) -> None:
         self._last_frame = asyncio.get_running_loop().time()
         if event["sessionId"] != self._id:  # of a screencast begun anew
             self._id = event["sessionId"]

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from playwright.async_api import BrowserContext, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
@@ -59,7 +60,7 @@ class Recorder:
         return list(self._by_page)
 
     @property
-    def listeners(self) -> list[Callable[[dict], None]]:
+    def listeners(self) -> list[Callable[[dict[str, Any]], None]]:
         """Functions that are called with what the control page shows: lines of actions, chat, the state."""
         return self._builder.listeners
 
@@ -135,7 +136,7 @@ class Recorder:
     async def _attach(self, page: Page, opener: Page | None) -> None:
         tab = Tab(len(self._builder.tabs) + 1, page, self._builder, self._extras)
         self._by_page[page] = tab
-        self._builder.add_tab(tab, self._by_page.get(opener))
+        self._builder.add_tab(tab, self._by_page.get(opener) if opener else None)
         page.on("close", lambda _: self._builder.remove_tab(tab))
         try:
             await tab.arm()

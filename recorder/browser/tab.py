@@ -11,6 +11,7 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from secrets import token_hex
+from typing import Any, Literal
 
 from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
@@ -19,6 +20,7 @@ from recorder.building.tab_observer import TabObserver
 from recorder.building.tab_state import TabState
 from recorder.media.painted_frames import PaintedFrame
 from recorder.privacy.har import Exchange
+from schemas.types import EventData
 
 from . import closed_roots, network, resources
 from .capture_script import BINDING, WORLD, capture_script, ending_script
@@ -36,6 +38,9 @@ class Extras:
 
     har: bool = False
     mhtml: bool = False
+
+
+_Side = Literal["width", "height"]
 
 
 class Tab(TabState):
@@ -165,7 +170,7 @@ class Tab(TabState):
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _on_binding(self, session: CDPSession, event: dict) -> None:
+    def _on_binding(self, session: CDPSession, event: dict[str, Any]) -> None:
         if event["name"] != BINDING:
             return
         message = json.loads(event["payload"])
@@ -181,25 +186,26 @@ class Tab(TabState):
         else:
             self._observer.on_message(self, message)
 
-    def _on_screencast(self, image: bytes, metadata: dict) -> None:
+    def _on_screencast(self, image: bytes, metadata: dict[str, Any]) -> None:
         self._see_whole(metadata)
         at = self._observer.seconds(metadata["timestamp"], f"frames of tab {self.number}", _LATE_FRAME)
         self.paint(PaintedFrame(image, at))
 
-    def _see_whole(self, shown: dict) -> None:
+    def _see_whole(self, shown: dict[str, Any]) -> None:
         """An emulated viewport may be larger than its window, of which alone there are frames: then the window grows.
 
         So it is with the tabs that a link opens under Playwright; the page itself keeps its size.
         """
         viewport = self.facts["viewport"]
-        lacking = {name: round(viewport[name] * self.zoom - shown[f"device{name.title()}"]) for name in viewport}
+        sides: tuple[_Side, ...] = ("width", "height")
+        lacking = {name: round(viewport[name] * self.zoom - shown[f"device{name.title()}"]) for name in sides}
         if max(lacking.values()) <= 1:
             self._enlarging = False
         elif not self._enlarging:
             self._enlarging = True
             self._spawn(self._enlarge_window(lacking))
 
-    async def _enlarge_window(self, by: dict[str, int]) -> None:
+    async def _enlarge_window(self, by: dict[_Side, int]) -> None:
         window = await self._sessions[0].send("Browser.getWindowForTarget")
         now, viewport = window["bounds"], self.facts["viewport"]
         bounds = {name: now[name] + max(0, by[name]) for name in by}
@@ -208,13 +214,13 @@ class Tab(TabState):
             await self._sessions[0].send("Browser.setWindowBounds", {"windowId": window["windowId"], "bounds": bounds})
         self._screencast.look_again()
 
-    def _on_navigated(self, event: dict) -> None:
+    def _on_navigated(self, event: dict[str, Any]) -> None:
         frame = event["frame"]
         if "parentId" not in frame:
             self.new_document(frame["url"])
             self._navigated(frame["url"] + frame.get("urlFragment", ""), same_document=False)
 
-    def _on_same_document(self, event: dict) -> None:
+    def _on_same_document(self, event: dict[str, Any]) -> None:
         if event["frameId"] == self._navigations.main_frame:
             self._navigated(event["url"], same_document=True)
 
@@ -230,10 +236,10 @@ class Tab(TabState):
         transition = await self._navigations.direction(before)
         self._observer.on_browser_event(self, "navigate", epoch, {"url": url, "transition": transition}, before)
 
-    def _on_dialog(self, event: dict) -> None:
-        self._dialog = {"kind": event["type"], "message": event["message"]}
+    def _on_dialog(self, event: dict[str, Any]) -> None:
+        self._dialog: EventData = {"kind": event["type"], "message": event["message"]}
 
-    def _on_dialog_closed(self, event: dict) -> None:
+    def _on_dialog_closed(self, event: dict[str, Any]) -> None:
         data = self._dialog | {"accepted": event["result"]}
         if data["kind"] == "prompt" and event["result"]:
             data["text"] = event.get("userInput", "")
@@ -242,7 +248,7 @@ class Tab(TabState):
     def _on_exchange(self, exchange: Exchange) -> None:
         self._observer.on_exchange(self, exchange)
 
-    def _on_loaded(self, _event: dict) -> None:
+    def _on_loaded(self, _event: dict[str, Any]) -> None:
         self._loads += 1
         self._screencast.look_again()
         if self._extras.mhtml:
@@ -259,12 +265,12 @@ class Tab(TabState):
             answer = await self._sessions[0].send("Page.captureSnapshot", {"format": "mhtml"})
             self._observer.on_page_archive(self, epoch, answer["data"].encode())
 
-    def _on_download(self, event: dict) -> None:
+    def _on_download(self, event: dict[str, Any]) -> None:
         self._observer.on_browser_event(self, "download", self._observer.now,
                                     {"url": event["url"], "files": [event["suggestedFilename"]]})
 
 
-def _note_world(context: dict, worlds: set[int]) -> None:
+def _note_world(context: dict[str, Any], worlds: set[int]) -> None:
     if context["name"] == WORLD:
         worlds.add(context["id"])
 

@@ -10,16 +10,19 @@ from collections.abc import Callable
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from recorder.media.painted_frames import PaintedFrame
 from recorder.media.video import Video, VideoWriter
 from recorder.privacy.har import Exchange
 from recorder.privacy.har_file import HarFile, HeldExchanges
 from recorder.privacy.secret_values import Secrets
-from recorder.writer import RecordingWriter
+from recorder.writer import NewEvent, RecordingWriter
 from schemas import VERSIONS, ChatLineSchema, DemotapeError, InputError
 from schemas.files import validated
+from schemas.package_types import Message
 from schemas.recording import FORMAT
+from schemas.types import ChatLine, EventData, Size, State
 
 from .event_writer import EventWriter
 from .frame_merging import place_point, place_target
@@ -41,14 +44,14 @@ class RecordingBuilder:
     writer's thread, when nothing more can be written. Raises InputError when the folder holds something.
     """
 
-    def __init__(self, directory: Path | str, task: str = "", options: dict | None = None,
+    def __init__(self, directory: Path | str, task: str = "", options: dict[str, Any] | None = None,
                  clock: Callable[[], RecordingClock] = RecordingClock, still: float = _STILL, switching: bool = True,
                  on_failure: Callable[[], None] = lambda: None):
         self.directory = Path(directory)
         self.tabs: list[TabState] = []
         self.problems: list[str] = []
         self.failed: Exception | None = None
-        self.listeners: list[Callable[[dict], None]] = []
+        self.listeners: list[Callable[[dict[str, Any]], None]] = []
         self._task = task
         self._options = options or {}
         self._make_clock = clock
@@ -57,7 +60,7 @@ class RecordingBuilder:
         self._tell_failure = on_failure
         self.cached: set[tuple[str, str]] = set()
         self._seq = 0
-        self._seqs: dict[str, int] = {}
+        self._seqs: dict[str | None, int] = {}
         self._pending = PendingScreenshots(self._note_frame)
         self._current: TabState | None = None
         self._writer_thread = WriterThread(self._on_failure)
@@ -87,7 +90,7 @@ class RecordingBuilder:
             self._har = HarFile(self._writer.layout.har, browser, version("demotape"))
         self._running = True
 
-    def note_browser(self, user_agent: str, browser: str, viewport: dict | None) -> None:
+    def note_browser(self, user_agent: str, browser: str, viewport: Size | None) -> None:
         """Write down which browser it is."""
         facts = {"user_agent": user_agent, "browser": browser, "viewport": viewport}
         self._writer_thread.submit(lambda: self._writer.update(**facts))
@@ -145,7 +148,8 @@ class RecordingBuilder:
             raise InputError("chat: nothing is being recorded")
         if self.paused:
             raise InputError("chat: the recording is paused; go on first")
-        line = {"time": self.elapsed, "speaker": speaker, "utterance": self._secrets.in_text(utterance.strip())}
+        said = self._secrets.in_text(utterance.strip())
+        line: ChatLine = {"time": self.elapsed, "speaker": speaker, "utterance": said}
         validated(line, ChatLineSchema(), "chat")
         if not line["utterance"]:
             raise InputError("chat: nothing was said")
@@ -165,21 +169,21 @@ class RecordingBuilder:
         """Mark the action of an event as a mistake."""
         self._note("undo", {"event": event})
 
-    def _note(self, kind: str, data: dict) -> float:
+    def _note(self, kind: str, data: EventData) -> float:
         """Write an event of the recorder's own; returns its time."""
         now = self.elapsed
         self._write({"time": now, "type": kind, "tab": self._current.number if self._current else 1,
                      "gesture": None, "target": None, "data": data}, None, with_dom=False)
         return now
 
-    def _tell(self, message: dict) -> None:
+    def _tell(self, message: dict[str, Any]) -> None:
         for listener in self.listeners:
             try:
                 listener(message)
             except Exception as error:  # somebody else's code must not cost the recording an event
                 self.on_problem(f"a listener failed: {error!r}")
 
-    def on_message(self, tab: TabState, message: dict) -> None:
+    def on_message(self, tab: TabState, message: Message) -> None:
         """An event from a page's capture script."""
         if not self._running:
             return
@@ -200,7 +204,7 @@ class RecordingBuilder:
         }, tab if snapshot else None, with_dom=() in tab.frame_groups)
         self._seqs[message["id"]] = seq
 
-    def on_browser_event(self, tab: TabState, kind: str, epoch: float, data: dict, url: str | None = None) -> None:
+    def on_browser_event(self, tab: TabState, kind: str, epoch: float, data: EventData, url: str | None = None) -> None:
         """Something that the browser reports: a navigation, a tab, a dialog, a download; `url` is where it happened."""
         if self._running and not self._pauses.hold(self.seconds(epoch)):
             self._write({"time": self.seconds(epoch), "type": kind, "tab": tab.number, "gesture": None,
@@ -246,8 +250,9 @@ class RecordingBuilder:
         """Write the exchanges that have waited long enough for their pages to tell what is secret."""
         self._exchanges.release()
 
-    def _write_exchange(self, entry: Callable[[], dict]) -> None:
-        self._writer_thread.submit(lambda: self._har.append(entry()))
+    def _write_exchange(self, entry: Callable[[], dict[str, Any]]) -> None:
+        if har := self._har:
+            self._writer_thread.submit(lambda: har.append(entry()))
 
     def on_page_archive(self, tab: TabState, epoch: float, mhtml: bytes) -> None:
         """A page as MHTML."""
@@ -294,7 +299,7 @@ class RecordingBuilder:
             self._write({"time": at, "type": "tabswitch", "tab": tab.number, "gesture": None, "target": None,
                          "data": {"tab": tab.number, "origin": origin.number}}, origin, with_dom=False)
 
-    def _write(self, event: dict, of: TabState | None, *, with_dom: bool, url: str | None = None) -> int:
+    def _write(self, event: NewEvent, of: TabState | None, *, with_dom: bool, url: str | None = None) -> int:
         """Queue an event with the state of a tab (None: without state); returns the event's number."""
         self._seq += 1
         seq = self._seq
@@ -374,7 +379,7 @@ class RecordingBuilder:
             self._writer.close(datetime.fromtimestamp(ended_at).astimezone())
 
 
-def _state(tab: TabState, url: str | None) -> dict:
+def _state(tab: TabState, url: str | None) -> State:
     return {"tab": tab.number, "zoom": tab.zoom, **tab.facts, "url": url or tab.facts["url"], "dom": None,
             "elements": None, "screenshot": None, "screenshot_time": None}
 

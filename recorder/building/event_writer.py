@@ -5,10 +5,11 @@ from functools import lru_cache
 from recorder.media.painted_frames import PaintedFrame, bitmap
 from recorder.privacy.mhtml import without_secrets
 from recorder.privacy.secret_values import Secrets
-from recorder.writer import RecordingWriter
+from recorder.writer import NewEvent, RecordingWriter
 from schemas.files import dump_line
+from schemas.types import State
 
-from .frame_merging import Path, merge
+from .frame_merging import FrameGroup, Path, merge
 
 _SCREENSHOTS = 4  # frames of which it is remembered how they were kept
 
@@ -21,7 +22,7 @@ class EventWriter:
         self._secrets = secrets
         self._screenshot = lru_cache(_SCREENSHOTS)(self._keep_screenshot)  # one frame may serve several events
 
-    def write(self, event: dict, state: dict | None, frame_groups: dict[Path, dict] | None,
+    def write(self, event: NewEvent, state: State | None, frame_groups: dict[Path, FrameGroup] | None,
               frame: PaintedFrame | None) -> None:
         """An event with the state before it: what its frame groups and its painted frame show, as far as known."""
         if state:
@@ -34,7 +35,8 @@ class EventWriter:
                 state |= {"screenshot": self._screenshot(frame.image), "screenshot_time": frame.time}
             if frame and frame.stale:
                 state["stale"] = True
-            state |= {name: self._secrets.in_event(state[name]) for name in ("url", "title")}
+            state["url"] = self._secrets.in_event(state["url"])
+            state["title"] = self._secrets.in_event(state["title"])
         for name in ("target", "data"):
             event[name] = self._secrets.in_event(event[name])
         self._writer.event(event | {"state": state})

@@ -9,10 +9,14 @@ import html
 import re
 from collections.abc import Iterable, Mapping
 from itertools import chain
+from typing import Any, TypedDict, TypeVar
 
 from schemas import UID_ATTRIBUTE, InputError
+from schemas.package_types import FrameEntry
+from schemas.types import Box, EventData, TableRow
 
 Path = tuple[int, ...]
+_Target = TypeVar("_Target")  # an element, a row of an element table or None
 _MARK = re.compile("([\x01\x02])(\\d+)\\1")
 _RUN = r"\d{1,9}\+\d{1,9}"
 _PLAIN = re.compile(f"\x03({_RUN}(?:,{_RUN})*)\x03([^\x03]*)\x03")
@@ -81,7 +85,18 @@ def assemble(chunks: Mapping[int, str], number: int) -> str:
     return _MARK.sub(put_in, chunks[number])
 
 
-def merge(frame_groups: dict[Path, dict]) -> tuple[str, list[dict]]:
+class FrameGroup(TypedDict):
+    """What a frame group shows, with all its chunks and rows; of SnapshotSchema's fields, those that are used here."""
+
+    frame_group: str
+    root: int
+    chunks: SnapshotChunks
+    rows: list[TableRow]
+    frames: list[FrameEntry]
+    secrets: list[Box]
+
+
+def merge(frame_groups: dict[Path, FrameGroup]) -> tuple[str, list[TableRow]]:
     """DOM as HTML and element table of the whole page, from its frame groups by path; the top one is at ()."""
     top = frame_groups[()]
     document, rows = assemble(top["chunks"], top["root"]), list(top["rows"])
@@ -94,7 +109,7 @@ def merge(frame_groups: dict[Path, dict]) -> tuple[str, list[dict]]:
     return document, rows
 
 
-def place_target(target: dict | None, path: Path, frame_groups: dict[Path, dict]) -> dict | None:
+def place_target(target: _Target, path: Path, frame_groups: dict[Path, FrameGroup]) -> _Target:
     """A target of the frame group at `path`, with frame path and box as seen from the top document."""
     for depth in range(len(path) - 1, -1, -1):
         frame = frame_of(path[:depth + 1], frame_groups)
@@ -103,7 +118,7 @@ def place_target(target: dict | None, path: Path, frame_groups: dict[Path, dict]
     return target
 
 
-def place_point(data: dict, path: Path, frame_groups: dict[Path, dict]) -> dict:
+def place_point(data: EventData, path: Path, frame_groups: dict[Path, FrameGroup]) -> EventData:
     """Pointer coordinates of the frame group at `path` as seen from the top document."""
     if "x" not in data:
         return data
@@ -114,13 +129,17 @@ def place_point(data: dict, path: Path, frame_groups: dict[Path, dict]) -> dict:
     return data | {"x": x, "y": y}
 
 
-def secret_boxes(frame_groups: dict[Path, dict]) -> list[dict]:
+def secret_boxes(frame_groups: dict[Path, FrameGroup]) -> list[Box]:
     """Boxes of all secret fields in sight, as seen from the top document."""
-    return [place_target({"bbox": box, "frame": []}, path, frame_groups)["bbox"]
+    return [place_target(_bare(box), path, frame_groups)["bbox"]
             for path, frame_group in frame_groups.items() for box in frame_group["secrets"]]
 
 
-def frame_of(path: Path, frame_groups: dict[Path, dict]) -> dict | None:
+def _bare(box: Box) -> Any:
+    return {"bbox": box, "frame": []}
+
+
+def frame_of(path: Path, frame_groups: dict[Path, FrameGroup]) -> FrameEntry | None:
     """The frame entry, in the frame group above, through which the frame group at `path` is seen."""
     for depth in range(len(path) - 1, -1, -1):
         above = frame_groups.get(path[:depth])
@@ -129,7 +148,7 @@ def frame_of(path: Path, frame_groups: dict[Path, dict]) -> dict | None:
     return None
 
 
-def _below(frame_groups: dict[Path, dict], index: int) -> dict[Path, dict]:
+def _below(frame_groups: dict[Path, FrameGroup], index: int) -> dict[Path, FrameGroup]:
     inner = {path[1:]: frame_group for path, frame_group in frame_groups.items() if path and path[0] == index}
     return inner if () in inner else {}
 
@@ -140,7 +159,7 @@ def _insert(document: str, uid: str, inner: str) -> str:
     return re.sub(re.escape(mark), lambda _: replacement, document, count=1)
 
 
-def _placed(row: dict, frame: dict) -> dict:
+def _placed(row: Any, frame: FrameEntry) -> Any:
     moved = row | {"frame": [*frame["path"], frame["uid"], *row["frame"]]}
     if box := row["bbox"]:
         moved["bbox"] = {"x": box["x"] * frame["scaleX"] + frame["x"], "y": box["y"] * frame["scaleY"] + frame["y"],
@@ -148,7 +167,7 @@ def _placed(row: dict, frame: dict) -> dict:
     return moved
 
 
-def _in_sight(row: dict, frame: dict) -> bool:
+def _in_sight(row: TableRow, frame: FrameEntry) -> bool:
     box = row["bbox"]
     return (box["x"] * frame["scaleX"] < frame["width"] and box["y"] * frame["scaleY"] < frame["height"]
             and box["x"] + box["width"] > 0 and box["y"] + box["height"] > 0)

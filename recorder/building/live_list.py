@@ -5,9 +5,12 @@ a later event of the same gesture may better the word (a press that ticked a box
 event by which the action can be taken back.
 """
 
+from typing import Any, TypedDict
 from urllib.parse import urlsplit
 
+from recorder.writer import NewEvent
 from schemas.shared import CONTROLS, DELETION_KEYS, LIVE_LIST, NOT_TYPED_IN, SILENT_KEYS
+from schemas.types import Element
 
 _INTENTS, _TRANSITIONS = LIVE_LIST["intents"], LIVE_LIST["transitions"]
 _JOINED = frozenset(LIVE_LIST["joined"])  # many events in a row on one element are one line
@@ -18,14 +21,37 @@ _TABS = {"tabcreate", "tabremove", "tabswitch"}
 _UNSURE = 99
 
 
+class NumberedEvent(NewEvent):
+    """An event with its number."""
+
+    seq: int
+
+
+class Line(TypedDict):
+    """A line as it is shown; see `LiveList.take`."""
+
+    line: int
+    event: int
+    time: float
+    word: str
+    name: str
+    undone: bool
+
+
+class _KeptLine(Line):
+    of: tuple[int, str | None]  # number of the tab and uid of the target
+    began_by: str
+    rank: int
+
+
 class LiveList:
     """The lines so far. Takes journal events with their number; pure, so that it can be read and tested alone."""
 
     def __init__(self) -> None:
-        self._lines: list[dict] = []
-        self._by_gesture: dict[int, dict] = {}
+        self._lines: list[_KeptLine] = []
+        self._by_gesture: dict[int, _KeptLine] = {}
 
-    def take(self, event: dict) -> dict | None:
+    def take(self, event: NumberedEvent) -> Line | None:
         """The line that an event adds or changes; None when it changes none.
 
         A line: `line` its number, `event` of the last event in it, `time`, `word` (an intent), `name` of the target,
@@ -44,7 +70,7 @@ class LiveList:
         self._by_gesture[gesture] = line
         return _shown(line)
 
-    def undo(self) -> dict | None:
+    def undo(self) -> Line | None:
         """Mark the last line that still stands; returns it, or None when there is none."""
         line = next((line for line in reversed(self._lines) if not line["undone"]), None)
         if line is None:
@@ -52,14 +78,14 @@ class LiveList:
         line["undone"] = True
         return _shown(line)
 
-    def _add(self, event: dict, word: str) -> dict:
-        line = {"line": len(self._lines) + 1, "event": event["seq"], "time": event["time"], "word": word,
+    def _add(self, event: NumberedEvent, word: str) -> _KeptLine:
+        line: _KeptLine = {"line": len(self._lines) + 1, "event": event["seq"], "time": event["time"], "word": word,
                 "name": _name(event), "undone": False, "of": (event["tab"], _uid(event)), "began_by": event["type"],
                 "rank": _UNSURE}
         self._lines.append(line)
         return line
 
-    def _same_as_last(self, event: dict, word: str) -> dict | None:
+    def _same_as_last(self, event: NumberedEvent, word: str) -> _KeptLine | None:
         last = self._lines[-1] if self._lines else None
         if not last or last["undone"] or last["of"] != (event["tab"], _uid(event)) or last["word"] != word:
             return None
@@ -67,7 +93,7 @@ class LiveList:
         return last if word in _JOINED or quick else None
 
 
-def _better(line: dict, event: dict, word: str) -> bool:
+def _better(line: _KeptLine, event: NumberedEvent, word: str) -> bool:
     """Give a line the word of a later event of its gesture, if that is surer; returns whether it is."""
     ranks = _SUREST_FIRST.get(line["began_by"], ())
     if word not in ranks or ranks.index(word) >= line["rank"]:
@@ -76,7 +102,7 @@ def _better(line: dict, event: dict, word: str) -> bool:
     return True
 
 
-def _word(event: dict) -> str | None:
+def _word(event: NumberedEvent) -> str | None:
     """The intent that an event is likely to become; None when it shows nothing of its own."""
     kind, data = event["type"], event["data"]
     if kind in ("input", "change"):
@@ -90,7 +116,7 @@ def _word(event: dict) -> str | None:
     return _INTENTS.get(kind)
 
 
-def _value_word(event: dict) -> str | None:
+def _value_word(event: NumberedEvent) -> str | None:
     if event["data"].get("files"):
         return "upload"
     if _typed_in(event["target"]):
@@ -98,7 +124,7 @@ def _value_word(event: dict) -> str | None:
     return "change"
 
 
-def _key_word(event: dict) -> str | None:
+def _key_word(event: NumberedEvent) -> str | None:
     key, held = event["data"]["key"], set(event["data"].get("modifiers", [])) - {"Shift"}
     if key in SILENT_KEYS or key == "Character":  # one of a secret
         return None
@@ -109,7 +135,7 @@ def _key_word(event: dict) -> str | None:
     return "press"
 
 
-def _typed_in(element: dict | None) -> bool:
+def _typed_in(element: Element | None) -> bool:
     """Whether a person types into it."""
     if not element:
         return False
@@ -119,7 +145,7 @@ def _typed_in(element: dict | None) -> bool:
     return element["tag"] == "textarea" or attributes.get("contenteditable", "false").lower() != "false"
 
 
-def _name(event: dict) -> str:
+def _name(event: NumberedEvent) -> str:
     """What it was done to. Never a value or a key that could be part of one; of an address only the host."""
     data, target = event["data"], event["target"]
     if event["type"] == "keydown" and len(data["key"]) > 1:
@@ -135,9 +161,10 @@ def _name(event: dict) -> str:
     return (target["name"] or target["role"] or target["tag"])[:_NAME_LIMIT]
 
 
-def _uid(event: dict) -> str | None:
+def _uid(event: NumberedEvent) -> str | None:
     return event["target"]["uid"] if event["target"] else None
 
 
-def _shown(line: dict) -> dict:
-    return {name: line[name] for name in ("line", "event", "time", "word", "name", "undone")}
+def _shown(line: _KeptLine) -> Line:
+    shown: Any = {name: line[name] for name in ("line", "event", "time", "word", "name", "undone")}
+    return shown

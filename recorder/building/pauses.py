@@ -4,6 +4,7 @@ from dataclasses import replace
 from math import inf
 
 from recorder.media.painted_frames import PaintedFrame
+from schemas.package_types import Message
 
 
 class Pauses:
@@ -39,7 +40,7 @@ class Pauses:
         end = next((end for begin, end in self._pauses if begin <= frame.time < end < inf), frame.time)
         return frame if end == frame.time else replace(frame, time=end)
 
-    def leave_out(self, message: dict, at: float) -> bool:
+    def leave_out(self, message: Message, at: float) -> bool:
         """Whether an event from a page is left out: it happened in a pause, or its gesture began in one."""
         if not self.hold(at) and message["gesture"] not in self._left_out:
             return False

@@ -1,13 +1,27 @@
 """What is known of one tab under recording: what its frame groups show, and its painted frames. No browser protocol."""
 
 from collections.abc import Callable
+from typing import Any, TypedDict
 
 from recorder.media.painted_frames import FrameRing, PaintedFrame, black_out
+from schemas.package_types import Snapshot
+from schemas.types import Box, Point, Size, TableRow
 
-from .frame_merging import SnapshotChunks, secret_boxes
+from .frame_merging import FrameGroup, SnapshotChunks, secret_boxes
 
 _GROUPS = 8  # whose texts are kept when another document comes: the new one may have told of itself already
 _HOLD = 3.0  # seconds that frames of a new document wait to be told what in them is secret
+
+
+class TabFacts(TypedDict):
+    """What a tab shows in all, as in StateSchema."""
+
+    url: str
+    title: str
+    viewport: Size
+    device_pixel_ratio: float
+    animations: int
+    scroll: Point
 
 
 class TabState:
@@ -16,23 +30,27 @@ class TabState:
     def __init__(self, number: int, url: str, on_frame: Callable[["TabState", PaintedFrame], None]):
         self.number = number
         self.ring = FrameRing()
-        self.frame_groups: dict[tuple[int, ...], dict] = {}
-        self.facts = {"url": url, "title": "", "viewport": {"width": 0, "height": 0}, "device_pixel_ratio": 1.0,
-                      "animations": 0, "scroll": {"x": 0.0, "y": 0.0}}
+        self.frame_groups: dict[tuple[int, ...], FrameGroup] = {}
+        self.facts: TabFacts = {
+            "url": url, "title": "", "viewport": {"width": 0, "height": 0}, "device_pixel_ratio": 1.0,
+            "animations": 0, "scroll": {"x": 0.0, "y": 0.0}}
         self.zoom = 1.0
         self._unzoomed_ratio = 0.0  # device pixels to a CSS pixel at zoom 1, once known
         self._on_frame = on_frame
         self._chunks: dict[str, SnapshotChunks] = {}
-        self._rows: dict[str, dict[int, dict]] = {}
+        self._rows: dict[str, dict[int, TableRow]] = {}
         self._held: list[PaintedFrame] = []
         self._known = True  # whether this document has told where its secrets are
-        self._secrets: list[list[dict]] = [[], []]  # boxes of the last two tellings: a frame may show either
+        self._secrets: list[list[Box]] = [[], []]  # boxes of the last two tellings: a frame may show either
 
-    def take(self, path: tuple[int, ...], snapshot: dict) -> None:
+    def take(self, path: tuple[int, ...], snapshot: Snapshot) -> None:
         """Take in what a frame group shows: its text, and where in the page something is secret."""
         self.frame_groups[path] = self._whole(snapshot)
         if not path:
-            self.facts = {name: snapshot[name] for name in self.facts}
+            self.facts = {
+                "url": snapshot["url"], "title": snapshot["title"], "viewport": snapshot["viewport"],
+                "device_pixel_ratio": snapshot["device_pixel_ratio"], "animations": snapshot["animations"],
+                "scroll": snapshot["scroll"]}
             if self._unzoomed_ratio:
                 self.zoom = round(self.facts["device_pixel_ratio"] / self._unzoomed_ratio, 4)
         if () in self.frame_groups:
@@ -40,7 +58,7 @@ class TabState:
             self._known = True
             self._release()
 
-    def tell_ahead(self, frame_group: str, chunks: list[tuple[int, str]], rows: list[tuple[int, dict]]) -> None:
+    def tell_ahead(self, frame_group: str, chunks: list[tuple[int, str]], rows: list[tuple[int, TableRow]]) -> None:
         """Take in texts and rows of a frame group that its next snapshot is made of, or one after that."""
         self._chunks.setdefault(frame_group, SnapshotChunks(frame_group)).tell(chunks)
         self._rows.setdefault(frame_group, {}).update(rows)
@@ -63,14 +81,16 @@ class TabState:
         for frame_group in list(self._chunks)[:-_GROUPS]:  # what is still to be written holds on to its own
             del self._chunks[frame_group], self._rows[frame_group]
 
-    def _whole(self, snapshot: dict) -> dict:
+    def _whole(self, snapshot: Snapshot) -> FrameGroup:
         """A snapshot with all its chunks and rows: what its frame group sent before comes by number only."""
         frame_group = snapshot["frame_group"]
-        self.tell_ahead(frame_group, snapshot["chunks"], [row for row in snapshot["rows"] if isinstance(row, list)])
+        told: list[Any] = [row for row in snapshot["rows"] if isinstance(row, list)]
+        self.tell_ahead(frame_group, snapshot["chunks"], told)
         known = self._rows[frame_group]
         rows = [known[row if isinstance(row, int) else row[0]] for row in snapshot["rows"]]
-        whole = snapshot | {"chunks": self._chunks[frame_group], "rows": rows}
-        if gone := snapshot.get("gone"):
+        whole: Any = snapshot | {"chunks": self._chunks[frame_group], "rows": rows}
+        gone: Any = snapshot.get("gone")  # the extension's snapshots have none
+        if gone:
             self._chunks[frame_group] = self._chunks[frame_group].without(gone["chunks"])
             for number in gone["rows"]:
                 known.pop(number, None)

@@ -10,6 +10,7 @@ import mimetypes
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from playwright.async_api import Browser, BrowserContext, Page, Route
 from playwright.async_api import Error as PlaywrightError
@@ -43,7 +44,7 @@ class ControlPage:
         self._task = task
         self._options = {"no_viewport": True} if windowed else {"viewport": SIZE, "color_scheme": color_scheme}
         self._windowed = windowed
-        self._news: list[dict] = []
+        self._news: list[dict[str, Any]] = []
         self._told = self._starts = 0
         self._open = False
 
@@ -74,7 +75,7 @@ class ControlPage:
         if self._open:
             self._stop()
 
-    def _obey(self, command: str, *values: str) -> dict:
+    def _obey(self, command: str, *values: str) -> dict[str, Any]:
         """What the page asks for; an answer with `error` when it cannot be done."""
         recorder = self._recorder
         try:

@@ -40,7 +40,7 @@ def _picture(content: bytes) -> av.VideoFrame:
         decoder = av.CodecContext.create("png", "r")  # a new one each time: it goes on from the picture before
         decoder.thread_count = 1
         return decoder.decode(av.Packet(content))[0]
-    with av.open(io.BytesIO(content)) as file:
+    with av.open(io.BytesIO(content), "r") as file:
         return next(file.decode(video=0))
 
 

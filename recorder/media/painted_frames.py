@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
+from schemas.types import Box
+
 _MARGIN = 3  # CSS pixels around a secret field that are blackened too
 _FAST = [cv2.IMWRITE_PNG_COMPRESSION, 1]
 
@@ -51,7 +53,7 @@ class FrameRing:
         return before.image == frame.image and not before.stale and not frame.stale
 
 
-def black_out(frame: PaintedFrame, boxes: Iterable[dict], viewport_width: float) -> PaintedFrame:
+def black_out(frame: PaintedFrame, boxes: Iterable[Box], viewport_width: float) -> PaintedFrame:
     """The frame with these boxes (CSS pixels) blackened, so that no secret can be read in it."""
     image = cv2.imdecode(np.frombuffer(frame.image, np.uint8), cv2.IMREAD_COLOR)
     if image is None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 import av
+from av.container import OutputContainer
 
 from recorder.priority import step_back
 from schemas import DemotapeError
@@ -68,9 +69,10 @@ class VideoWriter:
 
     def _feed(self) -> None:
         with suppress(BrokenPipeError):  # it has failed, and says why when it is closed
-            while frame := self._queue.get():
-                self._process.stdin.write(encoder.HEADER.pack(frame.time, len(frame.image)) + frame.image)
-                self._process.stdin.flush()
+            stdin = self._process.stdin
+            while stdin and (frame := self._queue.get()):
+                stdin.write(encoder.HEADER.pack(frame.time, len(frame.image)) + frame.image)
+                stdin.flush()
 
 
 class PacketVideo:
@@ -78,7 +80,7 @@ class PacketVideo:
 
     def __init__(self, path: Path):
         self._path = path
-        self._container = None
+        self._container: OutputContainer | None = None
         self._last = -1
         self.dropped = 0
         self.error: Exception | None = None
@@ -92,13 +94,12 @@ class PacketVideo:
             self.dropped += 1
             return
         try:
-            if self._container is None:
-                self._open(size)
+            container = self._open(size) if self._container is None else self._container
             packet = av.Packet(content)
             self._last = max(self._last + 1, round(time * 1000))
             packet.pts = packet.dts = self._last
             packet.time_base, packet.stream, packet.is_keyframe = Fraction(1, 1000), self._stream, key
-            self._container.mux(packet)
+            container.mux(packet)
         except (av.FFmpegError, ValueError) as error:
             self.error = error
 
@@ -107,7 +108,8 @@ class PacketVideo:
         if self._container is not None:
             self._container.close()
 
-    def _open(self, size: tuple[int, int]) -> None:
+    def _open(self, size: tuple[int, int]) -> OutputContainer:
         self._container = av.open(str(self._path), "w", format="webm", options=encoder.SHORT_CLUSTERS)
         self._stream = self._container.add_mux_stream("vp8", width=size[0], height=size[1], pix_fmt="yuv420p")
         self._stream.time_base = Fraction(1, 1000)
+        return self._container

@@ -4,10 +4,12 @@ import hashlib
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from schemas import InputError
 from schemas.files import parse, parse_line, validated
 from schemas.package import LINES, PackageSchema
+from schemas.package_types import PackageLine, PackageManifest, PictureLine
 
 _MANIFEST, _JOURNAL = "manifest.json", "journal.jsonl"
 MAX_BYTES = 16 << 30  # of all files
@@ -43,14 +45,14 @@ class Package:
     def __exit__(self, *_) -> None:
         self._zip.close()
 
-    def lines(self) -> Iterator[dict]:
+    def lines(self) -> Iterator[PackageLine]:
         """The journal's lines, checked one by one; their numbers have no gap."""
         for number, raw in enumerate(self._raw_lines(), 1):
             yield self._line(number, raw)
 
-    def pictures(self) -> dict[int, dict]:
+    def pictures(self) -> dict[int, PictureLine]:
         """The `picture` lines by the number of the line that they belong to."""
-        found = {}
+        found: dict[int, PictureLine] = {}
         for number, raw in enumerate(self._raw_lines(), 1):
             # A line of an older version may say so in other words.
             if self._version != self.manifest["version"] or (len(raw) < _SHORT and b'"picture"' in raw):
@@ -59,7 +61,7 @@ class Package:
                     found[line["event"]] = line
         return found
 
-    def _line(self, number: int, raw: bytes) -> dict:
+    def _line(self, number: int, raw: bytes) -> Any:
         where = f"{self.path}: {_JOURNAL}, line {number}"
         content = parse_line(raw, "package line", self._version, where)
         kind = content.get("kind") if isinstance(content, dict) else None
@@ -80,7 +82,7 @@ class Package:
             raise InputError(f"{self.path}: {name}: damaged, its SHA-256 is not its name")
         return content
 
-    def _read_manifest(self) -> tuple[dict, int]:
+    def _read_manifest(self) -> tuple[PackageManifest, int]:
         if _MANIFEST not in self._zip.namelist():
             raise InputError(f"{self.path}: not a package of the extension (it has no {_MANIFEST})")
         return parse(self._content(_MANIFEST, MAX_MANIFEST), PackageSchema(), f"{self.path}: {_MANIFEST}")

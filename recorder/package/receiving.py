@@ -4,7 +4,9 @@ The second user of the recording builder beside the Playwright recorder: what is
 """
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from recorder.building.builder import RecordingBuilder
 from recorder.building.frame_merging import numbered
@@ -13,6 +15,22 @@ from recorder.building.tab_state import TabState
 from recorder.media.painted_frames import PaintedFrame
 from recorder.media.video import PacketVideo
 from schemas import InputError
+from schemas.package_types import (
+    BeginLine,
+    ChatLineOfPackage,
+    NavigateLine,
+    OfTabLine,
+    PackageLine,
+    PageLine,
+    PictureLine,
+    ProblemLine,
+    ResourceLine,
+    Snapshot,
+    TabLine,
+    UndoLine,
+    VideoLine,
+    ZoomLine,
+)
 
 from .package_file import Package
 
@@ -46,11 +64,12 @@ def receive(package: Path | str, directory: Path | str) -> list[str]:
 class _Tab(TabState):
     """One tab, as the journal tells of it."""
 
-    def __init__(self, *given):
+    def __init__(self, *given: Any):
         super().__init__(*given)
         self.document = ""
         self.shown_since = 0.0  # when this document began to be shown, wall clock
-        self._acted: tuple[float, float, dict] | None = None  # last action: when done, when heard of, the page then
+        # The last action: when it was done, when it was heard of, the page then.
+        self._acted: tuple[float, float, dict[tuple[int, ...], tuple[str, int]]] | None = None
         self._told: dict[str, set[int]] = {}  # frame group -> numbers of its rows
         self._sizes: dict[str, dict[int, tuple[int, int]]] = {}  # frame group -> chunk -> its text's size, its depth
 
@@ -58,7 +77,7 @@ class _Tab(TabState):
         super().new_document(url)
         self._told, self._sizes = {}, {}
 
-    def is_stale(self, line: dict, painted: float) -> bool:
+    def is_stale(self, line: Mapping[str, Any], painted: float) -> bool:
         """Whether the page may have changed since it was painted at that time (wall clock, seconds).
 
         It is from before the page was shown; or from before the page heard of the last action, a moment ago, though the
@@ -75,7 +94,7 @@ class _Tab(TabState):
         changed = page != before and time - last < _PAINTS
         return painted < self.shown_since or (changed and painted < heard + _FRAME_LATE)
 
-    def fault(self, snapshot: dict) -> str | None:
+    def fault(self, snapshot: Snapshot) -> str | None:
         """Why a snapshot cannot be put together; None when it can. Nobody may blow up a page by chunks in chunks."""
         rows = self._told.setdefault(snapshot["frame_group"], set())
         rows.update(row[0] for row in snapshot["rows"] if isinstance(row, list))
@@ -107,7 +126,7 @@ class _Receiver:
         self.builder = RecordingBuilder(
             directory, source.manifest["task"], {"from": "extension"}, still=0.0, switching=False,
             clock=lambda: RecordingClock(wall=lambda: self._now, steady=lambda: self._now))
-        self._pictures: dict[int, dict] = {}
+        self._pictures: dict[int, PictureLine] = {}
         self._numbers: dict[int, int] = {}  # line of the journal -> number of the event
         self._ended = False
         self._told_viewport = False
@@ -131,7 +150,7 @@ class _Receiver:
         self._video = PacketVideo(path)
         return self._video
 
-    def _on_begin(self, line: dict) -> None:
+    def _on_begin(self, line: BeginLine) -> None:
         if line["id"] != self._source.manifest["id"]:
             raise InputError(f"{self._where(line)}: field id: {line['id']!r} is not the manifest's")
         self._now = line["started_at"]
@@ -139,22 +158,22 @@ class _Receiver:
         self._browser = (line["user_agent"], line["browser"])
         self.builder.note_browser(*self._browser, None)
 
-    def _on_tab(self, line: dict) -> None:
+    def _on_tab(self, line: TabLine) -> None:
         if line["tab"] != len(self.builder.tabs) + 1:
             raise InputError(f"{self._where(line)}: field tab: {line['tab']} instead of {len(self.builder.tabs) + 1}")
         opener = self._tab(line, "opener") if line["opener"] is not None else None
         self._paint(line)
         self.builder.add_tab(_Tab(line["tab"], line["url"], self.builder.on_frame), opener)
 
-    def _on_show(self, line: dict) -> None:
+    def _on_show(self, line: OfTabLine) -> None:
         self._paint(line)
         self.builder.show(self._tab(line))
 
-    def _on_gone(self, line: dict) -> None:
+    def _on_gone(self, line: OfTabLine) -> None:
         self._paint(line)
         self.builder.remove_tab(self._tab(line))
 
-    def _on_page(self, line: dict) -> None:
+    def _on_page(self, line: PageLine) -> None:
         tab, message = self._tab(line), line["message"]
         if line["frame"] == 0 and tab.document != line["document"]:
             self._new_document(tab, line["document"], (message["snapshot"] or tab.facts)["url"])
@@ -166,7 +185,7 @@ class _Receiver:
         self._paint(line, tab if message["snapshot"] and message["type"] != "snapshot" else None)
         self.builder.on_message(tab, message)
 
-    def _on_navigate(self, line: dict) -> None:
+    def _on_navigate(self, line: NavigateLine) -> None:
         tab = self._tab(line)
         self._paint(line)
         if not line["same_document"]:
@@ -176,48 +195,48 @@ class _Receiver:
         self.builder.on_browser_event(tab, "navigate", line["started"],
                               {"url": line["url"], "transition": line["transition"]}, before)
 
-    def _on_picture(self, line: dict) -> None:
+    def _on_picture(self, line: PictureLine) -> None:
         """Taken up by the line that it belongs to, which came before."""
 
-    def _on_video(self, line: dict) -> None:
+    def _on_video(self, line: VideoLine) -> None:
         content, at = self._source.blob(line["blob"]), 0
         for time, size, key in line["packets"]:
             self._video.packet(content[at:at + size], self.builder.seconds(time), key, (line["width"], line["height"]))
             at += size
 
-    def _on_resource(self, line: dict) -> None:
+    def _on_resource(self, line: ResourceLine) -> None:
         self.builder.on_resource(line["url"], line["content_type"], line["at"], self._source.blob(line["blob"]))
 
-    def _on_chat(self, line: dict) -> None:
+    def _on_chat(self, line: ChatLineOfPackage) -> None:
         self.builder.say(line["speaker"], line["utterance"])
 
-    def _on_undo(self, line: dict) -> None:
+    def _on_undo(self, line: UndoLine) -> None:
         if (number := self._numbers.get(line["event"])) is not None:
             self.builder.undo(number)
 
-    def _on_zoom(self, line: dict) -> None:
+    def _on_zoom(self, line: ZoomLine) -> None:
         self._tab(line).zoom = line["zoom"]
 
-    def _on_problem(self, line: dict) -> None:
+    def _on_problem(self, line: ProblemLine) -> None:
         self.builder.on_problem(line["message"])
 
-    def _on_pause(self, line: dict) -> None:
+    def _on_pause(self, line: PackageLine) -> None:
         self.builder.pause()
 
-    def _on_resume(self, line: dict) -> None:
+    def _on_resume(self, line: PackageLine) -> None:
         self.builder.resume()
 
-    def _on_end(self, line: dict) -> None:
+    def _on_end(self, line: PackageLine) -> None:
         self._ended = True
 
     # Pieces.
 
-    def _tab(self, line: dict, field: str = "tab") -> _Tab:
+    def _tab(self, line: Mapping[str, Any], field: str = "tab") -> _Tab:
         if not 1 <= line[field] <= len(self.builder.tabs):
             raise InputError(f"{self._where(line)}: field {field}: there is no tab {line[field]}")
         return self.builder.tabs[line[field] - 1]
 
-    def _paint(self, line: dict, acted_in: _Tab | None = None) -> None:
+    def _paint(self, line: Mapping[str, Any], acted_in: _Tab | None = None) -> None:
         """The picture of a line, chosen and blackened by the extension; `acted_in`: where the line is an action."""
         picture = self._pictures.pop(line["n"], None)
         stale = acted_in is not None and acted_in.is_stale(line, picture["time"] if picture else 0.0)
@@ -233,10 +252,10 @@ class _Receiver:
             tab.document = document
             tab.new_document(url)
 
-    def _tell_viewport(self, snapshot: dict, path: list[int]) -> None:
+    def _tell_viewport(self, snapshot: Snapshot, path: list[int]) -> None:
         if not self._told_viewport and not path:
             self._told_viewport = True
             self.builder.note_browser(*self._browser, snapshot["viewport"])
 
-    def _where(self, line: dict) -> str:
+    def _where(self, line: Mapping[str, Any]) -> str:
         return f"{self._source.path}: journal.jsonl, line {line['n']}"

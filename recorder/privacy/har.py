@@ -5,6 +5,7 @@ import base64
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from schemas.shared import REDACTED
@@ -26,7 +27,7 @@ class Exchange:
     began: float
     headers: dict[str, str]
     posted: str | None = None
-    response: dict | None = None
+    response: dict[str, Any] | None = None
     response_headers: dict[str, str] = field(default_factory=dict)
     ended: float | None = None
     size: int = _UNKNOWN
@@ -44,7 +45,7 @@ def secrets_of(exchange: Exchange) -> Iterator[str]:
             yield from (cookie["value"] for line in value.split("\n") for cookie in _cookies(line, name.lower()))
 
 
-def entry(exchange: Exchange, secrets: Secrets) -> dict:
+def entry(exchange: Exchange, secrets: Secrets) -> dict[str, Any]:
     """The HAR entry of an exchange, with what is secret in headers, cookies, addresses and bodies replaced."""
     total = max(0.0, ((exchange.ended or exchange.began) - exchange.began) * 1000)
     timings = _timings(exchange, total)
@@ -62,7 +63,7 @@ def entry(exchange: Exchange, secrets: Secrets) -> dict:
     }
 
 
-def _request(exchange: Exchange, secrets: Secrets) -> dict:
+def _request(exchange: Exchange, secrets: Secrets) -> dict[str, Any]:
     url = secrets.in_address(exchange.url)
     request = {
         "method": exchange.method, "url": url, "httpVersion": _version(exchange),
@@ -94,7 +95,7 @@ def _part(part: str, secrets: Secrets) -> str:
     return secrets.in_request(part)
 
 
-def _response(exchange: Exchange, secrets: Secrets) -> dict:
+def _response(exchange: Exchange, secrets: Secrets) -> dict[str, Any]:
     answer = exchange.response or {}
     kind = answer.get("mimeType") or "x-unknown"
     content = {"size": len(exchange.body) if exchange.body is not None else 0, "mimeType": kind}
@@ -109,7 +110,7 @@ def _response(exchange: Exchange, secrets: Secrets) -> dict:
     }
 
 
-def _content(body: bytes, kind: str, secrets: Secrets) -> dict:
+def _content(body: bytes, kind: str, secrets: Secrets) -> dict[str, Any]:
     """Text as text, without secrets; anything else in base64."""
     if kind.startswith("text/") or kind.endswith(("json", "xml", "javascript", "x-www-form-urlencoded")):
         try:
@@ -119,7 +120,7 @@ def _content(body: bytes, kind: str, secrets: Secrets) -> dict:
     return {"text": base64.b64encode(body).decode(), "encoding": "base64"}
 
 
-def _headers(headers: dict[str, str], secrets: Secrets) -> list[dict]:
+def _headers(headers: dict[str, str], secrets: Secrets) -> list[dict[str, Any]]:
     return [{"name": name, "value": _header_value(name, line, secrets)}
             for name, value in headers.items() for line in value.split("\n")]
 
@@ -134,12 +135,12 @@ def _header(headers: dict[str, str], name: str) -> str:
     return next((value for key, value in headers.items() if key.lower() == name), "")
 
 
-def _hidden_cookies(headers: dict[str, str], name: str) -> list[dict]:
+def _hidden_cookies(headers: dict[str, str], name: str) -> list[dict[str, Any]]:
     return [cookie | {"value": REDACTED} for line in _header(headers, name).split("\n")
             for cookie in _cookies(line, name)]
 
 
-def _cookies(line: str, header: str) -> Iterable[dict]:
+def _cookies(line: str, header: str) -> Iterable[dict[str, Any]]:
     """Name and value of the cookies in a header's line; `Set-Cookie` holds one, with its attributes behind it."""
     parts = line.split(";")[:1] if header == "set-cookie" else line.split(";")
     for part in parts:

@@ -5,7 +5,9 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from .har import Exchange, entry, secrets_of
 from .secret_values import Secrets
@@ -27,7 +29,7 @@ class HarFile:
         self._file.write(_TAIL)
         self._some = False
 
-    def append(self, entry: dict) -> None:
+    def append(self, entry: dict[str, Any]) -> None:
         """One write that overwrites the closing brackets by the entry and new ones."""
         text = (b",\n" if self._some else b"\n") + json.dumps(entry).encode()
         self._file.seek(self._end)
@@ -44,7 +46,7 @@ class HarFile:
 class HeldExchanges:
     """Exchanges that wait until their page has told what in it is secret. `write` is given each as a HAR entry."""
 
-    def __init__(self, secrets: Secrets, write: Callable[[Callable[[], dict]], None]):
+    def __init__(self, secrets: Secrets, write: Callable[[Callable[[], dict[str, Any]]], None]):
         self._secrets = secrets
         self._write = write
         self._held: deque[tuple[float, Exchange]] = deque()
@@ -58,4 +60,4 @@ class HeldExchanges:
         """Hand on those that have waited long enough."""
         while self._held and (all_ or self._held[0][0] <= time.monotonic()):
             exchange = self._held.popleft()[1]
-            self._write(lambda exchange=exchange: entry(exchange, self._secrets))
+            self._write(partial(entry, exchange, self._secrets))

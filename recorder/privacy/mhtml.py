@@ -30,6 +30,8 @@ def _clean(part: Message, page: str | None, secrets: Secrets) -> bool:
     if part.get_content_maintype() != "text":
         return changed
     content = part.get_payload(decode=True)
+    if not isinstance(content, bytes):
+        return changed
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
