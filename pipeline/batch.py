@@ -83,9 +83,9 @@ def _work(job: Job) -> Outcome:
         return Outcome(job.path, "failed", f"{job.path}: {type(error).__name__}: {error}", DemotapeError.exit_code)
     turns = demonstration["turns"]
     states = [turn["state"] for turn in turns if turn["type"] == "browser"]
-    return Outcome(job.path, "done" if changed else "unchanged",
-                   intents=dict(Counter(turn.get("intent", "say") for turn in turns)), screenshots=len(states),
-                   good_screenshots=sum(bool(state) and state["screenshot_status"] == "good" for state in states),
+    intents = Counter(turn["intent"] if turn["type"] == "browser" else "say" for turn in turns)
+    return Outcome(job.path, "done" if changed else "unchanged", intents=dict(intents), screenshots=len(states),
+                   good_screenshots=sum(bool(state and state["screenshot_status"] == "good") for state in states),
                    checks=sum(len(turn["checks"]) for turn in turns))
 
 

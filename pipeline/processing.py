@@ -10,6 +10,7 @@ from recorder import Recording
 from schemas import VERSIONS, DemonstrationSchema
 from schemas.demonstration import FORMAT
 from schemas.files import dump_json, read_json, validated, write_atomically
+from schemas.types import Demonstration
 
 from . import align, chat, checks
 from .cache import derived, inputs
@@ -27,18 +28,19 @@ STAGES = (
 )
 
 
-def derive(context: Context) -> dict:
+def derive(context: Context) -> Demonstration:
     """The demonstration of a recording; raises InputError when the recording or the chat cannot be read."""
     recording = context.recording
-    demonstration = {"format": FORMAT, "version": VERSIONS[FORMAT], "id": recording.id, "recording": recording.id,
-                     "task": recording.task, "turns": []}
+    demonstration: Demonstration = {
+        "format": FORMAT, "version": VERSIONS[FORMAT], "id": recording.id, "recording": recording.id,
+        "task": recording.task, "turns": []}
     for stage in STAGES:
         demonstration = stage(demonstration, context)
     return validated(demonstration, DemonstrationSchema(), f"{recording.layout.root}: demonstration")
 
 
 def process(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None,
-            video: Path | None = None) -> dict:
+            video: Path | None = None) -> Demonstration:
     """Derive a recording's demonstration and write demonstration.json beside it; returns the demonstration.
 
     What an export will read is prepared on the way.
@@ -49,7 +51,7 @@ def process(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str]
 
 
 def refresh(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None,
-            video: Path | None = None) -> tuple[dict, bool]:
+            video: Path | None = None) -> tuple[Demonstration, bool]:
     """As `process`, but a demonstration that was made from the same inputs stays; returns it and whether it is new."""
     context = Context(Recording(path), chat, speakers or {}, video)
     layout, used = context.recording.layout, _inputs(context)
@@ -58,12 +60,12 @@ def refresh(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str]
     return _process(context, used), True
 
 
-def _inputs(context: Context) -> dict:
+def _inputs(context: Context) -> dict[str, str]:
     """What the demonstration will be made from, to be asked before the work: what changes meanwhile is not in it."""
     return inputs.fingerprint(context.recording.layout, context.chat, dict(context.speakers), context.video)
 
 
-def _process(context: Context, used: dict) -> dict:
+def _process(context: Context, used: dict[str, str]) -> Demonstration:
     recording = context.recording
     demonstration = derive(context)
     write_atomically(recording.layout.demonstration, dump_json(demonstration))

@@ -3,15 +3,17 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from pipeline.export.manifest import FORMAT as EXPORT_FORMAT
-from pipeline.export.manifest import MANIFEST, extra_files, read_manifest, wrong_totals
+from pipeline.export.manifest import MANIFEST, ManifestFile, extra_files, read_manifest, wrong_totals
 from recorder import Recording
 from schemas import DemonstrationSchema, InputError, RecordingLayout
 from schemas.demonstration import FORMAT as DEMONSTRATION_FORMAT
 from schemas.files import read_json
+from schemas.types import State
 
 _CHUNK = 1 << 20  # bytes
 _STATE_BLOBS = ("dom", "elements", "screenshot", "axtree")
@@ -73,12 +75,17 @@ def _events(recording: Recording, blobs: dict[str, str], numbers: set[int]) -> I
             for field in (event["gesture"], event["data"].get("event")):
                 if field is not None and field not in numbers:
                     yield f"{where}: names event {field}, which is not before it"
-            for name in (*((event["state"] or {}).get(key) for key in _STATE_BLOBS), event["data"].get("screenshot"),
-                         event["data"].get("blob")):
+            for name in (*_named(event["state"]), event["data"].get("screenshot"), event["data"].get("blob")):
                 if name is not None:
                     blobs.setdefault(name, where)
     except InputError as error:
         yield str(error)
+
+
+def _named(state: State | None) -> list[str | None]:
+    """The blobs that a state names."""
+    blobs: Mapping[str, Any] = state or {}
+    return [blobs.get(key) for key in _STATE_BLOBS]
 
 
 def _resources(recording: Recording, blobs: dict[str, str]) -> Iterator[str]:
@@ -113,13 +120,13 @@ def _lone_demonstration(path: Path) -> Iterator[str]:
     except InputError:
         yield from _demonstration(path, None, None, None)
         return
-    names = {(event["state"] or {}).get(key) for event in events for key in _STATE_BLOBS}
+    names = {name for event in events for name in _named(event["state"])}
     names |= {event["data"].get("screenshot") for event in events}
     yield from _demonstration(path, recording, names, {event["seq"] for event in events})
 
 
-def _demonstration(path: Path, recording: Recording | None, blobs: set | None, numbers: set[int] | None
-                   ) -> Iterator[str]:
+def _demonstration(path: Path, recording: Recording | None, blobs: Collection[str | None] | None,
+                   numbers: set[int] | None) -> Iterator[str]:
     try:
         demonstration = read_json(path, DemonstrationSchema())
     except InputError as error:
@@ -129,7 +136,7 @@ def _demonstration(path: Path, recording: Recording | None, blobs: set | None, n
     for name, count in counts.items():
         if count > 1:
             yield f"{path}: turn {name!r} occurs {count} times; ids are unique"
-    if recording is None:
+    if recording is None or blobs is None or numbers is None:
         return
     if demonstration["recording"] != recording.id:
         yield f"{path}: field recording: {demonstration['recording']!r}, but it lies in recording {recording.id!r}"
@@ -166,7 +173,7 @@ def _export(path: Path) -> Iterator[str]:
     yield from wrong_totals(manifest, str(path / MANIFEST))
 
 
-def _file(root: Path, entry: dict) -> Iterator[str]:
+def _file(root: Path, entry: ManifestFile) -> Iterator[str]:
     path = root / entry["path"]
     if Path(entry["path"]).is_absolute() or ".." in Path(entry["path"]).parts:
         yield f"{root / MANIFEST}: {entry['path']!r} lies outside the export"

@@ -1,6 +1,7 @@
 """Pictures that a turn could be shown with: screenshots of the same tab around it, and frames of the own video."""
 
 from bisect import bisect_left
+from typing import TypedDict
 
 import av
 import cv2
@@ -8,6 +9,7 @@ import numpy as np
 
 from recorder.reader import Recording
 from schemas import InputError
+from schemas.types import Turn, TurnState
 
 from .placing import encode
 from .screenshots import decode, work_shape
@@ -17,9 +19,16 @@ _AROUND = 6  # screenshots before and after a turn
 BEFORE = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0)  # seconds before the action at which frames are offered
 
 
-def screenshots(recording: Recording, turn: dict) -> list[dict]:
+class Offer(TypedDict):
+    """A screenshot and when it was taken, seconds of the recording."""
+
+    screenshot: str
+    time: float
+
+
+def screenshots(recording: Recording, turn: Turn) -> list[Offer]:
     """Screenshots of the turn's tab, those nearest to it in time, by time and each once: {screenshot, time}."""
-    state = turn.get("state")
+    state = turn["state"] if turn["type"] == "browser" else None
     if not state:
         return []
     times: dict[str, float] = {}
@@ -42,7 +51,7 @@ def frame(recording: Recording, time: float) -> tuple[float, np.ndarray]:
     try:
         with av.open(str(path)) as container:
             stream = container.streams.video[0]
-            container.seek(max(0, int(time / stream.time_base)), stream=stream, backward=True)
+            container.seek(max(0, int(time / (stream.time_base or 1))), stream=stream, backward=True)
             shown = None
             for each in container.decode(stream):
                 if shown is not None and each.time > time + 1e-6:
@@ -60,7 +69,7 @@ def as_file(picture: np.ndarray) -> bytes:
     return encode(picture)
 
 
-def similarity(recording: Recording, state: dict, picture: np.ndarray) -> float | None:
+def similarity(recording: Recording, state: TurnState, picture: np.ndarray) -> float | None:
     """SSIM of a state's screenshot and a frame (BGR), at the size that alignment works with; None without a screenshot.
 
     Raises InputError when the screenshot's blob is missing.

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 import cv2
 import numpy as np
 
+from schemas.types import State
+
 from .coarse import Shown
 from .rectangle import Rectangle
 from .screenshots import Picture
@@ -82,7 +84,7 @@ class Watch:
         self._last, self._was_new = shot.time, new
 
 
-def timeline(states: Iterable[tuple[float, dict]], pictures: Mapping[str, Picture]) -> tuple[list[Shown], list[str]]:
+def timeline(states: Iterable[tuple[float, State]], pictures: Mapping[str, Picture]) -> tuple[list[Shown], list[str]]:
     """What was on the screen when, from (time of event, state), by time of painting; and the names of the pictures that
     `Shown` numbers. Where screenshots lie, two may claim the same time.
     """

@@ -8,6 +8,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from typing import Any
 
 import cv2
 import numpy as np
@@ -153,7 +154,8 @@ def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], wi
         strict = _decide(replace(view, newer=False), taken, shown)
     greys = {picture.name: picture.grey} | {
         other.name: other.grey for other in neighbours if other.name in (trusting.better, strict.better)}
-    alike = {name: ssim(grey[window.seen], view.near[number][window.seen]) for name, grey in greys.items()}
+    alike: dict[str | None, float] = {
+        name: ssim(grey[window.seen], view.near[number][window.seen]) for name, grey in greys.items()}
     trusting, strict = (replace(verdict, similarity=alike[picture.name],
                                 better_similarity=alike.get(verdict.better, 0.0)) for verdict in (trusting, strict))
     return trusting, strict
@@ -213,7 +215,7 @@ def _sides(one_page: Seen, other_page: Seen, third_page: Seen) -> _Sides | None:
     """On which side the third page is, where the two differ; None where they do not."""
     one, other, third = one_page.soft, other_page.soft, third_page.soft
     apart = cv2.absdiff(one, other)
-    mask = cv2.compare(apart, CHANGED, cv2.CMP_GT)
+    mask = cv2.compare(apart, CHANGED, cv2.CMP_GT)  # type: ignore[call-overload]  # its types know no scalars
     left, top, width, height = cv2.boundingRect(mask)
     if not width:
         return None
@@ -225,7 +227,8 @@ def _sides(one_page: Seen, other_page: Seen, third_page: Seen) -> _Sides | None:
         return None
     counts[counts < _LEAST] = 0
     big = cv2.resize(counts, (counts.shape[1] * TILE, counts.shape[0] * TILE), interpolation=cv2.INTER_NEAREST)
-    used = cv2.bitwise_and(mask, cv2.compare(big, 0, cv2.CMP_GT)[:mask.shape[0], :mask.shape[1]])
+    used_tiles = cv2.compare(big, 0, cv2.CMP_GT)  # type: ignore[call-overload]  # the same
+    used = cv2.bitwise_and(mask, used_tiles[:mask.shape[0], :mask.shape[1]])
     third = third[part]
 
     def whole(tiles: np.ndarray) -> np.ndarray:
@@ -301,7 +304,8 @@ def _is_late(taken: Seen, rightful: Sequence[Seen], later: Sequence[Seen], other
             changes.append((page, sides, late))
     pointers = [pointer.moved(late, sides.other, before.sharp, page.sharp, taken.sharp)
                 for page, sides, late in changes]
-    left = functools.reduce(np.logical_or, (here for here, _ in pointers), np.False_)
+    none: Any = np.False_
+    left = functools.reduce(np.logical_or, (here for here, _ in pointers), none)
     tiles = functools.reduce(np.logical_or, (late & ~left for _, _, late in changes), np.zeros((1, 1), bool))
     small = 0
     for (_, sides, late), (_, there) in zip(changes, pointers, strict=True):

@@ -86,7 +86,7 @@ def _cheapest(video: Video, due: list[tuple[int, Anchor, float, float]]) -> list
     if len(due) <= _FIRST_MARKS:
         return due
     def cost(entry: tuple[int, Anchor, float, float]) -> int:
-        key = video.keys[max(0, np.searchsorted(video.keys, entry[2] - entry[3]) - 1)]
+        key = video.keys[max(0, int(np.searchsorted(video.keys, entry[2] - entry[3])) - 1)]
         return video.number_at(entry[2] + entry[3]) - video.number_at(key)
 
     buckets = np.array_split(np.arange(len(due)), _FIRST_MARKS // 2)

@@ -73,8 +73,8 @@ def _emissions(likely: np.ndarray, shown: Sequence[Shown], grid: np.ndarray) -> 
         start, end, late = np.searchsorted(grid, (entry.start - STEP, entry.end + STEP / 2, entry.end + _LATE))
         np.maximum(scores[:, start:end], own, out=scores[:, start:end])
         np.maximum(scores[:, end:late], own - _LATE_COST, out=scores[:, end:late])
-        between = np.searchsorted(grid, after.start) if after else end
-        if between > end:  # the screen shows the one or the other, or something that nobody kept
+        if after and (between := np.searchsorted(grid, after.start)) > end:
+            # The screen shows the one or the other, or something that nobody kept.
             both = np.maximum(likely[:, entry.picture], likely[:, after.picture])[:, None] - 2 * _LATE_COST
             np.maximum(scores[:, end:between], both, out=scores[:, end:between])
     return scores

@@ -33,7 +33,7 @@ def covered(differences: Sequence[np.ndarray], viewport: tuple[int, int], seen: 
     tell. `differences`: in grey levels, of frames and screenshots, small, of the part `seen` of the page."""
     if len(differences) < _LEAST:
         return None
-    mask = np.zeros(small_shape(viewport), np.uint8)
+    mask: np.ndarray = np.zeros(small_shape(viewport), np.uint8)
     mask[seen] = np.median(differences, axis=0) > _COVERED
     mask = cv2.dilate(cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((2, 2))), np.ones((3, 3)))
     return cv2.resize(mask, work_shape(viewport)[::-1], interpolation=cv2.INTER_NEAREST).astype(bool)

@@ -42,7 +42,8 @@ def onsets(video: Video, rectangle: Rectangle, viewport: tuple[int, int], hidden
         number, page = video.number_at(shot.time), rectangle.cut(shot, viewport, shape)
         if before is not None and before[0] == number - 1:
             apart = cv2.bitwise_and(cv2.absdiff(page, before[2]), use)
-            if cv2.countNonZero(cv2.compare(apart, _CHANGED, cv2.CMP_GT)) >= _LEAST:
+            changed = cv2.compare(apart, _CHANGED, cv2.CMP_GT)  # type: ignore[call-overload]  # its types know no scalars
+            if cv2.countNonZero(changed) >= _LEAST:
                 if shot.time - last_change > _REST:
                     found.append((before[1], shot.time))
                 last_change = shot.time

@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 
 from recorder import Recording
+from schemas.types import BrowserTurn, Turn
 
 from .anchors import find_anchors, timeline
 from .choose import Verdict, View, Window, judge, view_of
@@ -58,7 +59,7 @@ class Found:
 Encode = Callable[[np.ndarray], bytes]
 
 
-def align(recording: Recording, turns: Sequence[dict], video: Video, pictures: Mapping[str, Picture], encode: Encode
+def align(recording: Recording, turns: Sequence[Turn], video: Video, pictures: Mapping[str, Picture], encode: Encode
           ) -> dict[str, Found]:
     """What the video says of each browser turn that has a state, by the turn's id.
 
@@ -172,7 +173,7 @@ class _Group:
 class _Look:
     """One turn on one piece of the clock: the frames it waits for."""
 
-    turn: dict
+    turn: BrowserTurn
     piece: Piece
     picture: Picture | None
     viewport: tuple[int, int]
@@ -185,7 +186,7 @@ class _Look:
     strict: Verdict | None = None  # if the screenshot's own time is not to be trusted
 
 
-def _look_at_all(scene: Scene, clock: VideoClock, turns: Sequence[dict], encode: Encode) -> dict[str, Found]:
+def _look_at_all(scene: Scene, clock: VideoClock, turns: Sequence[BrowserTurn], encode: Encode) -> dict[str, Found]:
     actions = sorted(event["time"] for event in scene.recording.events if event["type"] in USER_ACTIONS)
     looks = [look for turn in turns for look in _looks(scene, clock, turn, actions)]
     scene = _judge_all(scene, looks)
@@ -211,7 +212,7 @@ def _judge_all(scene: Scene, looks: Sequence[_Look]) -> Scene:
     def judge_complete() -> None:
         nonlocal scene
         if not windows:
-            scene = replace(scene, covered=scene.covered | _covered_in(scene, complete))
+            scene = replace(scene, covered={**scene.covered, **_covered_in(scene, complete)})
             windows.update((look.viewport, Window(scene.rectangle.seen(look.viewport, scene.video.size, look.shape),
                                                   scene.hidden(look.viewport))) for look in looks)
         while complete:
@@ -261,9 +262,12 @@ def _distrust(looks: Sequence[_Look]) -> None:
             look.verdict = replace(look.verdict, late=False)
 
 
-def _looks(scene: Scene, clock: VideoClock, turn: dict, actions: Sequence[float]) -> list[_Look]:
-    state, video, found = turn["state"], scene.video, []
-    picture = scene.pictures.get(state["screenshot"])
+def _looks(scene: Scene, clock: VideoClock, turn: BrowserTurn, actions: Sequence[float]) -> list[_Look]:
+    state, video = turn["state"], scene.video
+    found: list[_Look] = []
+    if not state:
+        return found
+    picture = scene.pictures.get(state["screenshot"] or "")
     viewport = (state["viewport"]["width"], state["viewport"]["height"])
     if not all(viewport):  # a tab that had not been laid out yet
         viewport = (picture or scene.pictures[scene.names[0]]).viewport
@@ -329,11 +333,13 @@ def _page(scene: Scene, look: _Look, shot: Shot) -> np.ndarray:
     if look.picture is None or look.picture.blank:
         return page
     taken = cv2.imdecode(np.frombuffer(scene.recording.blob(look.picture.name), np.uint8), cv2.IMREAD_COLOR)
+    if taken is None:
+        return page
     taken = cv2.resize(taken, look.viewport, interpolation=cv2.INTER_AREA)
     open_part = np.zeros(look.shape, np.uint8)
     rows, columns = scene.rectangle.seen(look.viewport, scene.video.size, look.shape)
     open_part[rows, columns] = 1
-    if look.verdict.part is not None:
+    if look.verdict and look.verdict.part is not None:
         tiles = np.kron(look.verdict.part.astype(np.uint8), np.ones((TILE, TILE), np.uint8))
         open_part[rows, columns] &= tiles[:rows.stop - rows.start, :columns.stop - columns.start]
     open_part[scene.hidden(look.viewport)] = 0
@@ -341,17 +347,16 @@ def _page(scene: Scene, look: _Look, shot: Shot) -> np.ndarray:
     return np.where(mask[..., None] > 0, page, taken)
 
 
-def _conclude(scene: Scene, clock: VideoClock, turns: Sequence[dict], looks: Sequence[_Look],
+def _conclude(scene: Scene, clock: VideoClock, turns: Sequence[BrowserTurn], looks: Sequence[_Look],
               pages: Mapping[str, bytes], usual: float) -> dict[str, Found]:
     found = {}
     for turn in turns:
-        own = [look for look in looks if look.turn is turn and look.verdict]
+        own = [(look, look.verdict) for look in looks if look.turn is turn and look.verdict]
         if not own:
             found[turn["id"]] = Found(None, None, 0.0)
             continue
-        best = max(own, key=lambda look: (look.verdict.similarity or 0.0, look.piece.votes))
-        verdict = best.verdict
-        confidence = _confidence(clock, best, usual)
+        best, verdict = max(own, key=lambda judged: (judged[1].similarity or 0.0, judged[0].piece.votes))
+        confidence = _confidence(clock, best, verdict, usual)
         time = float(scene.video.times[verdict.number])
         painted = turn["timestamp"] - max(0.0, clock.video_time(turn["timestamp"], best.piece) - time)
         found[turn["id"]] = Found(time, verdict.similarity, round(confidence, 3), verdict.late, verdict.better,
@@ -359,10 +364,10 @@ def _conclude(scene: Scene, clock: VideoClock, turns: Sequence[dict], looks: Seq
     return found
 
 
-def _confidence(clock: VideoClock, look: _Look, usual: float) -> float:
+def _confidence(clock: VideoClock, look: _Look, verdict: Verdict, usual: float) -> float:
     """From 0 to 1: how many brackets agree and how few on something else; how alike the pictures are; and little
     where a pause began or ended at a moment that no bracket tells."""
-    piece, verdict = look.piece, look.verdict
+    piece = look.piece
     lead = (piece.votes - piece.others) / max(piece.votes, 1)
     sure = _ramp(piece.votes, 1, 4) * _ramp(lead, 0.25, 0.75) * _ramp(usual, 0.6, 0.8)
     number = clock.pieces.index(piece)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from recorder import Recording
+from schemas.types import BrowserTurn, Turn, TurnState
 
 from .screenshots import is_blank
 from .video import Video
@@ -12,39 +13,38 @@ from .video import Video
 _LATE = 0.001  # seconds after the action from which on a screenshot was painted too late
 
 
-def place(recording: Recording, turns: list[dict], encode: Callable[[np.ndarray], bytes],
-          keep: Callable[[bytes], str]) -> list[dict]:
+def place(recording: Recording, turns: list[Turn], encode: Callable[[np.ndarray], bytes],
+          keep: Callable[[bytes], str]) -> list[Turn]:
     """Turns with `video_time`; a screenshot that is missing, blank or painted after its action gives way to the frame.
 
     Raises InputError when the video is needed and cannot be read.
     """
-    due = [turn for turn in turns if turn.get("state") and _is_wrong(turn)]
+    due = [turn for turn in turns if turn["type"] == "browser" and _is_wrong(turn)]
     frames = _frames(recording, due)
-    placed = []
+    placed: list[Turn] = []
     for turn in turns:
-        state = turn.get("state")
-        if state:
+        if turn["type"] == "browser" and (state := turn["state"]):
             time = state["screenshot_time"] if turn not in due and state["screenshot_time"] is not None else None
-            state = state | {"video_time": turn["timestamp"] if time is None else time}
+            shown: TurnState = {**state, "video_time": turn["timestamp"] if time is None else time}
             if turn["id"] in frames:
                 moment, page = frames[turn["id"]]
-                state |= {"screenshot": keep(encode(page)), "screenshot_time": moment, "video_time": moment,
+                shown |= {"screenshot": keep(encode(page)), "screenshot_time": moment, "video_time": moment,
                           "screenshot_status": "good", "screenshot_source": "video",
-                          "screenshot_taken": turn["state"]["screenshot"]}
-            turn = turn | {"state": state}
+                          "screenshot_taken": state["screenshot"]}
+            turn = {**turn, "state": shown}
         placed.append(turn)
     return placed
 
 
-def _is_wrong(turn: dict) -> bool:
+def _is_wrong(turn: BrowserTurn) -> bool:
     state = turn["state"]
-    if state["url"] == "about:blank":
+    if not state or state["url"] == "about:blank":
         return False
     painted = state["screenshot_time"]
     return state["screenshot_status"] == "broken" or (painted is not None and painted > turn["timestamp"] + _LATE)
 
 
-def _frames(recording: Recording, turns: list[dict]) -> dict[str, tuple[float, np.ndarray]]:
+def _frames(recording: Recording, turns: list[BrowserTurn]) -> dict[str, tuple[float, np.ndarray]]:
     """For turns: when the last frame not later than each was painted, and the frame; blank ones are left out."""
     if not turns:
         return {}

@@ -6,12 +6,14 @@ show, `clock` is fitted to them, `choose` judges each action's frame and screens
 Without one, the recording's own video has the recording's clock.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import cv2
 import numpy as np
 
+from pipeline.context import Context
 from recorder import Recording
+from schemas.types import Demonstration, State, Turn, TurnState
 
 from . import own
 from .external import Found, align
@@ -24,7 +26,7 @@ _MANY = 100  # actions: their screenshots are enough to place a video by
 _WORTH_IT = 0.1  # confidence from which on another picture is better than one that is known to be late or broken
 
 
-def stage(demonstration: dict, context) -> dict:
+def stage(demonstration: Demonstration, context: Context) -> Demonstration:
     """Pipeline stage: mark what is broken, find every turn in the video, replace pictures that are late or broken."""
     video = None if context.video is None else Video(context.video)
     pictures = load(context.recording, _states(demonstration["turns"], context.recording, video))
@@ -35,9 +37,9 @@ def stage(demonstration: dict, context) -> dict:
     elif context.recording.layout.video.exists():
         turns = own.place(context.recording, turns, encode, context.keep)
     else:
-        turns = [turn | {"state": turn["state"] | {"video_time": None}} if turn.get("state") else turn
-                 for turn in turns]
-    return demonstration | {"turns": turns}
+        turns = [{**turn, "state": {**turn["state"], "video_time": None}}
+                 if turn["type"] == "browser" and turn["state"] else turn for turn in turns]
+    return {**demonstration, "turns": turns}
 
 
 def encode(page: np.ndarray) -> bytes:
@@ -45,32 +47,32 @@ def encode(page: np.ndarray) -> bytes:
     return cv2.imencode(".jpg", page, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])[1].tobytes()
 
 
-def _states(turns: list[dict], recording: Recording, video: Video | None) -> list[dict]:
+def _states(turns: list[Turn], recording: Recording, video: Video | None) -> list[State]:
     """The states whose screenshots are looked at: those of the turns; with an external video and few turns, all."""
-    acting = [turn["state"] for turn in turns if turn.get("state")]
+    acting: list[State] = [turn["state"] for turn in turns if turn["type"] == "browser" and turn["state"]]
     if video is None or len(acting) >= _MANY:
         return acting
     return acting + [event["state"] for event in recording.events if event["state"]]
 
 
-def _marked(turn: dict, pictures: Mapping[str, Picture]) -> dict:
+def _marked(turn: Turn, pictures: Mapping[str, Picture]) -> Turn:
     """The turn with its screenshot called broken when it is blank or no picture."""
-    state = turn.get("state")
-    if not state or not state["screenshot"] or state["url"] == _EMPTY_PAGE:
+    state = turn["state"] if turn["type"] == "browser" else None
+    if turn["type"] == "chat" or not state or not state["screenshot"] or state["url"] == _EMPTY_PAGE:
         return turn
     status = "broken" if pictures[state["screenshot"]].blank else "good"
-    return turn | {"state": state | {"screenshot_status": status}}
+    return {**turn, "state": {**state, "screenshot_status": status}}
 
 
-def _told(turn: dict, found: Found | None, keep) -> dict:
+def _told(turn: Turn, found: Found | None, keep: Callable[[bytes], str]) -> Turn:
     """The turn with what the external video says of it."""
-    if found is None:
+    if found is None or turn["type"] == "chat" or not turn["state"]:
         return turn
-    state = turn["state"] | {"video_time": found.time and round(found.time, 4),
-                             "similarity": found.similarity and round(found.similarity, 4),
-                             "confidence": found.confidence}
+    state: TurnState = {**turn["state"], "video_time": found.time and round(found.time, 4),
+                        "similarity": found.similarity and round(found.similarity, 4),
+                        "confidence": found.confidence}
     if state["url"] != _EMPTY_PAGE and found.confidence >= _WORTH_IT and (found.better or found.page):
-        state |= {"screenshot": found.better or keep(found.page), "screenshot_time": found.painted,
+        state |= {"screenshot": found.better or keep(found.page or b""), "screenshot_time": found.painted,
                   "screenshot_status": "good", "screenshot_source": "captured" if found.better else "video",
                   "screenshot_taken": turn["state"]["screenshot"]}
-    return turn | {"state": state}
+    return {**turn, "state": state}

@@ -53,7 +53,7 @@ def _clusters(tiles: np.ndarray) -> Iterator[np.ndarray]:
 def may_be(tiles: np.ndarray) -> bool:
     """Whether tiles stand together as those that a pointer covers."""
     rows, columns = np.nonzero(tiles)
-    return bool(len(rows)) and max(np.ptp(rows), np.ptp(columns)) < _SIDE
+    return bool(len(rows) and max(np.ptp(rows), np.ptp(columns)) < _SIDE)
 
 
 def _pixels(tiles: np.ndarray, margin: tuple[int, int] = (0, 0)) -> tuple[slice, slice]:

@@ -103,7 +103,7 @@ def _sample(luma: np.ndarray, left: float, top: float, step_x: float, step_y: fl
 
 def find(shots: Sequence[Shot], pages: Sequence[np.ndarray]) -> Rectangle | None:
     """The rectangle that frames and pages (grey, at CSS size, all of one shape) agree on; None when they do not."""
-    detector = cv2.ORB_create(nfeatures=_FEATURES, fastThreshold=12)
+    detector = cv2.ORB_create(nfeatures=_FEATURES, fastThreshold=12)  # type: ignore[attr-defined]  # not in its types
     frame_features = [detector.detectAndCompute(np.ascontiguousarray(shot.luma), None) for shot in shots]
     page_features = [detector.detectAndCompute(page, None) for page in pages]
     chance = np.random.default_rng(1)
@@ -260,7 +260,8 @@ def polish(rectangle: Rectangle, pairs: list[tuple[Shot, np.ndarray]]) -> Rectan
             if part[0].stop - part[0].start < 16 or part[1].stop - part[1].start < 16:
                 return -1.0
             cut = candidate.cut(shot, (page_width, page_height), shape, part)
-            total -= float(cv2.min(cv2.absdiff(cut, np.ascontiguousarray(page[part])), _FAR).mean())
+            apart = cv2.absdiff(cut, np.ascontiguousarray(page[part]))
+            total -= float(cv2.min(apart, _FAR).mean())  # type: ignore[call-overload]  # its types know no scalars
         return total
 
     best = likeness(edges)

@@ -9,6 +9,7 @@ import zstandard
 
 from recorder import Recording
 from schemas import InputError
+from schemas.types import State
 
 WORK_WIDTH = 640  # pixels; what differs at half size differs enough
 _BLANK_SPREAD = 1.0  # standard deviation of grey levels under which a picture shows nothing
@@ -51,7 +52,7 @@ def work_shape(viewport: tuple[int, int]) -> tuple[int, int]:
     return max(8, round(viewport[1] * scale)), max(8, round(viewport[0] * scale))
 
 
-def load(recording: Recording, states: list[dict]) -> dict[str, Picture]:
+def load(recording: Recording, states: list[State]) -> dict[str, Picture]:
     """The screenshots of states by blob; of one that cannot be decoded, a blank one. Raises InputError when a blob is
     missing or damaged."""
     viewports = {state["screenshot"]: (state["viewport"]["width"], state["viewport"]["height"])

@@ -25,7 +25,7 @@ def ssim(one: np.ndarray, other: np.ndarray) -> float:
 def _strip(one: np.ndarray, other: np.ndarray) -> float:
     """Sum of the similarity over the windows inside a strip. In place where it can be: new memory is what costs."""
     mean, other_mean = _mean(one), _mean(other)
-    variances = cv2.sqrBoxFilter(one, cv2.CV_32F, (_WINDOW, _WINDOW))
+    variances: np.ndarray = cv2.sqrBoxFilter(one, cv2.CV_32F, (_WINDOW, _WINDOW))
     variances += cv2.sqrBoxFilter(other, cv2.CV_32F, (_WINDOW, _WINDOW))
     covariance = _mean(cv2.multiply(one, other, dtype=cv2.CV_32F))
     product = mean * other_mean

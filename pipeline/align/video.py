@@ -7,9 +7,10 @@ the last wanted frame, and frames between that no other refers to.
 import heapq
 import queue
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
@@ -130,12 +131,13 @@ class Video:
 
     def _shot(self, frame: av.VideoFrame) -> Shot:
         if frame.format.name in _LUMA_FIRST:
-            plane = frame.planes[0]
+            plane: Any = frame.planes[0]  # a buffer, which its types do not say
             luma = np.frombuffer(plane, np.uint8).reshape(-1, plane.line_size)[:frame.height, :frame.width]
             limited = frame.color_range != _FULL_RANGE and not frame.format.name.startswith(("yuvj", "gray"))
         else:
-            luma, limited = frame.to_ndarray(format="gray"), False
-        return Shot((frame.pts - self._first) * self._base, luma, limited, frame)
+            grey: Any = frame.to_ndarray(format="gray")
+            luma, limited = grey, False
+        return Shot(((frame.pts or 0) - self._first) * self._base, luma, limited, frame)
 
     def _open(self):
         try:
@@ -160,12 +162,12 @@ class Video:
         if not stamps:
             raise InputError(f"{self.path}: the video holds no frames")
         times, keys = zip(*stamps, strict=True)
-        keys = np.array(keys, bool)
-        keys[0] = True
-        return np.array(times, np.int64), keys
+        flags = np.array(keys, bool)
+        flags[0] = True
+        return np.array(times, np.int64), flags
 
 
-def ahead(items: Iterator, room: int = _AHEAD) -> Iterator:
+def ahead(items: Iterator, room: int = _AHEAD) -> Generator:
     """The same items, made by a thread that is at most `room` ahead: decoding runs without Python's lock."""
     made: queue.Queue = queue.Queue(room)
     stop = threading.Event()

@@ -85,9 +85,10 @@ def fit(stretches: Sequence[Stretch], brackets: Sequence[Sequence[Bracket]],
     marks that were `watched`. `settled`: offsets that are known to be right, by the stretch's number, under the drift
     of a clock that is `known`: brackets that allow none near them are left out."""
     arrays = [np.array([(b.time, b.after, b.until, b.weight) for b in own]).reshape(-1, 4) for own in brackets]
-    for number, offset in (settled or {}).items():
-        lowest, highest = _edges(arrays[number], known.pieces[number].middle, known.drift)
-        arrays[number] = arrays[number][(highest >= offset - _ELSEWHERE) & (lowest <= offset + _ELSEWHERE)]
+    if settled and known:
+        for number, offset in settled.items():
+            lowest, highest = _edges(arrays[number], known.pieces[number].middle, known.drift)
+            arrays[number] = arrays[number][(highest >= offset - _ELSEWHERE) & (lowest <= offset + _ELSEWHERE)]
     times = np.concatenate([array[:, 0] for array in arrays]) if arrays else np.zeros(0)
     span = float(np.ptp(times)) if len(times) else 0.0
     steps = int(np.clip(np.ceil(_DRIFT * span / 0.008), 1, 60))
@@ -139,8 +140,8 @@ def _refined(offset: float, lowest: np.ndarray, highest: np.ndarray, weights: np
 def _piece(stretch: Stretch, array: np.ndarray, middle: float, drift: float, watched: Sequence[float]) -> Piece:
     votes, low, high = _best_offset(array, middle, drift, stretch.offset)
     if not votes:
-        time = (stretch.start - stretch.offset, stretch.end - stretch.offset)
-        return Piece(float(stretch.offset), middle, *map(float, time), 0, 0, float(2 * stretch.slack),
+        low, high = float(stretch.start - stretch.offset), float(stretch.end - stretch.offset)
+        return Piece(float(stretch.offset), middle, low, high, 0, 0, float(2 * stretch.slack),
                      stretch.start, stretch.end)
     lowest, highest = _edges(array, middle, drift)
     offset = _refined((low + high) / 2, lowest, highest, array[:, 3])

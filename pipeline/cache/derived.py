@@ -6,6 +6,7 @@ import zstandard
 
 from schemas import RecordingLayout
 from schemas.files import write_atomically
+from schemas.types import Demonstration
 
 
 def keep(layout: RecordingLayout, content: bytes) -> str:
@@ -16,10 +17,10 @@ def keep(layout: RecordingLayout, content: bytes) -> str:
     return name
 
 
-def clear(layout: RecordingLayout, demonstration: dict) -> None:
+def clear(layout: RecordingLayout, demonstration: Demonstration) -> None:
     """Remove derived blobs that the demonstration does not name: an earlier one did."""
-    states = [turn.get("state") or {} for turn in demonstration["turns"]]
-    named = {state.get(kind) for state in states for kind in ("screenshot", "axtree")}
+    states = [turn["state"] for turn in demonstration["turns"] if turn["type"] == "browser" and turn["state"]]
+    named = {*(state["screenshot"] for state in states), *(state.get("axtree") for state in states)}
     for folder in layout.derived.glob("[0-9a-f][0-9a-f]"):
         for path in folder.iterdir():
             if path.name not in named:

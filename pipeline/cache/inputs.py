@@ -15,7 +15,8 @@ _CHUNK = 1 << 20  # bytes
 _PACKAGES = ("schemas", "recorder", "pipeline")
 
 
-def fingerprint(layout: RecordingLayout, chat: Path | None, speakers: dict[str, str], video: Path | None) -> dict:
+def fingerprint(layout: RecordingLayout, chat: Path | None, speakers: dict[str, str],
+                video: Path | None) -> dict[str, str]:
     """SHA-256 by name of everything that a demonstration depends on, the pipeline's own code included.
 
     Blobs need no hash: the events name them by theirs. Raises InputError when a file cannot be read.
@@ -33,7 +34,7 @@ def fingerprint(layout: RecordingLayout, chat: Path | None, speakers: dict[str, 
     return found | {"speakers": _of_text(json.dumps(sorted(speakers.items()))), "pipeline": _of_code()}
 
 
-def is_unchanged(layout: RecordingLayout, inputs: dict) -> bool:
+def is_unchanged(layout: RecordingLayout, inputs: dict[str, str]) -> bool:
     """Whether the demonstration is there, whole, and was made from exactly these inputs."""
     try:
         note = read_json(layout.processed, ProcessedSchema())
@@ -43,7 +44,7 @@ def is_unchanged(layout: RecordingLayout, inputs: dict) -> bool:
         return False
 
 
-def note(layout: RecordingLayout, inputs: dict) -> None:
+def note(layout: RecordingLayout, inputs: dict[str, str]) -> None:
     """Write down what the demonstration that lies there was made from."""
     derived = sorted(path.name for path in layout.derived.glob("[0-9a-f][0-9a-f]/*"))
     write_atomically(layout.processed, dump_json({

@@ -1,11 +1,15 @@
 """Placing utterances among the actions."""
 
+from collections.abc import Iterator
+
+from schemas.types import ChatTurn, Check, Demonstration, Turn
+
 from .log import MINUTE, ChatLine, ChatLog
 
 _ROUNDING = 1.0  # seconds: up to here a written time is truncated rather than vague
 
 
-def place(demonstration: dict, log: ChatLog) -> dict:
+def place(demonstration: Demonstration, log: ChatLog) -> Demonstration:
     """The demonstration with one chat turn a line; turns that it has keep their order.
 
     Written times are truncated, so the truth lies up to `precision` later. An instructor's utterance goes to the
@@ -16,15 +20,16 @@ def place(demonstration: dict, log: ChatLog) -> dict:
     lines = sorted(log.lines, key=lambda line: line.time)  # stable: equal times keep the log's order
     places = _places(turns, lines)
     numbers = _free_numbers(turns)
-    merged, done = [], 0
+    merged: list[Turn] = []
+    done = 0
     for line, position in zip(lines, places, strict=True):
         merged += turns[done:position]
         done = position
         merged.append(_turn(line, f"chat-{next(numbers)}", merged))
-    return demonstration | {"turns": merged + turns[done:]}
+    return {**demonstration, "turns": merged + turns[done:]}
 
 
-def _places(turns: list[dict], lines: list[ChatLine]) -> list[int]:
+def _places(turns: list[Turn], lines: list[ChatLine]) -> list[int]:
     """Before which turn each line stands."""
     places, lowest = [], 0
     for line in lines:
@@ -40,18 +45,18 @@ def _places(turns: list[dict], lines: list[ChatLine]) -> list[int]:
     return places
 
 
-def _turn(line: ChatLine, name: str, before: list[dict]) -> dict:
+def _turn(line: ChatLine, name: str, before: list[Turn]) -> ChatTurn:
     """A chat turn; within what its time leaves open, its timestamp follows the turn before it."""
     previous = before[-1]["timestamp"] if before else 0.0
     moment = max(line.time, 0.0)
     if moment < previous < line.time + line.precision:
         moment = previous
-    checks = [{"kind": "coarse-time", "reason": "The chat log tells only the minute of this utterance."}]
+    checks: list[Check] = [{"kind": "coarse-time", "reason": "The chat log tells only the minute of this utterance."}]
     return {"id": name, "type": "chat", "timestamp": round(moment, 3), "speaker": line.role,
             "utterance": line.utterance, "checks": checks if line.precision >= MINUTE else [], "dropped": False}
 
 
-def _free_numbers(turns: list[dict]):
+def _free_numbers(turns: list[Turn]) -> Iterator[int]:
     taken = {turn["id"] for turn in turns}
     number = 0
     while True:

@@ -6,8 +6,10 @@ from datetime import datetime
 from pathlib import Path
 
 from pipeline.chat.parsers.registry import find_reader, open_document
+from pipeline.context import Context
 from recorder import Recording
 from schemas import InputError
+from schemas.types import Demonstration
 
 from . import time_bases
 from .log import MILLISECOND, ChatLine, ChatLog, Message
@@ -57,7 +59,7 @@ def recorded_chat(recording: Recording) -> ChatLog:
     return ChatLog("recording", "offset", lines)
 
 
-def stage(demonstration: dict, context) -> dict:
+def stage(demonstration: Demonstration, context: Context) -> Demonstration:
     """Pipeline stage: place what was typed while recording, then the chat log that was given along."""
     recording: Recording = context.recording
     placed = place(demonstration, recorded_chat(recording))

@@ -35,7 +35,7 @@ def assign_roles(names: Sequence[str], given: Mapping[str, str] | None) -> tuple
 
 
 def _given(names: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
-    roles = {}
+    roles: dict[str, str] = {}
     for wanted, role in given.items():
         if role not in SPEAKERS:
             raise InputError(f"speaker {wanted!r}: {role!r} is no role; choose {' or '.join(SPEAKERS)}")

@@ -123,7 +123,7 @@ def _zone_shift(times: Sequence[float], started_at: datetime, duration: float) -
     """
     if any(-_JITTER <= moment <= duration + _JITTER for moment in times):
         return 0.0
-    here = started_at.utcoffset().total_seconds()
+    here = (started_at.utcoffset() or timedelta()).total_seconds()
     shifts = sorted((here - zone * _HOUR for zone in _ZONES), key=lambda shift: (shift % _HOUR != 0, abs(shift)))
     best = max(shifts, key=lambda shift: _inside([moment + shift for moment in times], duration))
     inside = _inside([moment + best for moment in times], duration)

@@ -7,6 +7,10 @@ chat. docs/checks.md has a table.
 
 from collections import defaultdict
 
+from pipeline.context import Context
+from schemas import types
+from schemas.types import Demonstration
+
 from . import chat, order, plugged, privacy, screenshots, targets
 from .material import Material
 from .plugged import Check
@@ -41,9 +45,9 @@ def all_kinds() -> tuple[str, ...]:
     return *KINDS, *(kind for _, check in plugged.plugged(CHECKS, KINDS) for kind in check.kinds)
 
 
-def find(material: Material) -> dict[str, list[dict]]:
+def find(material: Material) -> dict[str, list[types.Check]]:
     """All checks by the turn's id, in the order of CHECKS, plug-ins' last; see CheckSchema for their form."""
-    found = defaultdict(list)
+    found: dict[str, list[types.Check]] = defaultdict(list)
     for check in CHECKS.values():
         for finding in check.find(material):
             found[finding.turn].append(plugged.entry_of(finding))
@@ -52,8 +56,9 @@ def find(material: Material) -> dict[str, list[dict]]:
     return found
 
 
-def stage(demonstration: dict, context) -> dict:
+def stage(demonstration: Demonstration, context: Context) -> Demonstration:
     """Pipeline stage: attach the checks to the turns, behind what earlier stages noted."""
     turns = demonstration["turns"]
     found = find(Material(turns, context.recording))
-    return demonstration | {"turns": [turn | {"checks": turn["checks"] + found.get(turn["id"], [])} for turn in turns]}
+    return {**demonstration,
+            "turns": [turn | {"checks": turn["checks"] + found.get(turn["id"], [])} for turn in turns]}

@@ -13,6 +13,7 @@ from pipeline.align import decode
 from pipeline.pages.dom import parse
 from recorder import Recording
 from schemas import InputError
+from schemas.types import BrowserTurn, Edit, Event, TableRow, Turn
 
 _KEPT = 8  # blobs in memory: neighbouring turns often share a state
 _MAX_FRAMES_DEEP = 8
@@ -25,13 +26,13 @@ class Finding:
     turn: str
     kind: str
     reason: str
-    fix: dict | None = None
+    fix: Edit | None = None
 
 
 class Material:
     """The turns in order, and the recording's pages, element tables and pictures, each read when it is needed."""
 
-    def __init__(self, turns: Sequence[dict], recording: Recording):
+    def __init__(self, turns: Sequence[Turn], recording: Recording):
         self.turns = turns
         self._recording = recording
         self.dom = lru_cache(_KEPT)(self._dom)
@@ -43,12 +44,12 @@ class Material:
         return Material(deepcopy(self.turns), self._recording)
 
     @cached_property
-    def actions(self) -> list[dict]:
+    def actions(self) -> list[BrowserTurn]:
         """Browser turns in order."""
         return [turn for turn in self.turns if turn["type"] == "browser"]
 
     @cached_property
-    def events(self) -> dict[int, dict]:
+    def events(self) -> dict[int, Event]:
         """The recording's events by their number."""
         return {event["seq"]: event for event in self._recording.events}
 
@@ -68,7 +69,7 @@ class Material:
         except InputError:
             return b""  # `demotape check` reports a damaged blob
 
-    def _table(self, name: str) -> list[dict]:
+    def _table(self, name: str) -> list[TableRow]:
         try:
             rows = json.loads(self._recording.blob(name))
             return [row for row in rows if isinstance(row.get("bbox"), dict)]

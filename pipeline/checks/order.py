@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
+from schemas.types import BrowserTurn
+
 from .material import Finding, Material
 
 _LONG_GAP = 60.0  # seconds
@@ -52,7 +54,7 @@ def long_gap(material: Material) -> Iterator[Finding]:
             yield Finding(after["id"], "long-gap", f"Nothing happened for {gap:.0f} seconds before this.")
 
 
-def _tab(turn: dict) -> int | None:
+def _tab(turn: BrowserTurn) -> int | None:
     """The tab in which something is done."""
     if turn["intent"] == "tabswitch":
         return turn["arguments"]["target"]

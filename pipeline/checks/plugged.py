@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pipeline import plugins
 from pipeline.plugins import Plugin
+from schemas import types
 from schemas.demonstration import CheckSchema
 
 from .material import Finding, Material
@@ -33,7 +34,7 @@ def plugged(names: Collection[str], kinds: Collection[str]) -> list[tuple[Plugin
     return kept
 
 
-def find(material: Material, checks: Iterable[tuple[Plugin, Check]]) -> Iterator[tuple[str, dict]]:
+def find(material: Material, checks: Iterable[tuple[Plugin, Check]]) -> Iterator[tuple[str, types.Check]]:
     """What the checks of other packages find, by the turn's id. One that breaks is complained of and finds nothing."""
     for plugin, check in checks:
         try:
@@ -42,7 +43,7 @@ def find(material: Material, checks: Iterable[tuple[Plugin, Check]]) -> Iterator
             plugins.complain(f"{plugins.failure(plugin, error)}; its checks are left out")
 
 
-def _found(material: Material, check: Check) -> list[tuple[str, dict]]:
+def _found(material: Material, check: Check) -> list[tuple[str, types.Check]]:
     """All findings of a check as entries; raises ValueError for one that is not as the contract has it."""
     turns, entries = {turn["id"] for turn in material.turns}, []
     for finding in check.find(material):
@@ -59,9 +60,12 @@ def _found(material: Material, check: Check) -> list[tuple[str, dict]]:
     return entries
 
 
-def entry_of(finding: Finding) -> dict:
+def entry_of(finding: Finding) -> types.Check:
     """A finding as it stands in a demonstration; see CheckSchema."""
-    return {"kind": finding.kind, "reason": finding.reason} | ({"fix": finding.fix} if finding.fix else {})
+    entry: types.Check = {"kind": finding.kind, "reason": finding.reason}
+    if finding.fix:
+        entry["fix"] = finding.fix
+    return entry
 
 
 def _fault(name: str, check: object) -> str:

@@ -35,7 +35,7 @@ def in_address(material: Material) -> Iterator[Finding]:
     """Addresses, each told once."""
     seen: set[str] = set()
     for turn in material.actions:
-        address = (turn["state"] or {}).get("url", "")
+        address = turn["state"]["url"] if turn["state"] else ""
         if turn["intent"] == "load":
             address = f"{address}\n{turn['arguments']['url']}"
         if address not in seen and (kinds := _kinds(address)):

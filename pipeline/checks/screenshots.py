@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pipeline.align import LOW
+from schemas.types import Box, Edit, Size, TurnState
 
 from .material import Finding, Material
 
@@ -45,7 +46,7 @@ def unlike_page(material: Material) -> Iterator[Finding]:
         flat, boxes = known[key]
         if boxes < _ENOUGH or flat < _HALF * boxes:
             continue
-        fix = {"op": "set_screenshot_status", "turn": turn["id"], "status": "broken"}
+        fix: Edit = {"op": "set_screenshot_status", "turn": turn["id"], "status": "broken"}
         shown = f"{flat} of {boxes} named elements in sight show nothing in the screenshot"
         if flat >= _UNLIKE * boxes:
             yield Finding(turn["id"], "unlike-page", f"{shown}: it is not of this page.", fix)
@@ -56,8 +57,8 @@ def unlike_page(material: Material) -> Iterator[Finding]:
 def in_video(material: Material) -> Iterator[Finding]:
     """What the external video left unsure, and what was replaced by it."""
     for turn in material.actions:
-        state = turn["state"] or {}
-        if "confidence" not in state:
+        state = turn["state"]
+        if not state or "confidence" not in state:
             continue
         if state["video_time"] is None:
             yield Finding(turn["id"], "not-in-video", "The video does not show this action.")
@@ -70,7 +71,7 @@ def in_video(material: Material) -> Iterator[Finding]:
                           f"one is from {other}.")
 
 
-def _count_flat(material: Material, state: dict) -> tuple[int, int]:
+def _count_flat(material: Material, state: TurnState) -> tuple[int, int]:
     """How many boxes of named elements show nothing in the picture, and how many there are."""
     viewport = state["viewport"]
     picture = material.picture(state["screenshot"], viewport["width"])
@@ -89,7 +90,7 @@ def _count_flat(material: Material, state: dict) -> tuple[int, int]:
     return flat, boxes
 
 
-def _is_fit(box: dict, viewport: dict) -> bool:
+def _is_fit(box: Box, viewport: Size) -> bool:
     """Whether a box is small and wholly in sight."""
     return (min(box["width"], box["height"]) >= _SMALLEST and box["x"] >= 0 and box["y"] >= 0
             and box["x"] + box["width"] <= viewport["width"] and box["y"] + box["height"] <= viewport["height"]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise, zip_longest
 
 from schemas import INTENTS, UID_ATTRIBUTE
+from schemas.types import Box, BrowserTurn, Size
 
 from .material import Finding, Material
 
@@ -67,11 +68,11 @@ def doubled_submit(material: Material) -> Iterator[Finding]:
                           {"op": "drop", "turn": after["id"]})
 
 
-def _same_page(turn: dict, after: dict) -> bool:
+def _same_page(turn: BrowserTurn, after: BrowserTurn) -> bool:
     one, other = turn["state"], after["state"]
     return bool(one and other and one["tab"] == other["tab"] and one["dom"] and one["dom"] == other["dom"])
 
 
-def _in_viewport(box: dict, viewport: dict) -> bool:
+def _in_viewport(box: Box, viewport: Size) -> bool:
     return (box["x"] < viewport["width"] and box["y"] < viewport["height"]
             and box["x"] + box["width"] > 0 and box["y"] + box["height"] > 0)

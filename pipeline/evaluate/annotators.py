@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from schemas.types import Demonstration, Turn
+
 from .metrics import chrf, iou
 
 _TEXTS = ("text", "value", "url", "message", "key")
@@ -25,7 +27,7 @@ class Agreement:
     only_b: int
 
 
-def agreement(a: dict, b: dict) -> Agreement:
+def agreement(a: Demonstration, b: Demonstration) -> Agreement:
     """Compare two demonstrations of one recording, edits folded; dropped turns do not count."""
     ours, theirs = ([turn for turn in each["turns"] if not turn.get("dropped")] for each in (a, b))
     pairs = _pairs(ours, theirs)
@@ -37,7 +39,7 @@ def agreement(a: dict, b: dict) -> Agreement:
                      len(pairs), len(ours) - len(pairs), len(theirs) - len(pairs))
 
 
-def _pairs(ours: list[dict], theirs: list[dict]) -> list[tuple[dict, dict]]:
+def _pairs(ours: list[Turn], theirs: list[Turn]) -> list[tuple[Turn, Turn]]:
     """Turns that are the same: by id, the rest by the events that they fold, and chat by its place in the order."""
     left = {turn["id"]: turn for turn in theirs}
     pairs = [(turn, left.pop(turn["id"])) for turn in ours if turn["id"] in left]
@@ -45,7 +47,8 @@ def _pairs(ours: list[dict], theirs: list[dict]) -> list[tuple[dict, dict]]:
     rest, others = [turn for turn in ours if id(turn) not in paired], list(left.values())
     by_event = {number: turn for turn in others if turn["type"] == "browser" for number in turn["events"]}
     for turn in list(rest):
-        found = next((by_event[number] for number in turn.get("events", ()) if number in by_event), None)
+        events = turn["events"] if turn["type"] == "browser" else ()
+        found = next((by_event[number] for number in events if number in by_event), None)
         if found is not None:
             pairs.append((turn, found))
             rest.remove(turn)
@@ -58,22 +61,23 @@ def _pairs(ours: list[dict], theirs: list[dict]) -> list[tuple[dict, dict]]:
     return pairs
 
 
-def _look(turn: dict) -> tuple:
+def _look(turn: Turn) -> tuple:
     return turn["type"], turn.get("speaker"), _intent(turn), turn.get("utterance")
 
 
-def _intent(turn: dict) -> str:
-    return turn.get("intent", "say")
+def _intent(turn: Turn) -> str:
+    return turn["intent"] if turn["type"] == "browser" else "say"
 
 
-def _text(turn: dict) -> str | None:
+def _text(turn: Turn) -> str | None:
     if turn["type"] == "chat":
         return turn["utterance"]
     return next((turn["arguments"][name] for name in _TEXTS if isinstance(turn["arguments"].get(name), str)), None)
 
 
-def _edges(turn: dict) -> dict | None:
-    box = (turn.get("element") or {}).get("bbox")
+def _edges(turn: Turn) -> dict[str, float] | None:
+    element = turn["element"] if turn["type"] == "browser" else None
+    box = element["bbox"] if element else None
     return box and {"left": box["x"], "top": box["y"], "right": box["x"] + box["width"],
                     "bottom": box["y"] + box["height"]}
 

@@ -62,7 +62,7 @@ def chrf(predicted: str | None, taken: str | None) -> float:
     return sentence_chrf(predicted, [taken]).score / 100
 
 
-def iou(a: dict | None, b: dict | None) -> float:
+def iou(a: dict[str, float] | None, b: dict[str, float] | None) -> float:
     """Intersection over union of two boxes; 0 when one is missing or both are empty."""
     if not a or not b:
         return 0.0
@@ -105,5 +105,5 @@ def _segments(url: str) -> set[str]:
     return {parts.netloc.lstrip("www."), *(path.split("/") if path else [])}  # noqa: B005
 
 
-def _box(action: Action) -> dict | None:
+def _box(action: Action) -> dict[str, float] | None:
     return (action.get("element") or {}).get("bbox")

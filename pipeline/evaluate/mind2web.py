@@ -5,6 +5,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from schemas import InputError
 
@@ -13,13 +14,13 @@ from .metrics import token_f1
 METRICS = ("element-accuracy", "operation-f1", "step-success")
 
 
-def steps(predictions: Iterable[dict], folder: Path) -> Iterator[dict]:
+def steps(predictions: Iterable[dict[str, Any]], folder: Path) -> Iterator[dict[str, Any]]:
     """Every action of the export with its scores; what was not predicted has missed.
 
     A prediction has `action_uid`, `element` (a backend_node_id), `op` and `value`. Raises InputError for one of an
     action that the export does not have, or given twice.
     """
-    given: dict[str, dict] = {}
+    given: dict[str, dict[str, Any]] = {}
     for number, prediction in enumerate(predictions, 1):
         if prediction["action_uid"] in given:
             raise InputError(f"prediction {number}: field action_uid: {prediction['action_uid']!r} is predicted twice")
@@ -27,14 +28,14 @@ def steps(predictions: Iterable[dict], folder: Path) -> Iterator[dict]:
     for path in sorted((folder / "data").glob("*/*.json")):
         for task in json.loads(path.read_bytes()):
             for action in task["actions"]:
-                prediction = given.pop(action["action_uid"], None)
+                made = given.pop(action["action_uid"], None)
                 yield {"split": path.parent.name, "task": task["annotation_id"], "action_uid": action["action_uid"],
-                       "intent": action["operation"]["original_op"]} | step(prediction, action)
+                       "intent": action["operation"]["original_op"]} | step(made, action)
     if given:
         raise InputError(f"predictions: field action_uid: the export has no action {next(iter(given))!r}")
 
 
-def step(predicted: dict | None, action: dict) -> dict[str, float]:
+def step(predicted: dict[str, Any] | None, action: dict[str, Any]) -> dict[str, float]:
     """The scores of one step: the element is one of the positive ones; words of operation and value; both right."""
     if predicted is None:
         return dict.fromkeys(METRICS, 0.0)
@@ -44,13 +45,13 @@ def step(predicted: dict | None, action: dict) -> dict[str, float]:
     return {"element-accuracy": float(element), "operation-f1": words, "step-success": float(element and words == 1)}
 
 
-def aggregate(rows: list[dict]) -> list[dict]:
+def aggregate(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Means over tasks of the means over their steps; tasks of which every step is right; and means by operation."""
     tasks = defaultdict(list)
     for row in rows:
         tasks[row["task"]].append(row)
     scores = [{"intent": "overall", "metric": name, "turns": len(rows), "score": _average(
-        [_average([row[name] for row in steps]) for steps in tasks.values()])} for name in METRICS]
+        [_average([row[name] for row in steps]) or 0.0 for steps in tasks.values()])} for name in METRICS]
     scores.append({"intent": "overall", "metric": "task-success", "turns": len(rows), "score": _average(
         [float(all(row["step-success"] for row in steps)) for steps in tasks.values()])})
     for intent in sorted({row["intent"] for row in rows}):

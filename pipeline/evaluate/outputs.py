@@ -3,13 +3,15 @@
 As the public evaluation of WebLINX reads it, so that the scores are the same.
 """
 
+from typing import Any
+
 INTENTS = frozenset({"say", "click", "hover", "textinput", "submit", "change", "load", "scroll", "copy", "paste",
                      "tabcreate", "tabremove", "tabswitch", "action"})
 UNKNOWN = "<unk>"
 _EDGES = ("top", "left", "right", "bottom")
 
 
-def read_action(text: str) -> tuple[str, dict]:
+def read_action(text: str) -> tuple[str, dict[str, Any]]:
     """Intent (in lower case, UNKNOWN when it is none) and arguments; numbers are read as such."""
     name, inside = _call(text)
     arguments = {}
@@ -72,7 +74,7 @@ def _value(text: str) -> str | float | int:
     return text
 
 
-def _with_places(arguments: dict) -> dict:
+def _with_places(arguments: dict[str, Any]) -> dict[str, Any]:
     """Coordinates as numbers; None where they are none, or one of the two is missing."""
     for one, other in (("x", "y"), ("y", "x")):
         if one in arguments and other not in arguments:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from marshmallow import Schema, fields
 
@@ -37,7 +38,7 @@ class Mind2webPrediction(_Loose):
     value = fields.String(load_default="", metadata={"description": "text typed or option selected"})
 
 
-def evaluate(predictions: Path, export: Path) -> list[dict]:
+def evaluate(predictions: Path, export: Path) -> list[dict[str, Any]]:
     """Scores by split, intent and metric: `{split, intent, metric, turns, score}`, and `conditional` for WebLINX.
 
     The split `all` is that of everything predicted. `predictions` is a JSON list or JSON lines. Raises InputError when
@@ -63,7 +64,7 @@ def evaluate(predictions: Path, export: Path) -> list[dict]:
     return scores + ([{"split": "all"} | score for score in aggregate(rows)] if len(splits) > 1 else [])
 
 
-def _read(path: Path, schema: Schema) -> Iterator[dict]:
+def _read(path: Path, schema: Schema) -> Iterator[dict[str, Any]]:
     """Predictions one by one, each checked."""
     try:
         with Path(path).open("rb") as file:

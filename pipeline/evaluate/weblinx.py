@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import lxml.html
 
@@ -31,12 +32,12 @@ class Replays:
         self._uids = lru_cache(_KEPT)(self._read_uids)
         self._boxes = lru_cache(_KEPT)(self._read_boxes)
 
-    def _turns(self, name: str) -> list[dict]:
+    def _turns(self, name: str) -> list[dict[str, Any]]:
         if Path(name).name != name:
             raise InputError(f"predictions: field demo_name: {name[:80]!r} is no demonstration of the export")
         return _read(self._root / name / "replay.json")["data"]
 
-    def element(self, name: str, turn: dict, uid) -> dict | None:
+    def element(self, name: str, turn: dict[str, Any], uid) -> dict[str, Any] | None:
         """Uid and box of an element that the turn's page and boxes have."""
         page = (turn.get("state") or {}).get("page")
         if not page or not isinstance(uid, str) or uid not in self._uids(name, page):
@@ -44,7 +45,7 @@ class Replays:
         box = self._boxes(name, page).get(uid)
         return None if box is None else {"uid": uid, "bbox": box}
 
-    def at(self, name: str, turn: dict, x: float, y: float) -> str | None:
+    def at(self, name: str, turn: dict[str, Any], x: float, y: float) -> str | None:
         """Uid of the smallest element that covers a point."""
         page = (turn.get("state") or {}).get("page")
         found, smallest = None, math.inf
@@ -59,12 +60,12 @@ class Replays:
         text = (self._root / name / "pages" / page).read_text(encoding="utf-8")
         return frozenset(lxml.html.fromstring(text).xpath(f"//@{UID}"))
 
-    def _read_boxes(self, name: str, page: str) -> dict[str, dict]:
+    def _read_boxes(self, name: str, page: str) -> dict[str, dict[str, Any]]:
         path = self._root / name / "bboxes" / f"bboxes-{page.split('-')[1]}.json"
         return _read(path) if path.exists() else {}
 
 
-def scores(predictions: Iterable[dict], folder: Path) -> Iterator[dict]:
+def scores(predictions: Iterable[dict[str, Any]], folder: Path) -> Iterator[dict[str, Any]]:
     """The scores of each prediction whose turn can be judged, with `demo_name`, `turn_index` and `intent`.
 
     A prediction has `demo_name`, `turn_index` and `output_predicted`. Raises InputError for one of a turn that the
@@ -82,7 +83,7 @@ def scores(predictions: Iterable[dict], folder: Path) -> Iterator[dict]:
             yield {"demo_name": name, "turn_index": index, "intent": taken["intent"]} | metrics.score(predicted, taken)
 
 
-def taken_action(replays: Replays, name: str, turn: dict) -> metrics.Action:
+def taken_action(replays: Replays, name: str, turn: dict[str, Any]) -> metrics.Action:
     """The action of a turn of the export."""
     if turn["type"] == "chat":
         return {"intent": "say", "element": None,
@@ -97,12 +98,12 @@ def taken_action(replays: Replays, name: str, turn: dict) -> metrics.Action:
             "element": replays.element(name, turn, uid) if uid else None}
 
 
-def predicted_action(replays: Replays, name: str, turn: dict, text: str) -> metrics.Action:
+def predicted_action(replays: Replays, name: str, turn: dict[str, Any], text: str) -> metrics.Action:
     """The action that a model's text tells, with the element that it means."""
     intent, arguments = read_action(text)
     uid = None
     if intent in metrics.ELEMENT_INTENTS:
-        edges = [arguments.get(edge) for edge in ("left", "right", "top", "bottom")]
+        edges: list[Any] = [arguments.get(edge) for edge in ("left", "right", "top", "bottom")]
         if "uid" in arguments or UID in arguments:
             uid = arguments.get("uid", arguments.get(UID))
         elif "x" in arguments and "y" in arguments:
@@ -113,7 +114,7 @@ def predicted_action(replays: Replays, name: str, turn: dict, text: str) -> metr
     return {"intent": intent, "args": arguments, "element": replays.element(name, turn, uid)}
 
 
-def aggregate(rows: list[dict]) -> list[dict]:
+def aggregate(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Means by intent, for all (`overall`), for elements and for texts.
 
     `conditional` is the mean over the turns to which a score applies; `score`, the one that papers report, counts turns
@@ -131,7 +132,7 @@ def aggregate(rows: list[dict]) -> list[dict]:
     return rows_of_scores
 
 
-def _mean(rows: list[dict], intent: str, metric: str, names: tuple[str, ...]) -> dict:
+def _mean(rows: list[dict[str, Any]], intent: str, metric: str, names: tuple[str, ...]) -> dict[str, Any]:
     applied = [max(values) for row in rows if (values := [row[name] for name in names if row[name] is not None])]
     counted = [0.0 if not row["intent-match"] else max(values) for row in rows
                if (values := [row[name] for name in names if row[name] is not None]) or not row["intent-match"]]
@@ -143,7 +144,7 @@ def _average(values: list[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
 
 
-def _can_be_judged(taken: metrics.Action, following: dict | None) -> bool:
+def _can_be_judged(taken: metrics.Action, following: dict[str, Any] | None) -> bool:
     """A click on what is then submitted, or before a copy, is the same action told twice; an element must be known."""
     if taken["intent"] not in _NEEDING:
         return True

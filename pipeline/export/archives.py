@@ -7,6 +7,7 @@ import email.policy
 import json
 import zlib
 from collections.abc import Iterator
+from typing import Any
 
 import zstandard
 
@@ -36,7 +37,7 @@ def har_without(content: bytes, known: Redactor, where: str) -> tuple[bytes, int
         raise InputError(f"{where}: not a HAR ({error}); record the task again") from None
 
 
-def _bodies(value) -> Iterator[dict]:
+def _bodies(value) -> Iterator[dict[str, Any]]:
     """Every content in base64, wherever it stands (HAR 1.2, content)."""
     if isinstance(value, dict):
         if value.get("encoding") == "base64" and isinstance(value.get("text"), str):
@@ -48,15 +49,16 @@ def _bodies(value) -> Iterator[dict]:
             yield from _bodies(each)
 
 
-def _clean_body(body: dict, known: Redactor) -> bool:
+def _clean_body(body: dict[str, Any], known: Redactor) -> bool:
     """Replace what is known in a body; empty it, and tell so, when it is compressed and holds it or may hold it."""
-    content = base64.b64decode(body["text"])
+    content: bytes | None = base64.b64decode(body["text"])
     for _ in range(_NESTED):
-        unpack = next((unpack for magic, unpack in _PACKED if content.startswith(magic)), None)
+        packed = content or b""
+        unpack = next((unpack for magic, unpack in _PACKED if packed.startswith(magic)), None)
         if unpack is None:
             break
         try:
-            content = unpack(content)
+            content = unpack(packed)
         except (ValueError, zlib.error, zstandard.ZstdError):
             content = None
         if content is None:
@@ -114,7 +116,10 @@ def mhtml_without(content: bytes, known: Redactor) -> bytes:
                 part.replace_header(name, clean)
         if part.get_content_maintype() != "text":
             continue
-        text = part.get_payload(decode=True).decode("utf-8", "replace")
+        payload = part.get_payload(decode=True)
+        if not isinstance(payload, bytes):
+            continue
+        text = payload.decode("utf-8", "replace")
         if (clean := known.text(text)) != text:
             del part["Content-Transfer-Encoding"]
             part.set_payload(clean, _UTF8)

@@ -16,7 +16,7 @@ from pipeline import workers
 from pipeline.export.destinations.destination import Destination, HashingFile
 from schemas import DemotapeError
 
-from .source import File, Line, Options, Source, Tally
+from .source import File, Options, Source, Tally
 
 AHEAD = 2  # demonstrations that each process may be ahead of the writer: memory and disk stay bounded
 
@@ -54,8 +54,8 @@ class Files:
                 raise
         self._open.__exit__(*error)
 
-    def write(self, source: Source, sample: File | Line) -> None:
-        """Put a file into the destination, or a line at the end of a shared file."""
+    def write(self, source: Source, sample: Any) -> None:
+        """Put a File into the destination, or a Line at the end of a shared file; another format has other samples."""
         if isinstance(sample, File):
             self.destination.write(sample.path, sample.content, sample.samples)
             return

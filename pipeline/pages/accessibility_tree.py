@@ -3,14 +3,17 @@ tells its tree. So it is the tree of the very state before the effect, and makin
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
+from pipeline.context import Context
 from recorder import Recording
 from schemas import UID_ATTRIBUTE
 from schemas.chromium import find_chromium, sandbox_arguments
+from schemas.types import Demonstration, Turn, TurnState
 
 from .rendering import Resources, render
 from .restoring_scroll import PAGE_READY
@@ -19,35 +22,41 @@ from .restoring_scroll import PAGE_READY
 _LEFT_OUT = {"focusable", "url", "hiddenRoot", "actions"}
 
 
-def stage(demonstration: dict, context) -> dict:
+def stage(demonstration: Demonstration, context: Context) -> Demonstration:
     """Pipeline stage: keep the accessibility tree of each turn's DOM, where the recording was made with `axtree`."""
     if not context.recording.manifest["options"].get("axtree"):
         return demonstration
-    states = [turn["state"] for turn in demonstration["turns"] if turn.get("state") and turn["state"]["dom"]]
+    states = [turn["state"] for turn in demonstration["turns"] if turn["type"] == "browser" and turn["state"]]
     trees: dict[str, str] = {}
     with _offline_page() as page:
         resources = Resources(context.recording)
         for state in states:
-            if state["dom"] not in trees:
+            if state["dom"] and state["dom"] not in trees:
                 nodes = tree(page, context.recording, state, resources)
                 trees[state["dom"]] = context.keep(json.dumps(nodes, separators=(",", ":")).encode())
-    turns = [turn | {"state": turn["state"] | {"axtree": trees[turn["state"]["dom"]]}}
-             if turn.get("state") and turn["state"]["dom"] else turn for turn in demonstration["turns"]]
-    return demonstration | {"turns": turns}
+    return {**demonstration, "turns": [_with_tree(turn, trees) for turn in demonstration["turns"]]}
 
 
-def tree(page: Page, recording: Recording, state: dict, resources: Resources) -> list[dict]:
+def _with_tree(turn: Turn, trees: Mapping[str, str]) -> Turn:
+    state = turn["state"] if turn["type"] == "browser" else None
+    if turn["type"] == "chat" or not state or not state["dom"]:
+        return turn
+    return {**turn, "state": {**state, "axtree": trees[state["dom"]]}}
+
+
+def tree(page: Page, recording: Recording, state: TurnState, resources: Resources) -> list[dict[str, Any]]:
     """Nodes of a state's accessibility tree in document order, without those that assistive technology does not see.
 
     Each: `id` (from 1), `parent` (an id, null for the root), `role`, `name`, and, where there are any, `value`,
     `description`, `properties` (states and properties by name) and `uid` of its element.
     """
-    page.set_viewport_size({name: max(1, int(state["viewport"][name])) for name in ("width", "height")})
+    width, height = (max(1, int(state["viewport"][name])) for name in ("width", "height"))
+    page.set_viewport_size({"width": width, "height": height})
     page.set_content(render(recording, state, resources), wait_until="load")
     page.evaluate(PAGE_READY)
     session = page.context.new_cdp_session(page)
     uids = dict(_uids(session.send("DOM.getDocument", {"depth": -1, "pierce": True})["root"]))
-    trees: list[tuple[int | None, list[dict]]] = []
+    trees: list[tuple[int | None, list[dict[str, Any]]]] = []
     for frame in _frames(session.send("Page.getFrameTree")["frameTree"]):
         owner = session.send("DOM.getFrameOwner", {"frameId": frame})["backendNodeId"] if trees else None
         trees.append((owner, session.send("Accessibility.getFullAXTree", {"frameId": frame})["nodes"]))
@@ -55,14 +64,14 @@ def tree(page: Page, recording: Recording, state: dict, resources: Resources) ->
     return _joined(trees, uids)
 
 
-def _frames(tree: dict) -> Iterator[str]:
+def _frames(tree: dict[str, Any]) -> Iterator[str]:
     """Ids of a page's frames, each before those inside it."""
     yield tree["frame"]["id"]
     for child in tree.get("childFrames", []):
         yield from _frames(child)
 
 
-def _uids(node: dict) -> Iterator[tuple[int, str]]:
+def _uids(node: dict[str, Any]) -> Iterator[tuple[int, str]]:
     """Backend node ids of a document's elements and their uids."""
     attributes = node.get("attributes", [])
     for name, value in zip(attributes[::2], attributes[1::2], strict=True):
@@ -73,13 +82,13 @@ def _uids(node: dict) -> Iterator[tuple[int, str]]:
         yield from _uids(child)
 
 
-def _joined(trees: list[tuple[int | None, list[dict]]], uids: dict[int, str]) -> list[dict]:
+def _joined(trees: list[tuple[int | None, list[dict[str, Any]]]], uids: dict[int, str]) -> list[dict[str, Any]]:
     """The frames' trees (each with the backend id of its frame element) as one, as it is kept: numbered anew, ignored
     nodes left out and what is in them lifted."""
     inner = {owner: nodes for owner, nodes in trees if owner is not None}
-    joined: list[dict] = []
+    joined: list[dict[str, Any]] = []
 
-    def add_tree(nodes: list[dict], parent: int | None) -> None:
+    def add_tree(nodes: list[dict[str, Any]], parent: int | None) -> None:
         by_id = {node["nodeId"]: node for node in nodes}
         waiting = [(node, parent) for node in reversed(nodes) if node.get("parentId") not in by_id]
         while waiting:
@@ -95,7 +104,7 @@ def _joined(trees: list[tuple[int | None, list[dict]]], uids: dict[int, str]) ->
     return joined
 
 
-def _facts(node: dict, uids: dict[int, str]) -> dict:
+def _facts(node: dict[str, Any], uids: dict[int, str]) -> dict[str, Any]:
     facts = {name: node.get(name, {}).get("value", "") for name in ("role", "name")}
     for name in ("value", "description"):
         if name in node and node[name].get("value") not in (None, ""):
@@ -104,7 +113,7 @@ def _facts(node: dict, uids: dict[int, str]) -> dict:
                   if each["name"] not in _LEFT_OUT and each["value"].get("value") not in (None, "", False)}
     if properties:
         facts["properties"] = properties
-    if uid := uids.get(node.get("backendDOMNodeId")):
+    if uid := uids.get(node.get("backendDOMNodeId", 0)):
         facts["uid"] = uid
     return facts
 

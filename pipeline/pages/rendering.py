@@ -22,6 +22,7 @@ import numpy as np
 
 from recorder import Recording
 from schemas import UID_ATTRIBUTE, InputError
+from schemas.types import TurnState
 
 from . import restoring_scroll
 from .dom import parse
@@ -90,14 +91,14 @@ class Resources:
         return content
 
 
-def render(recording: Recording, state: dict, resources: Resources | None = None, outline: str = "") -> str:
+def render(recording: Recording, state: TurnState, resources: Resources | None = None, outline: str = "") -> str:
     """HTML text that shows a state's DOM without network or script of the page, scrolled as it was.
 
     `state` needs `dom`; where it has `screenshot`, `elements` and `viewport`, what scripts painted (canvas, video) is
     cut out of the screenshot; where it has `url`, its fragment is the target. `outline`: uid of an element to be
     outlined. Raises InputError when a blob is missing.
     """
-    document = recording.blob(state["dom"]).decode("utf-8", "replace")
+    document = recording.blob(state["dom"] or "").decode("utf-8", "replace")
     style = f'[{UID_ATTRIBUTE}="{outline}"]{{outline:3px solid #d6336c!important;outline-offset:1px!important}}'
     mark = f"<style>{style}</style>" if _UID.fullmatch(outline) else ""
     page = _Page(resources or Resources(recording), _painter(recording, state), mark)
@@ -182,7 +183,7 @@ def _is_regular(text: str) -> bool:
     return "<" not in _OTHER_TOKEN.sub("", rest)
 
 
-def _link(attributes: dict, base: str, resources: Resources) -> str:
+def _link(attributes: dict[str, str], base: str, resources: Resources) -> str:
     """A style sheet's link as a style element with its text; any other link is nothing to be seen."""
     if "stylesheet" not in attributes.get("rel", "").lower().split() or "href" not in attributes:
         return ""
@@ -194,7 +195,7 @@ def _link(attributes: dict, base: str, resources: Resources) -> str:
     return f"<style{media}>{_css(sheet, address, resources)}</style>"
 
 
-def _embed(tag: str, attributes: dict, base: str, resources: Resources) -> None:
+def _embed(tag: str, attributes: dict[str, str], base: str, resources: Resources) -> None:
     chosen = attributes.pop("data-demotape-src", None) if tag == "img" else None
     kept = {name: attributes[name] for name in _SOURCES[tag] if name in attributes}
     for name in _LOADING & attributes.keys():
@@ -232,18 +233,20 @@ def _absolute(base: str, address: str) -> str:
         return ""
 
 
-def _painter(recording: Recording, state: dict) -> Painter:
+def _painter(recording: Recording, state: TurnState) -> Painter:
     """Gives a CSS background for an element: what the screenshot shows in its box."""
     @lru_cache(maxsize=1)
     def picture() -> np.ndarray | None:
-        if not (state.get("screenshot") and state["viewport"]["width"] > 0):
+        name = state.get("screenshot")
+        if not (name and state["viewport"]["width"] > 0):
             return None
-        return cv2.imdecode(np.frombuffer(recording.blob(state["screenshot"]), np.uint8), cv2.IMREAD_COLOR)
+        return cv2.imdecode(np.frombuffer(recording.blob(name), np.uint8), cv2.IMREAD_COLOR)
 
     @lru_cache(maxsize=1)
-    def boxes() -> dict[str, dict]:
+    def boxes() -> dict[str, dict[str, float]]:
         try:
-            rows = json.loads(recording.blob(state["elements"])) if state.get("elements") else []
+            name = state.get("elements")
+            rows = json.loads(recording.blob(name)) if name else []
             return {row["uid"]: row["bbox"] for row in rows if row["tag"] in _PAINTED
                     and all(isfinite(row["bbox"][name]) for name in ("x", "y", "width", "height"))}
         except (ValueError, TypeError, KeyError):
@@ -263,7 +266,7 @@ def _painter(recording: Recording, state: dict) -> Painter:
                          for part, first, name, size in ((across, across.start, "x", "width"),
                                                          (down, down.start, "y", "height")))
         size = f"{_percent(len(across), box['width'] * scale)}% {_percent(len(down), box['height'] * scale)}%"
-        content = base64.b64encode(cv2.imencode(".png", seen)[1]).decode()
+        content = base64.b64encode(cv2.imencode(".png", seen)[1].tobytes()).decode()
         return f"url(data:image/png;base64,{content}) {place}/{size} no-repeat border-box border-box"
 
     return paint

@@ -8,6 +8,7 @@ from recorder import Recording
 from schemas import UID_ATTRIBUTE, InputError
 from schemas.files import validated
 from schemas.parts import TableRowSchema
+from schemas.types import TableRow, TurnState
 
 from .dom import Element, parse
 
@@ -25,27 +26,29 @@ _CASED = {name.lower(): name for name in (
     "linearGradient", "radialGradient", "textPath")}
 
 
-def candidates(recording: Recording, state: dict) -> list[dict]:
+def candidates(recording: Recording, state: TurnState) -> list[TableRow]:
     """Rows of the state's element table that can be seen, as the recorder ordered them; none when there is no table."""
-    if not state.get("elements"):
+    name = state.get("elements")
+    if not name:
         return []
     try:
-        rows = json.loads(recording.blob(state["elements"]))
+        rows = json.loads(recording.blob(name))
     except (ValueError, RecursionError):
-        raise InputError(f"element table {state['elements']}: not JSON") from None
+        raise InputError(f"element table {name}: not JSON") from None
     schema = TableRowSchema()
-    rows = [validated(row, schema, f"element table {state['elements']}") for row in rows]
+    rows = [validated(row, schema, f"element table {name}") for row in rows]
     return [row for row in rows if row["visible"] and row["bbox"]["width"] and row["bbox"]["height"]]
 
 
-def element_of(recording: Recording, state: dict, uid: str) -> dict:
+def element_of(recording: Recording, state: TurnState, uid: str) -> Element:
     """All that is kept of an element as a turn's target, from its row in the element table and from the DOM snapshot.
 
     Raises InputError when it is not in both.
     """
     row = next((row for row in candidates(recording, state) if row["uid"] == uid), None)
-    found = _find(recording.blob(state["dom"]), row["frame"], uid) if row and state.get("dom") else None
-    if found is None:
+    dom = state.get("dom")
+    found = _find(recording.blob(dom), row["frame"], uid) if row and dom else None
+    if row is None or found is None:
         raise InputError(f"field uid: no element {uid[:80]!r} in sight at this turn")
     attributes = {name: value for name, value in found.attrib.items() if not name.startswith("data-demotape-")}
     return {"uid": uid, "tag": row["tag"], "role": row["role"], "name": row["name"], "text": _text(found),
@@ -98,7 +101,8 @@ def _place(element: Element) -> tuple[int, bool]:
 
 
 def _xpath(element: Element) -> str:
-    steps, drawn = [], False
+    steps: list[str] = []
+    drawn = False
     for each in _line(element):
         place, more = _place(each)
         drawn = drawn or each.tag in _DRAWINGS
@@ -109,7 +113,8 @@ def _xpath(element: Element) -> str:
 
 
 def _css(element: Element) -> str:
-    line, steps = _line(element), []
+    line = _line(element)
+    steps: list[str] = []
     drawn = [any(above.tag in _DRAWINGS for above in line[:number + 1]) for number in range(len(line))]
     for each, in_drawing in reversed(list(zip(line, drawn, strict=True))):
         name = each.get("id", "")

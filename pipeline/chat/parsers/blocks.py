@@ -29,10 +29,12 @@ def count_headers(document: Document, parse: HeaderParser) -> int:
 def read_blocks(document: Document, parse: HeaderParser) -> Reading:
     """Messages of a log in which every line that is no header belongs to the message above it."""
     reading = Reading()
-    head, text, number = None, [], 0
+    head: Header | None = None
+    text: list[str] = []
+    number = 0
 
     def finish() -> None:
-        if head is not None:
+        if head is not None and head.stamp is not None:
             content = "\n".join(text).strip()
             if content:
                 reading.messages.append(Message(head.speaker.strip(), content, head.stamp, number))

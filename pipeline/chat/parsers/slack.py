@@ -4,6 +4,7 @@ import json
 import re
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 from pipeline.chat.log import MILLISECOND, Document, Message, Reader, Reading
 from schemas import InputError
@@ -28,8 +29,8 @@ def read(document: Document) -> Reading:
     if not _day_files(channel):
         channels = [folder for folder in _folders(channel) if _day_files(folder)]
         if len(channels) != 1:
-            names = ", ".join(folder.name for folder in channels)
-            raise InputError(f"{document.path}: several channels ({names}); give the folder of one")
+            several = ", ".join(folder.name for folder in channels)
+            raise InputError(f"{document.path}: several channels ({several}); give the folder of one")
         channel = channels[0]
     names = _names(channel)
     reading = Reading()
@@ -52,11 +53,10 @@ def _read_entry(reading: Reading, entry: object, names: dict[str, str], number: 
         reading.problems.append((number, f"a notice of Slack's ({entry['subtype']}), no utterance"))
     elif not isinstance(text, str) or not text.strip() or not isinstance(user, str):
         reading.problems.append((number, "a message without text or sender"))
-    elif stamp is None or stamp.kind != "instant" or instant(stamp.seconds, MILLISECOND) is None:
+    elif stamp is None or stamp.kind != "instant" or (at := instant(stamp.seconds, MILLISECOND)) is None:
         reading.problems.append((number, "its `ts` cannot be read"))
     else:
-        reading.messages.append(Message(names.get(user, user), _plain(text, names),
-                                        instant(stamp.seconds, MILLISECOND), number))
+        reading.messages.append(Message(names.get(user, user), _plain(text, names), at, number))
 
 
 def _plain(text: str, names: dict[str, str]) -> str:
@@ -80,8 +80,9 @@ def _names(channel: Path) -> dict[str, str]:
     return {}
 
 
-def _name(user: dict) -> str:
-    profile = user.get("profile") if isinstance(user.get("profile"), dict) else {}
+def _name(user: dict[str, Any]) -> str:
+    profile = user.get("profile")
+    profile = profile if isinstance(profile, dict) else {}
     for name in (profile.get("display_name"), user.get("real_name"), profile.get("real_name"), user.get("name")):
         if isinstance(name, str) and name.strip():
             return name.strip()

@@ -1,6 +1,7 @@
 """WebVTT transcripts, as meeting tools save them: `Name: text` or `<v Name>text`."""
 
 import re
+from collections.abc import Iterator
 from html import unescape
 
 from pipeline.chat.log import Document, Message, Reader, Reading, Stamp
@@ -54,9 +55,10 @@ def _read_cue(reading: Reading, text: str, stamp: Stamp, number: int, speaker: s
     return speaker
 
 
-def _cues(document: Document):
+def _cues(document: Document) -> Iterator[tuple[int, str, list[str]]]:
     """Line number, timing line and text lines of each cue."""
-    number, timing, text = 0, None, []
+    number, timing = 0, None
+    text: list[str] = []
     for at, line in enumerate(document.lines, 1):
         if "-->" in line:
             if timing is not None:

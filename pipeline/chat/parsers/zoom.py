@@ -81,7 +81,7 @@ def _cloud(line: str) -> Header | None:
 def _copied(line: str) -> Header | None:
     match = _COPIED.fullmatch(line)
     sender = _sender(match[1], match[2]) if match else None
-    return Header(sender, minutes_time(match[3])) if sender else None
+    return Header(sender, minutes_time(match[3])) if match and sender else None
 
 
 def _caption(line: str) -> Header | None:

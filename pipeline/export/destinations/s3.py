@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
 from threading import Lock
-from typing import IO
+from typing import IO, Any, cast
 
 from pipeline.export.manifest import MANIFEST, parse_manifest
 from schemas import DemotapeError, InputError
@@ -67,11 +67,13 @@ class S3(Destination):
     def begin(self, name: str, *, provisional: bool = False) -> IO[bytes]:
         # What is there may be the same, and is then not sent again; so it must be complete first.
         is_new = not provisional and self._bucket.size(name) is None
-        return _Outgoing(f"{self.summary.destination}/{name}", partial(self._begin_parts, name) if is_new else None)
+        begin_parts = partial(self._begin_parts, name) if is_new else None
+        return cast(IO[bytes], _Outgoing(f"{self.summary.destination}/{name}", begin_parts))
 
     def end(self, raw: IO[bytes], file: HashingFile) -> None:
         """Send the file in the background; waits when too many are waiting, and raises what an earlier one met."""
-        self._sending.add(self._pool.submit(self._send, file.name, raw, file.size, file.digest.hexdigest()))
+        outgoing = cast(_Outgoing, raw)
+        self._sending.add(self._pool.submit(self._send, file.name, outgoing, file.size, file.digest.hexdigest()))
         if len(self._sending) >= WAITING:
             self._collect(wait(self._sending, return_when=FIRST_COMPLETED).done)
 
@@ -101,16 +103,17 @@ class S3(Destination):
         self._change()
         return Parts(self._bucket, name)
 
-    def _send(self, name: str, raw: IO[bytes], size: int, sha256: str) -> None:
+    def _send(self, name: str, raw: "_Outgoing", size: int, sha256: str) -> None:
         with raw, explained(f"{self.summary.destination}/{name}"):
             if raw.finish_parts():
                 return
-            if self._bucket.is_there(name, raw, size, sha256):
+            content = cast(IO[bytes], raw)
+            if self._bucket.is_there(name, content, size, sha256):
                 with self._lock:
                     self.summary.skipped += 1
                 return
             self._change()
-            send(self._bucket, name, raw, size, sha256)
+            send(self._bucket, name, content, size, sha256)
 
     def _change(self) -> None:
         """Before the first change: from now on what is there is no whole export."""
@@ -160,7 +163,7 @@ class _Outgoing(io.RawIOBase):
         self._next: list[bytes] = []
         self._held = 0
 
-    def write(self, content: bytes) -> int:
+    def write(self, content: Any) -> int:
         if self._file:
             self._file.write(content)
         if self._begin_parts:
@@ -181,11 +184,17 @@ class _Outgoing(io.RawIOBase):
         self._parts.end(self._file)
         return True
 
+    @property
+    def _whole(self) -> IO[bytes]:
+        if self._file is None:
+            raise ValueError("what was written is kept no longer")
+        return self._file
+
     def seek(self, place: int, whence: int = 0) -> int:
-        return self._file.seek(place, whence)
+        return self._whole.seek(place, whence)
 
     def read(self, size: int = -1) -> bytes:
-        return self._file.read(size)
+        return self._whole.read(size)
 
     def close(self) -> None:
         self._drop()
@@ -193,10 +202,12 @@ class _Outgoing(io.RawIOBase):
 
     def _send_early(self, part: bytes) -> None:
         with explained(self._where):
-            self._parts = self._parts or self._begin_parts()
-            self._parts.add(part)
-            if self._parts.needs_no_copy:
-                self._drop()
+            if self._parts is None and self._begin_parts:
+                self._parts = self._begin_parts()
+            if self._parts is not None:
+                self._parts.add(part)
+                if self._parts.needs_no_copy:
+                    self._drop()
 
     def _drop(self) -> None:
         if self._file:

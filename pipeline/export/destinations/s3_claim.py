@@ -13,6 +13,7 @@ import uuid
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 
 from pipeline.export.manifest import MANIFEST
 from schemas import InputError
@@ -43,15 +44,15 @@ class Claim:
         """Before anything is listed; raises InputError when another export is at work."""
         found = self._bucket.fetch(MARKER)
         self._refuse(found)
-        self._seen = found and found.etag, self._bucket.etag_now(MANIFEST)
+        self._seen = found.etag if found else None, self._bucket.etag_now(MANIFEST)
 
     def take(self) -> None:
         """Before the first change; raises InputError when another export was first."""
         found = self._bucket.fetch(MARKER)
         self._refuse(found)
-        if (found and found.etag, self._bucket.etag_now(MANIFEST)) != self._seen:
+        if (found.etag if found else None, self._bucket.etag_now(MANIFEST)) != self._seen:
             raise InputError(f"{self._where}: another export wrote here meanwhile; run the export again")
-        if not self._bucket.put_if(MARKER, self._written(), found and found.etag) or not self._is_ours():
+        if not self._bucket.put_if(MARKER, self._written(), found.etag if found else None) or not self._is_ours():
             self._complain()
         self._held.add(self._token)
         self._renewing = Thread(target=self._renew, name="s3-claim", daemon=True)
@@ -118,7 +119,7 @@ def _is_live(found: Found, held: set[str]) -> bool:
     return True
 
 
-def _owner(found: Found) -> dict:
+def _owner(found: Found) -> dict[str, Any]:
     try:
         owner = json.loads(found.content).get("owner")
     except (ValueError, AttributeError, RecursionError):

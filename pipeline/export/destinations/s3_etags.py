@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterator
 from itertools import count
-from typing import IO
+from typing import IO, Any
 
 PART = 8 << 20  # bytes
 PARTS_OF_A_SIZE = 1_000  # then twice as large ones: the 10,000 parts that S3 allows hold more than an object may have
@@ -44,6 +44,6 @@ def md5(content: bytes = b""):
     return hashlib.md5(content, usedforsecurity=False)
 
 
-def is_encrypted(answer: dict) -> bool:
+def is_encrypted(answer: dict[str, Any]) -> bool:
     """Whether the ETag in an answer is no hash of the content."""
     return str(answer.get("ServerSideEncryption", "")).startswith("aws:kms") or "SSECustomerAlgorithm" in answer

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from threading import Lock, Semaphore
-from typing import IO
+from typing import IO, Any
 
 from schemas import DemotapeError, InputError
 
@@ -224,7 +224,7 @@ class Bucket:
         with closing(self.client.get_object(Bucket=self.address.bucket, Key=self.key(name))["Body"]) as body:
             yield from body.iter_chunks(1 << 20)
 
-    def parts_of(self, upload: str, key: dict) -> tuple[dict[int, tuple[int, str]], bool]:
+    def parts_of(self, upload: str, key: dict[str, Any]) -> tuple[dict[int, tuple[int, str]], bool]:
         """Size and ETag of the parts that an interrupted upload has, by number; and whether they carry a CRC-32."""
         found: dict[int, tuple[int, str]] = {}
         has_crc32 = False
@@ -235,7 +235,7 @@ class Bucket:
                     found[part["PartNumber"]] = (part["Size"], part["ETag"].strip('"'))
         return found, has_crc32
 
-    def until_whole(self, name: str, content: bytes, request: Callable, fields: dict, digest=None) -> str:
+    def until_whole(self, name: str, content: bytes, request: Callable, fields: dict[str, Any], digest=None) -> str:
         """Send a body until what arrived is what was sent; returns its ETag. `digest`: its MD5, where it is known."""
         from botocore.exceptions import ClientError
 
@@ -263,11 +263,11 @@ class Bucket:
         raise DemotapeError(f"s3://{self.address.bucket}/{self.key(name)}: was damaged on the way {ATTEMPTS} times; "
                             "check the network, then run the export again to go on")
 
-    def crc32_of(self, key: dict) -> str:
+    def crc32_of(self, key: dict[str, Any]) -> str:
         """The CRC-32 of an object's parts' CRC-32s, as the service tells it; with or without `-` and their number."""
         return self.client.head_object(**key, ChecksumMode="ENABLED").get("ChecksumCRC32", "").partition("-")[0]
 
-    def _metadata(self, name: str) -> dict:
+    def _metadata(self, name: str) -> dict[str, Any]:
         return self.client.head_object(Bucket=self.address.bucket, Key=self.key(name)).get("Metadata", {})
 
     def key(self, name: str) -> str:

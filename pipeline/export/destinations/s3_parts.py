@@ -3,7 +3,7 @@
 import zlib
 from base64 import b64encode
 from concurrent.futures import Future
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from schemas import DemotapeError
 
@@ -65,7 +65,7 @@ class Parts:
             raise DemotapeError(f"s3://{self._key['Bucket']}/{self._key['Key']}: the S3 service has other parts than "
                                 "were sent; check the network, then run the export again to go on")
 
-    def _is_whole(self, sent: list[_Sent], made: dict) -> bool:
+    def _is_whole(self, sent: list[_Sent], made: dict[str, Any]) -> bool:
         if all(part.md5 for part in sent):
             return is_encrypted(made) or made["ETag"].strip('"') == etag_of_parts([part.md5 for part in sent])
         whole = zlib.crc32(b"".join(part.crc32 for part in sent)).to_bytes(4)

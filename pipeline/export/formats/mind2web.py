@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import Any, TypedDict, cast
 
 from lxml import etree
 
@@ -16,6 +17,7 @@ from pipeline.export.splits import MIND2WEB, websites
 from pipeline.export.states import States
 from schemas import UID_ATTRIBUTE, InputError
 from schemas.intents import INTENTS
+from schemas.types import Element, Turn, TurnState
 
 from .mind2web_pages import NODE_ID, number
 
@@ -70,6 +72,17 @@ class Writer(Files):
         self._ends.pop(split).close()
 
 
+class _Acted(TypedDict):
+    """A turn that Mind2Web can have: what is used of a BrowserTurn, and never null."""
+
+    id: str
+    timestamp: float
+    intent: str
+    arguments: dict[str, Any]
+    element: Element
+    state: TurnState
+
+
 class _Task:
     """Makes the JSON of one task."""
 
@@ -90,14 +103,15 @@ class _Task:
             if reason := _why_left_out(turn):
                 self.tally.left_out[reason] += 1
                 continue
-            action = self._action(turn)
+            acted = cast(_Acted, turn)  # others are left out
+            action = self._action(acted)
             if action is None:
                 continue
             yield self._head() if not reprs else b",\n"
             yield json.dumps(action).encode("ascii")
             yield from self._files
             self._files.clear()
-            reprs.append(_repr(turn, action["operation"]))
+            reprs.append(_repr(acted, action["operation"]))
         self.tally.turns = len(reprs)
         if reprs:
             yield f'\n],"action_reprs":{json.dumps(reprs)}}}'.encode("ascii")
@@ -112,12 +126,12 @@ class _Task:
                 "confirmed_task": self.source.demonstration["task"]}
         return (json.dumps(head)[:-1] + ',"actions":[\n').encode("ascii")
 
-    def _action(self, turn: dict) -> dict | None:
+    def _action(self, turn: _Acted) -> dict[str, Any] | None:
         """None, counted, when the page does not have the target."""
         state, element = turn["state"], turn["element"]
         page = self.states.page(state)
-        uid = page.uid(element["frame"], element["uid"])
-        if uid not in page.elements:
+        uid = page.uid(element["frame"], element["uid"]) if page else ""
+        if page is None or uid not in page.elements:
             self.tally.left_out[f"{turn['intent']}: target missing from the page"] += 1
             return None
         table = self.states.table(state)
@@ -137,7 +151,7 @@ class _Task:
             "pos_candidates": [target | {"is_original_target": True, "is_top_level_target": True}],
             "neg_candidates": others, **self._beside(turn, name)}
 
-    def _beside(self, turn: dict, name: str) -> dict[str, str]:
+    def _beside(self, turn: _Acted, name: str) -> dict[str, str]:
         """Names of the files that go with an action; empty where there is none."""
         state, beside = turn["state"], {"screenshot": "", "mhtml": ""}
         if picture := self.states.picture(state):
@@ -177,7 +191,7 @@ class _Task:
             yield File(f"{self.path}/session.har", clean)
 
 
-def _why_left_out(turn: dict) -> str | None:
+def _why_left_out(turn: Turn) -> str | None:
     if turn["type"] == "chat":
         return "chat: Mind2Web has none"
     intent = turn["intent"]
@@ -190,10 +204,10 @@ def _why_left_out(turn: dict) -> str | None:
     return None
 
 
-def _operation(turn: dict) -> dict[str, str]:
+def _operation(turn: _Acted) -> dict[str, str]:
     """`op` is one of the authors' three, `original_op` what it was before they folded."""
     arguments = turn["arguments"]
-    original, value = INTENTS[turn["intent"]].mind2web, ""
+    original, value = INTENTS[turn["intent"]].mind2web or "", ""
     if original == "TYPE":
         value = arguments["text"]
     elif original == "SELECT" and "value" not in arguments:
@@ -204,7 +218,7 @@ def _operation(turn: dict) -> dict[str, str]:
     return {"op": _FOLDED.get(original, original), "original_op": original, "value": value}
 
 
-def _repr(turn: dict, operation: dict) -> str:
+def _repr(turn: _Acted, operation: dict[str, str]) -> str:
     """`[searchbox]  Label -> TYPE: value`."""
     element = turn["element"]
     label = " ".join((element["name"] or element["text"]).split())

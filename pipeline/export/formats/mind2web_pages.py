@@ -6,10 +6,12 @@ Text stands in `<text>` nodes of its own. Boxes are CSS pixels from the upper le
 import json
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from lxml import etree
 
 from pipeline.pages.dom import SHADOW_ATTRIBUTE, TAG_ATTRIBUTE, Page
+from schemas.types import Box, TableRow
 
 NODE_ID = "backend_node_id"
 BOX = "bounding_box_rect"
@@ -34,7 +36,7 @@ class NumberedPage:
 
     root: etree._Element
     nodes: dict[str, etree._Element]
-    rows: dict[str, dict]
+    rows: dict[str, TableRow]
 
     def raw(self, target: str, action: str) -> str:
         """The whole page as XML, the target marked with the action's name."""
@@ -57,7 +59,7 @@ class NumberedPage:
         root.extend(kept)
         return root
 
-    def candidate(self, uid: str) -> dict:
+    def candidate(self, uid: str) -> dict[str, Any]:
         """An element as the lists of candidates hold it."""
         node = self.nodes[uid]
         attributes = {NODE_ID: node.get(NODE_ID), BOX: node.get(BOX, NO_BOX), "class": node.get("class", ""),
@@ -66,7 +68,7 @@ class NumberedPage:
         return {"tag": node.tag, "attributes": json.dumps(attributes), NODE_ID: node.get(NODE_ID)}
 
 
-def number(page: Page, rows: dict[str, dict], boxes: dict[str, dict]) -> NumberedPage:
+def number(page: Page, rows: dict[str, TableRow], boxes: dict[str, Box]) -> NumberedPage:
     """Number a flattened page. `boxes`: by uid, those of the table and those that only a turn knew."""
     nodes: dict[str, etree._Element] = {}
     counter = iter(range(1, 1 << 31))
@@ -119,7 +121,7 @@ def _text(text: str, parent, number: int) -> None:
         node.text = text
 
 
-def _candidate(node: etree._Element, row: dict | None, box: dict | None) -> None:
+def _candidate(node: etree._Element, row: TableRow | None, box: Box | None) -> None:
     if row is not None:
         node.set("is_clickable", "true" if row["clickable"] else "false")
     if box is not None:

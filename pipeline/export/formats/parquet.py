@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from typing import Any
 
 from pipeline.export.destinations.destination import Destination, HashingFile
 from pipeline.export.running import Files
@@ -14,7 +15,7 @@ ROWS = 64  # rows of a row group, so that a reader that wants one picture does n
 _GROUP_SIZE = 32 << 20  # bytes; the other limit of a row group
 
 
-def samples(source: Source, options: Options, tally: Tally) -> Iterator[dict]:
+def samples(source: Source, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
     """One row a turn; a picture is null where there is none."""
     kind = options.screenshots or "jpg"
     for sample in turnwise.samples(source, options, tally, kind):
@@ -25,7 +26,7 @@ def samples(source: Source, options: Options, tally: Tally) -> Iterator[dict]:
         yield row
 
 
-def _image(picture: bytes | None, key: str, kind: str) -> dict | None:
+def _image(picture: bytes | None, key: str, kind: str) -> dict[str, Any] | None:
     """As the feature Image of `datasets` keeps it."""
     return None if picture is None else {"bytes": picture, "path": f"{key}.{kind}"}
 
@@ -38,7 +39,7 @@ class Writer(Files):
         self._shards: dict[str, _Shards] = {}
         self._counts = card.Counts()
 
-    def write(self, source: Source, row: dict) -> None:
+    def write(self, source: Source, row: dict[str, Any]) -> None:
         if source.split not in self._shards:
             self._shards[source.split] = _Shards(self.destination, self.options, source.split)
             self._open.push(self._shards[source.split].abandon)
@@ -64,11 +65,11 @@ class _Shards:
         self._destination, self._options, self._split = destination, options, split
         self._open = ExitStack()
         self._files: list[HashingFile] = []
-        self._table = None
-        self._rows: list[dict] = []
+        self._table: Any = None  # a ParquetWriter
+        self._rows: list[dict[str, Any]] = []
         self._size = 0
 
-    def write(self, row: dict) -> None:
+    def write(self, row: dict[str, Any]) -> None:
         """Append one row; rows are written in groups."""
         self._rows.append(row)
         self._size += len(row["html"]) + (len(row["screenshot"]["bytes"]) if row["screenshot"] else 0)

@@ -1,13 +1,15 @@
 """One sample a turn, for the formats that hold turns by themselves: the turn, and the state that was on the screen."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pipeline.export.model_input.set_of_marks import legend
 from pipeline.export.source import Options, Source, Tally
 from pipeline.export.states import States, with_box
 from schemas import UID_ATTRIBUTE
+from schemas.types import BrowserTurn, Element, Turn
 
 NO_PAGE = b"<!DOCTYPE html>\n<html><head></head><body></body></html>"
 
@@ -17,7 +19,7 @@ class TurnSample:
     """A turn: its key, its fields (always the same keys and types), page, pictures where there are any."""
 
     key: str
-    record: dict
+    record: dict[str, Any]
     page: bytes
     picture: bytes | None
     marked: bytes | None
@@ -40,18 +42,18 @@ def samples(source: Source, options: Options, tally: Tally, usual: str) -> Itera
         yield _sample(source, options, states, index, turn, carrier)
 
 
-def _sample(source: Source, options: Options, states: States, index: int, turn: dict, carrier: dict | None
+def _sample(source: Source, options: Options, states: States, index: int, turn: Turn, carrier: BrowserTurn | None
             ) -> TurnSample:
     state = carrier["state"] if carrier else None
     page = states.page(state) if state else None
-    boxes = states.boxes_text(state) if page else "{}"
-    element = turn.get("element")
+    boxes = states.boxes_text(state) if state and page else "{}"
+    element = turn["element"] if turn["type"] == "browser" else None
     if element and page and carrier is turn:
-        element = element | {"uid": page.uid(element["frame"], element["uid"])}
+        element = {**element, "uid": page.uid(element["frame"], element["uid"])}
         if element["bbox"] and page.has(element["uid"]):
             boxes = with_box(boxes, element["uid"], element["bbox"])
     picture = states.picture(state) if state else None
-    status = state["screenshot_status"] if picture else "none"
+    status = state["screenshot_status"] if state and picture else "none"
     record = _record(source, index, turn, element, carrier, status, boxes)
     marked = None
     if options.set_of_marks:
@@ -62,10 +64,10 @@ def _sample(source: Source, options: Options, states: States, index: int, turn: 
     return TurnSample(f"{source.name}-{index:04d}", record, page.content if page else NO_PAGE, picture, marked)
 
 
-def _record(source: Source, index: int, turn: dict, element: dict | None, carrier: dict | None, status: str,
-            boxes: str) -> dict:
+def _record(source: Source, index: int, turn: Turn, element: Element | None, carrier: BrowserTurn | None, status: str,
+            boxes: str) -> dict[str, Any]:
     """The fields of a sample: always the same keys and types; what varies by intent is packed as JSON text."""
-    state = carrier["state"] if carrier else {}
+    state: Mapping[str, Any] = (carrier["state"] if carrier else None) or {}
     viewport, scroll = state.get("viewport", {}), state.get("scroll", {})
     return {
         "demonstration": source.id, "recording": source.recording.id, "task": source.demonstration["task"],

@@ -4,6 +4,7 @@ import json
 import tarfile
 from collections.abc import Iterator
 from contextlib import ExitStack
+from typing import Any
 
 from pipeline.export.destinations.destination import Destination, HashingFile
 from pipeline.export.running import Files
@@ -16,7 +17,7 @@ from . import card, turnwise
 MEMBER_OVERHEAD = 1024  # a tar member's header, and its content filled up to a block, at most
 
 
-def samples(source: Source, options: Options, tally: Tally) -> Iterator[dict]:
+def samples(source: Source, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
     """One sample a turn, chat turns too, each with the same members and the same JSON keys."""
     kind = options.screenshots or "jpg"
     nothing = blank(kind)
@@ -36,7 +37,7 @@ class Writer(Files):
         self._shards: dict[str, _Shards] = {}
         self._counts = card.Counts()
 
-    def write(self, source: Source, sample: dict) -> None:
+    def write(self, source: Source, sample: dict[str, Any]) -> None:
         self._counts.turn(source, sample.pop("__intent__"))
         if source.split not in self._shards:
             self._shards[source.split] = self._open.enter_context(
@@ -69,24 +70,27 @@ class _Shards:
             self._file.write(_end(self._file.size))
         self._open.__exit__(*error)
 
-    def write(self, sample: dict) -> None:
+    def write(self, sample: dict[str, Any]) -> None:
         """Append one sample, in a new shard when it would make the open one too large."""
         size = sum(len(content) + MEMBER_OVERHEAD for name, content in sample.items() if name != "__key__")
-        if self._file is None or (self._file.samples and self._file.size + size > self._limit):
-            self._next()
+        file = self._file
+        if file is None or (file.samples and file.size + size > self._limit):
+            file = self._next()
         for name in sorted(sample.keys() - {"__key__"}):
             content = sample[name]
-            self._file.write(_header(f"{sample['__key__']}.{name}", len(content)))
-            self._file.write(content)
-            self._file.write(bytes(-len(content) % tarfile.BLOCKSIZE))
-        self._file.samples += 1
+            file.write(_header(f"{sample['__key__']}.{name}", len(content)))
+            file.write(content)
+            file.write(bytes(-len(content) % tarfile.BLOCKSIZE))
+        file.samples += 1
 
-    def _next(self) -> None:
+    def _next(self) -> HashingFile:
         if self._file:
             self._file.write(_end(self._file.size))
         self._open.close()
-        self._file = self._open.enter_context(self._destination.create(f"{self._split}-{self._number:06d}.tar"))
+        file = self._open.enter_context(self._destination.create(f"{self._split}-{self._number:06d}.tar"))
+        self._file = file
         self._number += 1
+        return file
 
 
 # What webdataset.TarWriter and tarfile write, without their way through pieces of 10 KB: a test compares the bytes.

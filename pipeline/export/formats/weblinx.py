@@ -3,8 +3,9 @@
 import hashlib
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
-from pipeline.export.destinations.destination import json_bytes
+from pipeline.export.destinations.destination import Destination, json_bytes
 from pipeline.export.manifest import tool_version
 from pipeline.export.model_input.records import Records, View
 from pipeline.export.model_input.set_of_marks import legend
@@ -15,7 +16,7 @@ from pipeline.export.states import States
 from pipeline.pages.dom import Page
 from schemas.files import dump_json
 from schemas.intents import INTENTS
-from schemas.types import Box
+from schemas.types import Box, BrowserTurn, Turn, TurnState
 
 from .weblinx_turns import UID, browser_turn, chat_turn, eight_numbers, page_element, recorded_element, why_left_out
 
@@ -28,7 +29,7 @@ def samples(source: Source, options: Options, tally: Tally) -> Iterator[File | L
 class Writer(Files):
     """Puts the files where they belong, and the splits at the end."""
 
-    def __init__(self, destination, options: Options):
+    def __init__(self, destination: Destination, options: Options):
         super().__init__(destination, options)
         self._names: dict[str, list[str]] = {split: [] for split in SPLITS}
 
@@ -77,19 +78,20 @@ class _Demonstration:
         yield File(f"{self.path}/replay.json",
                    json_bytes({"version": _version(), "created": created, "data": replay}), len(replay))
 
-    def _view(self, turn: dict, written: dict) -> View | None:
+    def _view(self, turn: Turn, written: dict[str, Any]) -> View | None:
         """What a model that predicts the turn may look at."""
-        page = self.states.page(turn["state"]) if turn["type"] == "browser" and turn["state"] else None
-        if page is None:
+        state = turn["state"] if turn["type"] == "browser" else None
+        page = self.states.page(state) if state else None
+        if state is None or page is None:
             return None
         element = written["action"]["arguments"].get("element")
         target = element["attributes"].get(UID) if element else None
-        return View(page, self._boxes(turn["state"], page), target if target in page.elements else None)
+        return View(page, self._boxes(state, page), target if target in page.elements else None)
 
     def _add(self, name: str, content: bytes) -> None:
         self._files.append(File(f"{self.path}/{name}", content))
 
-    def _browser_turn(self, turn: dict, number: int, url: str | None) -> dict:
+    def _browser_turn(self, turn: BrowserTurn, number: int, url: str | None) -> dict[str, Any]:
         manifest = self.source.recording.manifest
         state = turn["state"]
         page = self.states.page(state) if state else None
@@ -97,13 +99,13 @@ class _Demonstration:
         picture = self._picture(state, number) if state else None
         # A reader predicts only turns whose screenshot is good: without a page, or with a target that the page does
         # not have, a turn is history only.
-        good = bool(picture and page and in_page and state["screenshot_status"] == "good")
-        written = {"screenshot": picture, "page": self._page(state, page, number) if page else None,
+        good = bool(state and picture and page and in_page and state["screenshot_status"] == "good")
+        written = {"screenshot": picture, "page": self._page(state, page, number) if state and page else None,
                    "screenshot_status": "good" if good else "broken"}
         return browser_turn(turn, state=written, element=element, started_at=manifest["started_at"],
                             viewport=manifest["viewport"] or {"width": 0, "height": 0}, url=url)
 
-    def _element(self, turn: dict, page: Page | None) -> tuple[dict | None, bool]:
+    def _element(self, turn: BrowserTurn, page: Page | None) -> tuple[dict[str, Any] | None, bool]:
         """The target, and whether the page and the boxes have it; true for turns that need no target."""
         element = turn["element"]
         if element is None or not INTENTS[turn["intent"]].acts_on_element:
@@ -115,10 +117,10 @@ class _Demonstration:
         if uid not in page.elements:
             self.tally.notes["target missing from the page, kept as history"] += 1
             return recorded_element(element, zoom), False
-        box = element["bbox"] or self.states.boxes(turn["state"]).get(uid)
+        box = element["bbox"] or (self.states.boxes(turn["state"]).get(uid) if turn["state"] else None)
         return page_element(page, uid, box, zoom), box is not None
 
-    def _picture(self, state: dict, number: int) -> str | None:
+    def _picture(self, state: TurnState, number: int) -> str | None:
         """File name of the screenshot; None when there is none or it cannot be decoded."""
         if state["screenshot"] is None:
             return None
@@ -132,11 +134,11 @@ class _Demonstration:
             self._pictures[key] = name
             if picture and self.options.set_of_marks:
                 marked, marks = self.states.marked(state)
-                self._add(f"marks/marks-{number}-0.{self.states.kind}", marked)
+                self._add(f"marks/marks-{number}-0.{self.states.kind}", marked or b"")
                 self._add(f"marks/marks-{number}.json", json_bytes(legend(marks)))
         return self._pictures[key]
 
-    def _page(self, state: dict, page: Page, number: int) -> str:
+    def _page(self, state: TurnState, page: Page, number: int) -> str:
         """File name of the page. Its boxes go by its first number, so page and boxes are written as one pair."""
         key = _pair(state)
         if key not in self._pages:
@@ -149,7 +151,7 @@ class _Demonstration:
                 self._add(f"axtree/axtree-{number}.json", json_bytes(tree))
         return self._pages[key]
 
-    def _boxes(self, state: dict, page: Page) -> dict[str, Box]:
+    def _boxes(self, state: TurnState, page: Page) -> dict[str, Box]:
         """Boxes of the page's elements, and those of targets that only their turns know."""
         boxes = self.states.boxes(state)
         for frame, uid, box in self._targets.get(_pair(state), ()):
@@ -181,7 +183,7 @@ class _Demonstration:
         yield File(f"{self.path}/metadata.json", json_bytes({
             "recordingId": manifest["id"], "recordingStart": start.timestamp(), "recordingEnd": end.timestamp(),
             "recordingStartISO": start.isoformat(), "recordingEndISO": end.isoformat(),
-            "timezoneOffsetMinutes": -round(start.utcoffset().total_seconds() / 60), "user": "",
+            "timezoneOffsetMinutes": -round((start.utcoffset() or timedelta()).total_seconds() / 60), "user": "",
             "userAgent": manifest["user_agent"], "version": _version()}))
         yield File(f"{self.path}/form.json", json_bytes({
             "annotator": "", "description": demonstration["task"], "tasks": [demonstration["task"]],
@@ -191,11 +193,11 @@ class _Demonstration:
         yield File(f"{self.path}/demotape.json", dump_json(demonstration))
 
 
-def _pair(state: dict) -> tuple:
+def _pair(state: TurnState) -> tuple:
     return state["dom"], state["elements"]
 
 
-def _boxes_of_targets(turns: list[dict]) -> dict[tuple, list[tuple[list[str], str, Box]]]:
+def _boxes_of_targets(turns: list[Turn]) -> dict[tuple, list[tuple[list[str], str, Box]]]:
     """Frame, uid and box of every target, by the page and boxes in which a reader looks for it."""
     targets: dict[tuple, list] = {}
     for turn in turns:

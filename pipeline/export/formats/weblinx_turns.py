@@ -1,13 +1,15 @@
 """Turns in WebLINX's words: one function an intent, plain dicts in and out (FORMATS of the public reader, 0.3.2)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from html import escape
+from typing import Any
 
 from lxml import etree
 
 from pipeline.pages.dom import TAG_ATTRIBUTE, Page
 from schemas.intents import INTENTS
+from schemas.types import Box, BrowserTurn, ChatTurn, Element, Size, Turn
 
 UID = "data-webtasks-id"
 MAX_HTML = 100_000  # characters of an element's HTML and text in replay.json; the page has all of it
@@ -19,10 +21,10 @@ TRANSITIONS: dict[str, tuple[str, list[str]]] = {
     "back": ("link", ["forward_back"]), "forward": ("link", ["forward_back"]), "same_document": ("link", []),
 }
 _MODIFIERS = {"altKey": "Alt", "ctrlKey": "Control", "metaKey": "Meta", "shiftKey": "Shift"}
-_NO_BOX = {"x": 0, "y": 0, "width": 0, "height": 0}
+_NO_BOX: Box = {"x": 0, "y": 0, "width": 0, "height": 0}
 
 
-def why_left_out(turn: dict, url: str | None) -> str | None:
+def why_left_out(turn: Turn, url: str | None) -> str | None:
     """Why WebLINX's readers could not hold this turn, or None when they can. `url`: where a history turn led to."""
     if turn["type"] == "chat":
         return None
@@ -36,16 +38,16 @@ def why_left_out(turn: dict, url: str | None) -> str | None:
     return None
 
 
-def chat_turn(turn: dict) -> dict:
+def chat_turn(turn: ChatTurn) -> dict[str, Any]:
     """A chat turn; it has no state, not even null."""
     return {"type": "chat", "timestamp": turn["timestamp"], "speaker": turn["speaker"], "utterance": turn["utterance"]}
 
 
-def browser_turn(turn: dict, *, state: dict, element: dict | None, started_at: datetime, viewport: dict,
-                 url: str | None) -> dict:
+def browser_turn(turn: BrowserTurn, *, state: dict[str, Any], element: dict[str, Any] | None,
+                 started_at: datetime, viewport: Size, url: str | None) -> dict[str, Any]:
     """A browser turn. `state` and `element` are ready-made; `viewport` stands in where the turn has no state."""
-    intent = INTENTS[turn["intent"]].weblinx
-    arguments = {"metadata": _metadata(turn, intent, started_at, viewport)}
+    intent = INTENTS[turn["intent"]].weblinx or turn["intent"]
+    arguments: dict[str, Any] = {"metadata": _metadata(turn, intent, started_at, viewport)}
     if element is not None and INTENTS[turn["intent"]].acts_on_element:
         arguments["element"] = element
     arguments |= _ARGUMENTS[intent](turn, url)
@@ -53,7 +55,7 @@ def browser_turn(turn: dict, *, state: dict, element: dict | None, started_at: d
             "action": {"intent": intent, "arguments": arguments}}
 
 
-def eight_numbers(box: dict | None, scale: float = 1) -> dict[str, float]:
+def eight_numbers(box: Box | None, scale: float = 1) -> dict[str, float]:
     """A box as the DOM's DOMRect lists it. `scale` turns CSS pixels into zoomed ones."""
     box = box or _NO_BOX
     x, y, width, height = (round(box[name] * scale, 4) for name in ("x", "y", "width", "height"))
@@ -61,7 +63,7 @@ def eight_numbers(box: dict | None, scale: float = 1) -> dict[str, float]:
             "right": round(x + width, 4), "bottom": round(y + height, 4)}
 
 
-def page_element(page: Page, uid: str, box: dict | None, zoom: float) -> dict:
+def page_element(page: Page, uid: str, box: Box | None, zoom: float) -> dict[str, Any]:
     """The target as it stands in the page; its box is multiplied by the zoom, as WebLINX's are."""
     found = page.elements[uid]
     attributes = {str(name): str(value) for name, value in found.attrib.items()}
@@ -74,7 +76,7 @@ def page_element(page: Page, uid: str, box: dict | None, zoom: float) -> dict:
             "outerHTML": outer[:MAX_HTML], "xpath": page.xpath(uid)}
 
 
-def recorded_element(element: dict, zoom: float) -> dict:
+def recorded_element(element: Element, zoom: float) -> dict[str, Any]:
     """The target as the recording noted it, for a turn whose page is missing or does not have it."""
     attributes = element["attributes"] | {UID: element["uid"]}
     tag, text = element["tag"], escape(element["text"], quote=False)
@@ -84,7 +86,7 @@ def recorded_element(element: dict, zoom: float) -> dict:
             "xpath": element["xpath"]}
 
 
-def pointer(turn: dict) -> tuple[float, float] | None:
+def pointer(turn: BrowserTurn) -> tuple[float, float] | None:
     """Where the pointer was, CSS pixels; a click made by a key is given the middle of its target."""
     x, y = turn["arguments"].get("x"), turn["arguments"].get("y")
     if INTENTS[turn["intent"]].weblinx not in ("click", "hover"):
@@ -95,8 +97,8 @@ def pointer(turn: dict) -> tuple[float, float] | None:
     return x, y
 
 
-def _metadata(turn: dict, intent: str, started_at: datetime, viewport: dict) -> dict:
-    state = turn["state"] or {"url": "", "viewport": viewport, "zoom": 1, "tab": -1}
+def _metadata(turn: BrowserTurn, intent: str, started_at: datetime, viewport: Size) -> dict[str, Any]:
+    state: Mapping[str, Any] = turn["state"] or {"url": "", "viewport": viewport, "zoom": 1, "tab": -1}
     x, y = pointer(turn) or (-1, -1)
     return {"mouseX": x, "mouseY": y, "tabId": -1 if intent in ("tabcreate", "tabremove") else state["tab"],
             "timestamp": round((started_at.timestamp() + turn["timestamp"]) * 1000), "url": state["url"],
@@ -104,10 +106,10 @@ def _metadata(turn: dict, intent: str, started_at: datetime, viewport: dict) -> 
             "zoomLevel": state["zoom"]}
 
 
-def _mouse(turn: dict, url: str | None) -> dict:
+def _mouse(turn: BrowserTurn, url: str | None) -> dict[str, Any]:
     """The members of the MouseEvent that are known; clientX and clientY are multiplied by the zoom."""
     x, y = pointer(turn) or (-1, -1)
-    state = turn["state"] or {"zoom": 1, "scroll": {"x": 0, "y": 0}}
+    state: Mapping[str, Any] = turn["state"] or {"zoom": 1, "scroll": {"x": 0, "y": 0}}
     zoom, scroll = state["zoom"], state["scroll"]
     held = turn["arguments"]["modifiers"]
     client_x, client_y = round(x * zoom, 4), round(y * zoom, 4)
@@ -118,29 +120,29 @@ def _mouse(turn: dict, url: str | None) -> dict:
         "timeStamp": round(turn["timestamp"] * 1000, 3), "x": client_x, "y": client_y}}
 
 
-def _change(turn: dict, url: str | None) -> dict:
+def _change(turn: BrowserTurn, url: str | None) -> dict[str, Any]:
     """WebLINX knows one string: a box that was ticked is `true`, one that was cleared `false`."""
     arguments = turn["arguments"]
     return {"value": arguments.get("value", str(arguments.get("checked", "")).lower())}
 
 
-def _load(turn: dict, url: str | None) -> dict:
+def _load(turn: BrowserTurn, url: str | None) -> dict[str, Any]:
     cause = turn["arguments"].get("transition", turn["intent"])
     kind, qualifiers = TRANSITIONS.get(cause, ("link", []))
     return {"properties": {"url": turn["arguments"].get("url", url), "transitionType": kind,
                            "transitionQualifiers": list(qualifiers)}}
 
 
-def _switch(turn: dict, url: str | None) -> dict:
+def _switch(turn: BrowserTurn, url: str | None) -> dict[str, Any]:
     origin = turn["arguments"]["origin"]
     return {"properties": {"tabId": turn["arguments"]["target"], "tabIdOrigin": -1 if origin is None else origin}}
 
 
-def _tab(turn: dict, url: str | None) -> dict:
+def _tab(turn: BrowserTurn, url: str | None) -> dict[str, Any]:
     return {"properties": {"tabId": turn["arguments"]["tab"]}}
 
 
-_ARGUMENTS: dict[str, Callable[[dict, str | None], dict]] = {
+_ARGUMENTS: dict[str, Callable[[BrowserTurn, str | None], dict[str, Any]]] = {
     "click": _mouse, "hover": _mouse, "change": _change, "load": _load, "tabswitch": _switch,
     "tabcreate": _tab, "tabremove": _tab,
     "textInput": lambda turn, url: {"text": turn["arguments"]["text"]},

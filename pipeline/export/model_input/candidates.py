@@ -5,11 +5,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import Any
 
 from lxml import etree
 
 from pipeline.pages.dom import Page
 from schemas import InputError
+from schemas.types import Box, Size
 
 MAX_CANDIDATES = 50  # a turn's; the target is told besides when its rank is beyond
 _MIN_SIDE = 10  # CSS pixels; smaller in both directions is nothing to act on (as WebLINX's filter_bboxes)
@@ -68,14 +70,14 @@ def _embedding(model: str) -> Scorer:
     return score
 
 
-def query(utterances: Sequence[str], actions: Sequence[str], viewport: dict) -> str:
+def query(utterances: Sequence[str], actions: Sequence[str], viewport: Size) -> str:
     """What the elements are compared with: what was said, and what was done last."""
     return (f"Viewport(height={viewport['height']}, width={viewport['width']}) ---- Instructor Utterances: "
             f"{' ; '.join(utterances)} ---- Previous Turns: {' ; '.join(actions)}")
 
 
-def rank(page: Page, boxes: dict[str, dict], viewport: dict, asked: str, score: Scorer, target: str | None
-         ) -> list[dict]:
+def rank(page: Page, boxes: dict[str, Box], viewport: Size, asked: str, score: Scorer, target: str | None
+         ) -> list[dict[str, Any]]:
     """Candidate records without demo_name and turn_index, the best first; `boxes` by uid in CSS pixels.
 
     Ties stand in document order. Where the target is ranked beyond MAX_CANDIDATES, it is last, with its true rank.
@@ -95,7 +97,7 @@ def rank(page: Page, boxes: dict[str, dict], viewport: dict, asked: str, score: 
     return records
 
 
-def element_dict(page: Page, uid: str, box: dict | None) -> dict[str, str]:
+def element_dict(page: Page, uid: str, box: Box | None) -> dict[str, str]:
     """What is told of an element, each part as text."""
     element = page.elements[uid]
     children = [child.tag for child in element.iterchildren(etree.Element)]
@@ -124,7 +126,7 @@ def _attributes(element) -> str:
                     if not name.startswith(("data-", "style", "on")))
 
 
-def _is_seen(box: dict, viewport: dict) -> bool:
+def _is_seen(box: Box, viewport: Size) -> bool:
     if box["width"] <= 0 or box["height"] <= 0 or (box["width"] < _MIN_SIDE and box["height"] < _MIN_SIDE):
         return False
     return (box["x"] <= viewport["width"] and box["y"] <= viewport["height"]

@@ -5,11 +5,13 @@ Also the candidates on which they rest. Works turn by turn, as the export goes t
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from pipeline.export.formats.weblinx_turns import UID
 from pipeline.export.source import Line, Options
 from pipeline.pages.dom import Page
 from schemas.files import dump_line
+from schemas.types import Box, Size
 
 from . import candidates
 from .pruning import bracketed, prune
@@ -29,7 +31,7 @@ class View:
     """What a turn's page shows. `boxes` by uid, CSS pixels; `target` is a uid."""
 
     page: Page
-    boxes: dict[str, dict]
+    boxes: dict[str, Box]
     target: str | None
 
 
@@ -41,12 +43,12 @@ class Records:
         self._score = candidates.scorer(options.scorer)
         self._utterances: list[str] = []
         self._actions: list[str] = []
-        self._shown: dict | None = None  # state of the last turn that had a screenshot
-        self._viewport: dict = {"width": 0, "height": 0}
+        self._shown: dict[str, Any] = {}  # state of the last turn that had a screenshot
+        self._viewport: Size = {"width": 0, "height": 0}
         self._view: View | None = None
-        self._ranked: list[dict] = []
+        self._ranked: list[dict[str, Any]] = []
 
-    def see(self, turn: dict, index: int, view: View | None) -> Iterator[Line]:
+    def see(self, turn: dict[str, Any], index: int, view: View | None) -> Iterator[Line]:
         """Tell what the turn of the replay gives; `view` is None where its page is not known."""
         if turn["type"] == "browser":
             self._look(turn, view)
@@ -56,7 +58,7 @@ class Records:
             yield Line(f"records/{self._split}.jsonl", dump_line(self._record(turn, index)))
         self._remember(turn)
 
-    def _look(self, turn: dict, view: View | None) -> None:
+    def _look(self, turn: dict[str, Any], view: View | None) -> None:
         if turn["state"]["screenshot"]:
             self._shown = turn["state"]
         metadata = turn["action"]["arguments"]["metadata"]
@@ -72,7 +74,7 @@ class Records:
                 record = candidate | {"demo_name": self._name, "turn_index": index}
                 yield Line(f"candidates/{self._split}.jsonl", dump_line(record))
 
-    def _is_predicted(self, turn: dict) -> bool:
+    def _is_predicted(self, turn: dict[str, Any]) -> bool:
         """As `select_turns_and_candidates_for_prompts` of the library decides."""
         intent = "say" if turn["type"] == "chat" else turn["action"]["intent"]
         if intent not in PREDICTED or (intent == "say" and turn["speaker"] != "navigator"):
@@ -82,7 +84,7 @@ class Records:
         state = self._shown if intent == "say" else turn["state"]
         return bool(state and state["screenshot"] and state["screenshot_status"] == "good")
 
-    def _record(self, turn: dict, index: int) -> dict:
+    def _record(self, turn: dict[str, Any], index: int) -> dict[str, Any]:
         share = self._options.budget / _BUDGET
         shown = [each for each in self._ranked if each["rank"] <= _PROMPTED]
         page = ""
@@ -102,7 +104,7 @@ class Records:
         said = self._utterances
         return said if len(said) <= _LAST_UTTERANCES + 1 else [said[0], *said[-_LAST_UTTERANCES:]]
 
-    def _remember(self, turn: dict) -> None:
+    def _remember(self, turn: dict[str, Any]) -> None:
         if turn["type"] == "chat" and turn["speaker"] == "instructor":
             minutes, seconds = divmod(int(turn["timestamp"]), 60)
             self._utterances.append(f"[{minutes:02d}:{seconds:02d}] {turn['utterance']}")
@@ -110,12 +112,12 @@ class Records:
             self._actions.append(action(turn))
 
 
-def action(turn: dict) -> str:
+def action(turn: dict[str, Any]) -> str:
     """A turn of a replay as the text that a model is to give: `click(uid="…")`, `say(speaker="…", utterance="…")`."""
     if turn["type"] == "chat":
         return _call("say", {"speaker": turn["speaker"], "utterance": turn["utterance"]})
     arguments, intent = turn["action"]["arguments"], turn["action"]["intent"]
-    named: dict = {}
+    named: dict[str, Any] = {}
     for name, where in (("text", "text"), ("value", "value"), ("selected", "text"), ("pasted", "text"),
                         ("scrollX", "x"), ("scrollY", "y")):
         if name in arguments:
@@ -131,7 +133,7 @@ def action(turn: dict) -> str:
     return _call(intent, named)
 
 
-def _call(name: str, arguments: dict) -> str:
+def _call(name: str, arguments: dict[str, Any]) -> str:
     def written(value) -> str:
         return '"' + value.replace("\n", "\\n").replace("\t", "\\t") + '"' if isinstance(value, str) else f"{value:g}"
     return f"{name}({', '.join(f'{key}={written(value)}' for key, value in arguments.items())})"
