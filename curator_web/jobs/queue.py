@@ -128,7 +128,7 @@ class Jobs:
             result = self._kinds[job.kind](job.id, job.arguments, step)
         except StoreAway as error:
             _log.error("%s", error)
-            ended = {"state": JOB_FAILED, "note": StoreAway.reported}
+            ended = {"state": JOB_FAILED, "note": StoreAway.told}
         except DemotapeError as error:
             ended = {"state": JOB_FAILED, "note": str(error)[:2000]}
         except Exception:
