@@ -16,7 +16,7 @@ from .db.database import Database, open_database
 from .db.shared_secret import shared_secret
 from .demonstrations.library import Imported
 from .jobs import exporting, upload_service
-from .jobs.queue import Jobs
+from .jobs.queue import Jobs, Work
 from .settings import DEFAULT_DATA_DIR, default_db_url
 from .storage.opening import open_store
 from .storage.recordings import RecordingStore
@@ -52,7 +52,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     app = Flask("curator_web.web")
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     db = open_database(db_url or default_db_url(data_dir))
-    kinds = {exporting.KIND: partial(exporting.run, db, store)}
+    kinds: dict[str, Work] = {exporting.KIND: partial(exporting.run, db, store)}
     if import_package:
         kinds[upload_service.KIND] = partial(upload_service.run, partial(import_package, db, store), store.files)
     jobs = Jobs(db, kinds)

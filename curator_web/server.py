@@ -41,7 +41,7 @@ def make(app: Flask, host: str = "127.0.0.1", port: int = 0) -> BaseWSGIServer:
                          f"({getattr(error, 'strerror', None) or error})") from None
     server = make_server(host, listening.getsockname()[1], app, threaded=True, request_handler=QuietHandler,
                          fd=listening.detach())
-    server.daemon_threads = True
+    server.daemon_threads = True  # type: ignore[attr-defined]  # a threaded one has it
     return server
 
 

@@ -118,10 +118,10 @@ def sign_in(db: Database, name: str, password: str, address: str) -> User:
             raise TooManyTries(f"too many sign-ins failed; try again in {minutes} minutes")
         user = session.get(User, name) if NAME.fullmatch(name) else None
     # A name that is not there takes as long as one that is, so that the time tells nothing.
-    known = user is not None and user.password_hash is not None
-    right = check_password_hash(user.password_hash if known else _nobody(), password[:PASSWORD_LIMIT]) and known
+    kept = user.password_hash if user is not None else None
+    right = check_password_hash(_nobody() if kept is None else kept, password[:PASSWORD_LIMIT]) and kept is not None
     with db.writing() as session:
-        if right:
+        if user is not None and right:
             session.execute(delete(FailedSignIn).where(FailedSignIn.address == address, FailedSignIn.name == name))
             audit.note(session, name, "signed in")
             return user
@@ -137,7 +137,7 @@ def session_mark(user: User) -> str:
 
 def _tries(session: Session, now: datetime, *conditions) -> int:
     return session.scalar(select(func.count()).select_from(FailedSignIn)
-                          .where(FailedSignIn.made_at >= now - TRIES_COUNT_FOR, *conditions))
+                          .where(FailedSignIn.made_at >= now - TRIES_COUNT_FOR, *conditions)) or 0
 
 
 def _hashed(password: str) -> str:

@@ -4,6 +4,8 @@ Signed in by `Authorization: Bearer TOKEN`, or by the browser's session; then a 
 from GET /api/token. A change names the version of the demonstration that it was made on.
 """
 
+from typing import Any
+
 from flask import Flask
 from flask.views import MethodView
 from flask_smorest import Api, Blueprint
@@ -17,6 +19,7 @@ from curator_web.web.accounts import account
 from curator_web.web.context import services
 from schemas import DemonstrationSchema, EditSchema
 from schemas.parts import Strict
+from schemas.types import Demonstration
 
 blueprint = Blueprint("api", __name__, url_prefix="/api", description="Demonstrations and their edits")
 
@@ -118,7 +121,7 @@ class TokenSchema(Schema):
 
 @blueprint.get("/token")
 @blueprint.response(200, TokenSchema)
-def token() -> dict:
+def token() -> dict[str, Any]:
     """A token for changes"""
     return {"token": generate_csrf()}
 
@@ -126,7 +129,7 @@ def token() -> dict:
 @blueprint.get("/demonstrations")
 @blueprint.arguments(ListQuerySchema, location="query")
 @blueprint.response(200, PageSchema)
-def demonstrations(query: dict) -> Page:
+def demonstrations(query: dict[str, Any]) -> Page:
     """Demonstrations, the newest first"""
     return listing(services().db, read_filter(query))
 
@@ -142,7 +145,7 @@ def demonstration(demonstration_id: str):
 @blueprint.get("/demonstrations/<demonstration_id>/turns")
 @blueprint.response(200, DemonstrationSchema)
 @blueprint.alt_response(404, **NOT_FOUND)
-def turns(demonstration_id: str) -> dict:
+def turns(demonstration_id: str) -> Demonstration:
     """One demonstration as it is now: all edits folded in"""
     return library.current(services().db, demonstration_id)
 
@@ -162,7 +165,7 @@ class Edits(MethodView):
     @blueprint.alt_response(404, **NOT_FOUND)
     @blueprint.alt_response(403, **NOT_ALLOWED)
     @blueprint.alt_response(409, **STALE)
-    def post(self, new: dict, demonstration_id: str) -> dict:
+    def post(self, new: dict[str, Any], demonstration_id: str) -> dict[str, Any]:
         """Make an edit, undo or redo"""
         return {"version": workflow.edit(services().db, demonstration_id, new["edit"], new["version"], account(),
                                          new["key"]).version}
@@ -174,7 +177,7 @@ class Edits(MethodView):
 @blueprint.alt_response(404, **NOT_FOUND)
 @blueprint.alt_response(403, **NOT_ALLOWED)
 @blueprint.alt_response(409, **STALE)
-def status(new: dict, demonstration_id: str) -> dict:
+def status(new: dict[str, Any], demonstration_id: str) -> dict[str, Any]:
     """Submit, validate, approve, send back, mark invalid or reopen"""
     return {"version": workflow.change_status(services().db, demonstration_id, new["status"], new["version"],
                                               account(), new["reason"])}

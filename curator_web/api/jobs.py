@@ -1,5 +1,7 @@
 """The JSON API of what is done in the background: begin an export, and see how far a job is."""
 
+from typing import Any
+
 from flask_smorest import Blueprint
 from marshmallow import Schema, fields, validate
 
@@ -42,7 +44,7 @@ class JobSchema(Schema):
 @blueprint.arguments(NewExportSchema)
 @blueprint.response(202, JobSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
-def begin(given: dict):
+def begin(given: dict[str, Any]):
     """Begin an export; when its job is done, GET /exports/ID.zip has the data set. Only for leads"""
     return services().jobs.get(services().jobs.add(exporting.KIND, lead().name, given))
 

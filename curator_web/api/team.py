@@ -1,5 +1,7 @@
 """The JSON API of the work in a team: the queue, assigning, comments, the history of a demonstration."""
 
+from typing import Any
+
 from flask.views import MethodView
 from flask_smorest import Blueprint
 from marshmallow import Schema, fields, validate
@@ -80,7 +82,7 @@ class StatusChangeSchema(Schema):
 @blueprint.post("/next")
 @blueprint.arguments(NextSchema)
 @blueprint.response(200, HandedOutSchema)
-def next_(given: dict) -> dict:
+def next_(given: dict[str, Any]) -> dict[str, Any]:
     """Hand out the next demonstration, with a lease that edits renew"""
     return {"demonstration": leases.take_next(services().db, account(), given["after"])}
 
@@ -90,7 +92,7 @@ def next_(given: dict) -> dict:
 @blueprint.response(200, AssignedSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
 @blueprint.alt_response(404, **NOT_FOUND)
-def assign(given: dict) -> dict:
+def assign(given: dict[str, Any]) -> dict[str, Any]:
     """Assign demonstrations to a user; only a lead may"""
     return {"changed": leases.assign(services().db, given["ids"], given["to"], account())}
 
@@ -108,7 +110,7 @@ class Comments(MethodView):
     @blueprint.arguments(NewCommentSchema)
     @blueprint.response(201, CommentSchema)
     @blueprint.alt_response(404, **NOT_FOUND)
-    def post(self, given: dict, demonstration_id: str):
+    def post(self, given: dict[str, Any], demonstration_id: str):
         """Say something, ask who recorded it, or answer"""
         return comments.add_comment(services().db, demonstration_id, account(), **given)
 

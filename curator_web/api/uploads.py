@@ -1,5 +1,7 @@
 """The API that the extension sends recordings to. Signed in by a token: no cookies, and no protection of cookies."""
 
+from typing import Any
+
 from flask import request
 from flask_smorest import Api, Blueprint
 from marshmallow import Schema, fields, validate
@@ -55,7 +57,7 @@ def account() -> User:
 @blueprint.arguments(PlanSchema)
 @blueprint.response(200, UploadSchema)
 @blueprint.alt_response(401, **_TOKEN)
-def plan(plan: dict, upload_id: str) -> dict:
+def plan(plan: dict[str, Any], upload_id: str) -> dict[str, Any]:
     """Begin to send a package, or learn where to go on"""
     return _as_json(_uploads().plan(_user().name, upload_id, plan["size"], plan["chunk_size"], plan["chunks"]))
 
@@ -63,7 +65,7 @@ def plan(plan: dict, upload_id: str) -> dict:
 @blueprint.get("/uploads/<upload_id>")
 @blueprint.response(200, UploadSchema)
 @blueprint.alt_response(401, **_TOKEN)
-def state(upload_id: str) -> dict:
+def state(upload_id: str) -> dict[str, Any]:
     """How far it has come"""
     return _as_json(_uploads().status(_user().name, upload_id))
 
@@ -80,7 +82,7 @@ def chunk(upload_id: str, number: int) -> None:
 @blueprint.post("/uploads/<upload_id>/finish")
 @blueprint.response(202, UploadSchema)
 @blueprint.alt_response(401, **_TOKEN)
-def finish(upload_id: str) -> dict:
+def finish(upload_id: str) -> dict[str, Any]:
     """All chunks are sent: import it"""
     return _as_json(_uploads().finish(_user().name, upload_id))
 
@@ -91,7 +93,7 @@ def register(api: Api) -> None:
 
 
 def _user() -> User:
-    user = user_of(services().db, bearer()) if bearer() else None
+    user = user_of(services().db, token) if (token := bearer()) else None
     if user is None:
         raise NotSignedIn(NO_TOKEN)
     return user
@@ -104,7 +106,7 @@ def _uploads() -> UploadService:
     return uploads
 
 
-def _as_json(status: UploadStatus) -> dict:
+def _as_json(status: UploadStatus) -> dict[str, Any]:
     row = status.row
     return {"id": row.id, "state": status.state, "received": status.received, "demonstration": status.demonstration,
             "error": status.error}

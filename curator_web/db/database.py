@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from typing import Any
 
 from alembic import command
 from alembic.config import Config
@@ -150,7 +151,7 @@ def _references_unwatched(connection: Connection) -> Iterator[None]:
     if connection.dialect.name != "sqlite":
         yield
         return
-    driver = connection.connection.driver_connection
+    driver: Any = connection.connection.driver_connection
     driver.execute("PRAGMA foreign_keys=OFF")
     try:
         yield
@@ -179,12 +180,14 @@ def _note_rest(_connection, record) -> None:
 
 def _ask_if_rested(engine: Engine) -> Callable:
     """A connection that was idle for a while may be gone: it is asked; asking each time costs a journey a query."""
+    dbapi: Any = engine.dialect.dbapi
+
     def ask(connection, record, _proxy) -> None:
         if time.monotonic() - record.info.get("rests_since", time.monotonic()) < REST_SECONDS:
             return
         try:
             engine.dialect.do_ping(connection)
-        except engine.dialect.dbapi.Error as error:
+        except dbapi.Error as error:
             raise DisconnectionError from error  # the pool makes a new one
     return ask
 

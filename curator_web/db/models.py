@@ -17,6 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+from schemas import types
 from schemas.upgrade import HEADS, PIECES, VERSIONS, expect_known, upgrade
 
 DRAFT, SUBMITTED, RETURNED, VALIDATED, APPROVED, INVALID = STATUSES = (
@@ -58,13 +59,13 @@ class Stored(TypeDecorator):
         super().__init__()
         self.piece = piece
 
-    def process_bind_param(self, value: dict | None, dialect) -> dict | None:
+    def process_bind_param(self, value: dict[str, Any] | None, dialect) -> dict[str, Any] | None:
         """An edit says no version itself, so it is kept beside it; rows from before that was so are of version 1."""
         if value is None or "version" in value:
             return value
         return value | {"version": VERSIONS[PIECES[self.piece]]}
 
-    def process_result_value(self, value: dict | None, dialect) -> dict | None:
+    def process_result_value(self, value: dict[str, Any] | None, dialect) -> dict[str, Any] | None:
         """Raises InputError for what a newer version of demotape stored."""
         if value is None:
             return None
@@ -147,7 +148,7 @@ class BaseTurns(Base):
     __tablename__ = "base_turns"
 
     demonstration_id: Mapped[str] = mapped_column(ForeignKey("demonstrations.id"), primary_key=True)
-    content: Mapped[dict[str, Any]] = mapped_column(Stored("demonstration"))
+    content: Mapped[types.Demonstration] = mapped_column(Stored("demonstration"))
 
 
 class Edit(Base):
@@ -163,7 +164,7 @@ class Edit(Base):
 
     demonstration_id: Mapped[str] = mapped_column(ForeignKey("demonstrations.id"), primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    content: Mapped[dict[str, Any]] = mapped_column(Stored("edit"))
+    content: Mapped[types.Edit] = mapped_column(Stored("edit"))
     who: Mapped[str] = mapped_column(String(ID_LENGTH))
     made_at: Mapped[datetime]
     key: Mapped[str | None] = mapped_column(String(KEY_LENGTH))

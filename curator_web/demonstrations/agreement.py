@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from curator_web.db.models import SUBMITTED, SecondReview, StatusChange
 from pipeline.evaluate import agreement
 from pipeline.turns.edits import apply_edits
+from schemas import types
 
 from .library import Review
 
@@ -23,7 +24,7 @@ def note_second_review(session: Session, found: Review, number: int, who: str, n
                              made_at=now, **compared(found.base["turns"], found.edits, submitted.edits)))
 
 
-def compared(base: list[dict], edits: list[dict], first: int) -> dict[str, float | None]:
+def compared(base: list[types.Turn], edits: list[types.Edit], first: int) -> dict[str, float | None]:
     """What a second review says of the first: the demonstration after its `first` edits beside it after all of them.
 
     `turns` that either has; `intent_match`, `element_iou`, `chrf` as `pipeline.evaluate.agreement` defines them.

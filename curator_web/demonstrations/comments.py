@@ -35,7 +35,7 @@ def add_comment(db: Database, demonstration_id: str, account: Account, text: str
         turn = _checked_turn(session, row, well_formed(turn), answers)
         if kind == QUESTION and not answers and not row.recorded_by:
             raise InputError("field kind: nobody is known to have recorded this demonstration")
-        if session.scalar(select(func.count()).where(Comment.demonstration_id == row.id)) >= LIMIT:
+        if (session.scalar(select(func.count()).where(Comment.demonstration_id == row.id)) or 0) >= LIMIT:
             raise InputError(f"this demonstration has {LIMIT} comments; there is no room for more")
         comment = Comment(demonstration_id=row.id, turn=turn, kind=kind, text=text, who=account.name,
                           made_at=datetime.now(UTC), answers=answers)

@@ -5,8 +5,10 @@ one with each change, so a change that names an old version was made by somebody
 meanwhile. It is refused, and they choose after a look.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -15,6 +17,7 @@ from curator_web.db.database import Database
 from curator_web.db.models import APPROVED, INVALID, Edit, StatusChange
 from curator_web.errors import Conflict
 from pipeline.turns.edits import appended
+from schemas import types
 
 from .library import Review, load
 from .summary import counts, well_formed
@@ -24,7 +27,7 @@ LOCKED = (APPROVED, INVALID)
 REASON_LENGTH = 2000
 
 
-def add_edit(db: Database, demonstration_id: str, edit: dict, version: int, who: str = LOCAL) -> int:
+def add_edit(db: Database, demonstration_id: str, edit: Mapping[str, Any], version: int, who: str = LOCAL) -> int:
     """Append an edit and return the new version; an edit that changes nothing is not kept.
 
     Raises InputError when the edit does not fit, Conflict when the version is stale or the demonstration is
@@ -32,7 +35,7 @@ def add_edit(db: Database, demonstration_id: str, edit: dict, version: int, who:
     """
     with db.writing() as session:
         made = make_edit(session, load(session, demonstration_id, lock=True), edit, version, who)
-        return version if made is None else made.row.version
+        return version if made is None else made.version
 
 
 @dataclass(frozen=True)
@@ -40,11 +43,12 @@ class MadeEdit:
     """An edit that was just made, with all the edits and the turns after it."""
 
     row: Edit
-    edits: list[dict]
-    turns: list[dict]
+    edits: list[types.Edit]
+    turns: list[types.Turn]
+    version: int
 
 
-def make_edit(session: Session, found: Review, edit: dict, version: int, who: str) -> MadeEdit | None:
+def make_edit(session: Session, found: Review, edit: Mapping[str, Any], version: int, who: str) -> MadeEdit | None:
     """As `add_edit`, inside a transaction that has locked the demonstration; None for one that changes nothing."""
     _expect(found, version)
     if found.row.status in LOCKED:
@@ -56,10 +60,10 @@ def make_edit(session: Session, found: Review, edit: dict, version: int, who: st
     now = datetime.now(UTC)
     for name, value in counts(base, turns, edits).items():
         setattr(found.row, name, value)
-    row = Edit(demonstration_id=found.row.id, number=len(edits), content=edits[-1], who=who, made_at=now,
-               version=_grow(found, now))
+    grown = _grow(found, now)
+    row = Edit(demonstration_id=found.row.id, number=len(edits), content=edits[-1], who=who, made_at=now, version=grown)
     session.add(row)
-    return MadeEdit(row, edits, turns)
+    return MadeEdit(row, edits, turns, grown)
 
 
 def edit_log(db: Database, demonstration_id: str) -> list[Edit]:

@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from curator_web.db.models import Facet
 from pipeline.turns.edits import standing
+from schemas import types
 
 VALUE_LENGTH = 100
 WORD = re.compile(r"\w+")
@@ -38,14 +39,14 @@ def of_texts(task: str, site: str, demonstration_id: str) -> Facets:
     return {("word", word): 1 for word in words(demonstration_id, site, task)}
 
 
-def of_turns(base: list[dict], turns: list[dict], edits: list[dict]) -> Facets:
+def of_turns(base: list[types.Turn], turns: list[types.Turn], edits: list[types.Edit]) -> Facets:
     """The facets of the turns as they are now."""
     found: Counter = Counter()
     was_dropped = {turn["id"] for turn in base if turn["dropped"]}
     for turn in turns:
         kinds = {check["kind"] for check in turn["checks"]}
         if not turn["dropped"]:
-            found["intent", turn.get("intent", "say")] += 1
+            found["intent", turn["intent"] if turn["type"] == "browser" else "say"] += 1
             found.update(("check", kind[:VALUE_LENGTH]) for kind in kinds)
         elif turn["id"] not in was_dropped:
             found.update(("dropped", kind[:VALUE_LENGTH]) for kind in kinds or {UNCHECKED})

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -84,8 +85,9 @@ def figures(db: Database, now: datetime | None = None) -> Figures:
         agreed = _agreement(session)
         goal = session.get(Setting, GOAL)
         return Figures(
-            by_status={status: statuses.get(status, 0) for status in STATUSES}, goal=goal and goal.value["goal"],
-            days=_days(steps, now), people=_people(session, steps), minutes=_share(seconds, worked, 60),
+            by_status={status: statuses.get(status, 0) for status in STATUSES},
+            goal=goal.value["goal"] if goal else None, days=_days(steps, now), people=_people(session, steps),
+            minutes=_share(seconds, worked, 60),
             turns=turns or 0, dropped=_share(dropped, turns), edited=_share(edited, turns),
             dropped_why=_facet(session, "dropped"), edited_how=_facet(session, "fixed"), **agreed)
 
@@ -113,7 +115,7 @@ def _days(steps, now: datetime) -> list[tuple[date, int, int]]:
 
 def _people(session: Session, steps) -> list[Person]:
     counts = Counter((who, status) for status, who, _ in steps)
-    minutes = dict(session.execute(
+    minutes: dict[str | None, Any] = dict(session.execute(
         select(Demonstration.submitted_by, func.avg(Demonstration.work_seconds))
         .where(Demonstration.submitted_by.is_not(None), Demonstration.work_seconds > 0)
         .group_by(Demonstration.submitted_by)).all())
@@ -128,7 +130,7 @@ def _facet(session: Session, kind: str) -> list[tuple[str, int]]:
     return [(value, int(count)) for value, count in rows]
 
 
-def _agreement(session: Session) -> dict[str, float | None]:
+def _agreement(session: Session) -> dict[str, Any]:
     """Of second reviews: how many, and the means by demonstration."""
     names = ("intent_match", "element_iou", "chrf")
     count, *means = session.execute(select(

@@ -105,7 +105,8 @@ def expect_free(row: Demonstration, account: Account) -> None:
     """Raises Conflict while somebody else has the demonstration."""
     who = holder(row)
     if who not in (None, account.name) and not account.alone:
-        minutes = max(1, round((row.lease_until - datetime.now(UTC)) / timedelta(minutes=1)))
+        now = datetime.now(UTC)
+        minutes = max(1, round(((row.lease_until or now) - now) / timedelta(minutes=1)))
         raise Conflict(f"{who} is at work on this demonstration, for {minutes} minutes more unless they go on")
 
 

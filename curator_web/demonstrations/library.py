@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -16,7 +16,7 @@ from curator_web.errors import NotFound
 from curator_web.storage.recordings import ID, RecordingStore
 from pipeline.turns.edits import apply_edits
 from recorder.reader import Recording
-from schemas import DemonstrationSchema, InputError
+from schemas import DemonstrationSchema, InputError, types
 from schemas.files import read_json
 
 from . import facets
@@ -37,19 +37,19 @@ class Review:
     """One demonstration as a reviewer works on it."""
 
     row: Demonstration
-    base: dict
-    edits: list[dict]
+    base: types.Demonstration
+    edits: list[types.Edit]
     kept: BaseTurns | None = None  # lets a session find the turns again without reading them again
-    folded: list[dict] | None = None  # the turns after the edits, where they are known already
+    folded: list[types.Turn] | None = None  # the turns after the edits, where they are known already
 
     @cached_property
-    def turns(self) -> list[dict]:
+    def turns(self) -> list[types.Turn]:
         """The turns after the edits."""
         return apply_edits(self.base["turns"], self.edits) if self.folded is None else self.folded
 
-    def current(self) -> dict:
+    def current(self) -> types.Demonstration:
         """The demonstration with its edits folded in."""
-        return self.base | {"turns": self.turns}
+        return {**self.base, "turns": self.turns}
 
 
 def import_recording(db: Database, store: RecordingStore, path: Path | str, recorded_by: str | None = None) -> Imported:
@@ -84,13 +84,13 @@ def review(db: Database, demonstration_id: str) -> Review:
         return load(session, demonstration_id)
 
 
-def current(db: Database, demonstration_id: str) -> dict:
+def current(db: Database, demonstration_id: str) -> types.Demonstration:
     """One demonstration with its edits folded in; raises NotFound."""
     return review(db, demonstration_id).current()
 
 
 def exportable(db: Database, store: RecordingStore,
-               status: str | None = None) -> Iterator[tuple[dict, Recording]]:
+               status: str | None = None) -> Iterator[tuple[types.Demonstration, Recording]]:
     """Demonstrations as they are now, each with its recording, in order of their ids.
 
     Without a status: all but those marked invalid. Raises InputError for a status that does not exist.
@@ -127,7 +127,7 @@ def row_of(session: Session, demonstration_id: str, *, lock: bool = False) -> De
     return row
 
 
-def _read(recording: Recording) -> dict:
+def _read(recording: Recording) -> types.Demonstration:
     """The recording's demonstration, checked."""
     path = recording.layout.demonstration
     if recording.manifest["status"] == "recording":
@@ -148,7 +148,7 @@ def _read(recording: Recording) -> dict:
     return demonstration
 
 
-def _insert(session: Session, demonstration: dict, recorded_at: datetime) -> Demonstration:
+def _insert(session: Session, demonstration: types.Demonstration, recorded_at: datetime) -> Demonstration:
     now = datetime.now(UTC)
     row = Demonstration(
         id=demonstration["id"], recording=demonstration["recording"], status=DRAFT, version=1,
@@ -161,7 +161,7 @@ def _insert(session: Session, demonstration: dict, recorded_at: datetime) -> Dem
 
 
 def _renew(session: Session, row: Demonstration,
-           demonstration: dict) -> Literal["known", "renewed", "kept"]:
+           demonstration: types.Demonstration) -> Literal["known", "renewed", "kept"]:
     """Take over what was processed again, unless people worked on what is there."""
     base = session.get_one(BaseTurns, row.id)
     if base.content == demonstration:
@@ -178,12 +178,12 @@ def _renew(session: Session, row: Demonstration,
     return "renewed"
 
 
-def _refresh(session: Session, demonstration: dict) -> None:
+def _refresh(session: Session, demonstration: types.Demonstration) -> None:
     turns = demonstration["turns"]
     found = facets.of_texts(demonstration["task"], site(turns), demonstration["id"]) | facets.of_turns(turns, turns, [])
     facets.refresh(session, demonstration["id"], found, ("word", *facets.TURN_KINDS))
 
 
-def _summary(demonstration: dict) -> dict:
+def _summary(demonstration: types.Demonstration) -> dict[str, Any]:
     turns = demonstration["turns"]
     return {"task": demonstration["task"], "site": site(turns), **counts(turns, turns, [])}

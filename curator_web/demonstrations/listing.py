@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import ColumnElement, and_, func, literal, or_, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from curator_web.db.database import Database
 from curator_web.db.models import ORDERS, STATUSES, Demonstration, Facet
@@ -183,7 +183,7 @@ def _conditions(session: Session, sought: Filter) -> _Conditions | None:
     return _Conditions(columns, wanted, few, settled)
 
 
-def _has(demonstration_id: ColumnElement, facet: tuple[str, str, bool]) -> ColumnElement[bool]:
+def _has(demonstration_id: ColumnElement | InstrumentedAttribute, facet: tuple[str, str, bool]) -> ColumnElement[bool]:
     """Whether a demonstration has a facet, looked up for each one that is met on the way.
 
     PostgreSQL would turn EXISTS into a join of all that have the facet, sorted; the LIMIT keeps it from that.
@@ -196,7 +196,7 @@ def _has(demonstration_id: ColumnElement, facet: tuple[str, str, bool]) -> Colum
 def _count(session: Session, sought: Filter, found: _Conditions) -> int:
     """How many there are in all; with facets, no further than COUNT_LIMIT + 1."""
     if not found.facets:
-        return session.scalar(select(func.count()).select_from(Demonstration).where(*found.all))
+        return session.scalar(select(func.count()).select_from(Demonstration).where(*found.all)) or 0
     if found.few is None:
         # From the facet's own index, which is quicker than along the list's order. A demonstration may be met there
         # twice, under two words that begin alike.

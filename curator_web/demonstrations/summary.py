@@ -4,6 +4,7 @@ from typing import Any, TypedDict
 from urllib.parse import urlsplit
 
 from pipeline.turns.edits import standing
+from schemas import types
 
 SITE_LENGTH = 255
 
@@ -17,28 +18,28 @@ class Counts(TypedDict):
     checks: int
 
 
-def counts(base: list[dict], turns: list[dict], edits: list[dict]) -> Counts:
+def counts(base: list[types.Turn], turns: list[types.Turn], edits: list[types.Edit]) -> Counts:
     """Count the current turns."""
     return Counts(turns=len(turns), dropped=sum(turn["dropped"] for turn in turns),
                   edited=len(changed(base, turns) | moved(edits)),
                   checks=sum(bool(turn["checks"]) and not turn["dropped"] for turn in turns))
 
 
-def changed(base: list[dict], turns: list[dict]) -> set[str]:
+def changed(base: list[types.Turn], turns: list[types.Turn]) -> set[str]:
     """Ids of the turns whose content is not what the pipeline made; dropping does not count."""
     before = {turn["id"]: turn | {"dropped": False} for turn in base}
     return {turn["id"] for turn in turns if turn | {"dropped": False} != before.get(turn["id"])}
 
 
-def moved(edits: list[dict]) -> set[str]:
+def moved(edits: list[types.Edit]) -> set[str]:
     """Ids of the turns that a person put elsewhere."""
     return {edit["turn"] for _, edit in standing(edits) if edit["op"] == "move"}
 
 
-def site(turns: list[dict]) -> str:
+def site(turns: list[types.Turn]) -> str:
     """Host of the first page that was shown, or an empty string."""
     for turn in turns:
-        state = turn.get("state")
+        state = turn["state"] if turn["type"] == "browser" else None
         try:
             host = urlsplit(state["url"]).netloc if state else ""
         except ValueError:  # a URL that is none

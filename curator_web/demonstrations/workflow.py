@@ -4,8 +4,10 @@ Who submitted a demonstration or edited it before that is its first person; some
 one person of a machine without accounts is bound by none of this.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -57,7 +59,7 @@ class Made:
     review: library.Review | None = None
 
 
-def edit(db: Database, demonstration_id: str, change: dict, version: int, account: Account,
+def edit(db: Database, demonstration_id: str, change: Mapping[str, Any], version: int, account: Account,
          key: str | None = None, known: library.Review | None = None) -> Made:
     """Make an edit as `editing.add_edit` does, if this person may; renews the lease and what lists show.
 
@@ -80,7 +82,7 @@ def edit(db: Database, demonstration_id: str, change: dict, version: int, accoun
         leases.touch(session, row, account)
         wanted = facets.of_turns(found.base["turns"], made.turns, made.edits)
         facets.refresh(session, row.id, wanted, facets.TURN_KINDS, account.name)
-        return Made(made.row.version, review=replace(found, edits=made.edits, folded=made.turns))
+        return Made(made.version, review=replace(found, edits=made.edits, folded=made.turns))
 
 
 def may_edit(row, account: Account) -> None:
@@ -104,6 +106,7 @@ def actions(row, account: Account) -> tuple[str, ...]:
     if account.alone:
         return possible
     mine = row.submitted_by == account.name
+    allowed: tuple[str, ...]
     if row.status in OPEN:
         allowed = (SUBMITTED, INVALID)
     elif row.status == SUBMITTED:
@@ -164,13 +167,13 @@ def history(db: Database, demonstration_id: str) -> list[StatusChange]:
                                     .order_by(StatusChange.number)))
 
 
-def _made_before(session: Session, demonstration_id: str, key: str, change: dict) -> Made | None:
+def _made_before(session: Session, demonstration_id: str, key: str, change: Mapping[str, Any]) -> Made | None:
     row = session.scalars(select(Edit).where(Edit.demonstration_id == demonstration_id, Edit.key == key)).first()
     if row is None:
         return None
     if row.content != validated(well_formed(change), EditSchema(), "edit"):
         raise Conflict("another edit was made under this key; give each edit a key of its own")
-    return Made(row.version, again=True)
+    return Made(row.version or 0, again=True)
 
 
 def _may_decide(session: Session, row, status: str, account: Account) -> None:

@@ -3,6 +3,7 @@
 import shutil
 import zipfile
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import func, select
 
@@ -17,12 +18,12 @@ from .queue import Step
 KIND = "export"
 
 
-def run(db: Database, store: RecordingStore, job_id: int, arguments: dict, step: Step) -> dict:
+def run(db: Database, store: RecordingStore, job_id: int, arguments: dict[str, Any], step: Step) -> dict[str, Any]:
     """The job: a data set as data/exports/<job>.zip. Raises InputError as `pipeline.export.export` does."""
     status, format_ = arguments["status"], arguments["format"]
     wanted = Demonstration.status == status if status else Demonstration.status != INVALID
     with db.reading() as session:
-        total = session.scalar(select(func.count()).select_from(Demonstration).where(wanted))
+        total = session.scalar(select(func.count()).select_from(Demonstration).where(wanted)) or 0
     done = 0
 
     def progress(name: str) -> None:

@@ -8,8 +8,9 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from sqlalchemy import or_, select, update
 
@@ -24,13 +25,14 @@ TRIES = 3
 SHOWN = 20
 LAST_ID = 2**31 - 1
 Step = Callable[[int, int | None, str], None]  # done, total, what is being done
+Work = Callable[[int, dict[str, Any], Step], dict[str, Any]]  # what a kind of job does
 _log = logging.getLogger(__name__)
 
 
 class Jobs:
     """The jobs of one database. `kinds`: what each kind does with its id, its arguments and a `Step`; returns JSON."""
 
-    def __init__(self, db: Database, kinds: dict[str, Callable[[int, dict, Step], dict]], silence: timedelta = SILENCE):
+    def __init__(self, db: Database, kinds: Mapping[str, Work], silence: timedelta = SILENCE):
         self._db, self._kinds, self._silence = db, kinds, silence
         self._name = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._wake, self._end = threading.Event(), threading.Event()
@@ -49,7 +51,7 @@ class Jobs:
         if self._thread:
             self._thread.join()
 
-    def add(self, kind: str, who: str, arguments: dict, db: Database | None = None) -> int:
+    def add(self, kind: str, who: str, arguments: dict[str, Any], db: Database | None = None) -> int:
         """Queue a job and return its id.
 
         With a `db` that is inside somebody else's transaction, the job is there when that is; then call `wake`.
@@ -124,6 +126,7 @@ class Jobs:
             if time.monotonic() - reported > 0.3:
                 reported = time.monotonic()
                 self._set(job.id, done=done, total=total, note=note[:500])
+        ended: dict[str, Any]
         try:
             result = self._kinds[job.kind](job.id, job.arguments, step)
         except StoreAway as error:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
@@ -50,8 +51,8 @@ class UploadStatus:
     error: str | None = None
 
 
-def run(import_package: Callable[[Path, str], Imported], files: Files, _job_id: int, arguments: dict,
-        step: Step) -> dict:
+def run(import_package: Callable[[Path, str], Imported], files: Files, _job_id: int, arguments: dict[str, Any],
+        step: Step) -> dict[str, Any]:
     """The job: `import_package` makes the package a demonstration. It goes when it is in, or when it is refused.
 
     `arguments`: the package's `file` among the store's, its `name` for people, `who` sent it, and of how many `pieces`
@@ -120,7 +121,7 @@ class UploadService:
                 raise Conflict(f"{missing} chunks are missing")
             with self._db.together() as (session, joined):
                 row = session.get(Upload, upload_id, with_for_update=True)
-                if row.state == RECEIVING:
+                if row and row.state == RECEIVING:
                     row.state = PROCESSING
                     row.job = self._jobs.add(KIND, who, {"file": _file(upload_id), "name": f"recording {upload_id}",
                                                          "who": who, "pieces": len(row.digests)}, joined)

@@ -70,7 +70,7 @@ class Objects:
             listed = Bucket(f"{self.address}/{folder}", self._given[1], ATTEMPTS)
             try:
                 listed.load()
-                return {name: listed.size(name) for name in listed.names()}
+                return {name: size for name in listed.names() if (size := listed.size(name)) is not None}
             finally:
                 listed.close()
 

@@ -139,6 +139,8 @@ class RemoteLayout(RecordingLayout):
 class RemoteRecording(Recording):
     """A recording in S3. What is damaged in the cache is fetched once more."""
 
+    layout: RemoteLayout
+
     def __init__(self, cache: Cache, recording_id: str):
         """Raises NotFound when there is none."""
         self.layout = RemoteLayout(cache, f"recordings/{recording_id}")

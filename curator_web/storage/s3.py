@@ -5,6 +5,7 @@ The data folder then holds only what can be made again: the cache of recordings,
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import cast
 
 from curator_web.errors import InputError
 from recorder.reader import Recording
@@ -12,7 +13,7 @@ from recorder.reader import Recording
 from .files import S3Files
 from .objects import Objects
 from .recordings import RecordingStore, files_of, open_unlinked
-from .remote import CACHE_BYTES, Cache, RemoteRecording
+from .remote import CACHE_BYTES, Cache, RemoteLayout, RemoteRecording
 
 AT_ONCE = 8
 
@@ -69,10 +70,11 @@ class S3Store(RecordingStore):
 
     def keep(self, recording: Recording, content: bytes) -> str:
         name = super().keep(recording, content)
-        place = recording.layout.derived_blob(name)
+        layout = cast(RemoteLayout, recording.layout)
+        place = layout.derived_blob(name)
         if place.exists():
             with place.open("rb") as file:
-                self._objects.send(recording.layout.name_of(place), file)
+                self._objects.send(layout.name_of(place), file)
         return name
 
     def secret(self) -> None:

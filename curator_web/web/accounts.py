@@ -96,7 +96,7 @@ def _of_session(person_id: str) -> Person | None:
 
 
 def _of_token(_request) -> Person | None:
-    user = users.user_of(services().db, bearer()) if bearer() else None
+    user = users.user_of(services().db, token) if (token := bearer()) else None
     return Person(user) if user else None
 
 

@@ -1,6 +1,7 @@
 """Screenshots, thumbnails and DOM snapshots of recordings. Captured pages are hostile: nothing here trusts them."""
 
 import re
+from typing import Any
 
 import cv2
 import numpy
@@ -56,7 +57,7 @@ def snapshot(recording_id: str, sha256: str) -> Response:
     viewport that is `width` wide; `fragment` is that of the page's address.
     """
     recording = _recording(recording_id)
-    state: dict = {"dom": sha256, "viewport": {"width": request.args.get("width", 0, int)},
+    state: dict[str, Any] = {"dom": sha256, "viewport": {"width": request.args.get("width", 0, int)},
                    "url": f"#{request.args.get('fragment', '')}"}
     state |= {name: request.args[name] for name in ("screenshot", "elements") if name in request.args}
     for name in state.keys() - {"viewport", "url"}:
@@ -88,7 +89,7 @@ def _image_type(content: bytes) -> str:
 
 def _as_png(content: bytes) -> bytes:
     try:
-        picture = cv2.imdecode(numpy.frombuffer(content, numpy.uint8), cv2.IMREAD_COLOR)
+        picture: Any = cv2.imdecode(numpy.frombuffer(content, numpy.uint8), cv2.IMREAD_COLOR)
         return cv2.imencode(".png", picture, [cv2.IMWRITE_PNG_COMPRESSION, 1])[1].tobytes()
     except cv2.error:
         raise NotFound("this picture is damaged") from None
@@ -98,7 +99,7 @@ def _reduced(content: bytes) -> bytes | None:
     """A JPEG's decoder itself leaves out what a small picture does not need; a bitmap is averaged."""
     jpeg = content.startswith(b"\xff\xd8\xff")
     try:
-        picture = cv2.imdecode(numpy.frombuffer(content, numpy.uint8),
+        picture: Any = cv2.imdecode(numpy.frombuffer(content, numpy.uint8),
                                cv2.IMREAD_REDUCED_COLOR_8 if jpeg else cv2.IMREAD_COLOR)
         if not jpeg:
             size = [max(1, side // REDUCTION) for side in picture.shape[1::-1]]

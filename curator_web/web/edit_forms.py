@@ -5,8 +5,9 @@ What a form lacks or has wrong is found by the edit's schema.
 """
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from flask import request
 
@@ -16,7 +17,7 @@ from pipeline.align import alternatives
 from pipeline.pages.targets import element_of
 from pipeline.turns import splitting
 from recorder.reader import Recording
-from schemas import BROWSER_INTENTS
+from schemas import BROWSER_INTENTS, types
 
 from .context import services
 from .forms import converted, parse_arguments
@@ -33,11 +34,11 @@ class _Asked:
     turn_id: str
 
     @property
-    def turns(self) -> list[dict]:
+    def turns(self) -> list[types.Turn]:
         return self.review.turns
 
     @property
-    def turn(self) -> dict:
+    def turn(self) -> types.Turn:
         """The turn that the form names; raises InputError when there is none."""
         for turn in self.turns:
             if turn["id"] == self.turn_id:
@@ -45,11 +46,12 @@ class _Asked:
         raise InputError(f"field turn: no turn {self.turn_id[:_ID_SHOWN]!r} in this demonstration")
 
     @property
-    def action(self) -> dict:
+    def action(self) -> types.BrowserTurn:
         """The same, which must not be a chat turn."""
-        if self.turn["type"] != "browser":
+        turn = self.turn
+        if turn["type"] != "browser":
             raise InputError(f"field turn: no action {self.turn_id[:_ID_SHOWN]!r} in this demonstration")
-        return self.turn
+        return turn
 
     @property
     def recording(self) -> Recording:
@@ -64,7 +66,7 @@ def version_from_form() -> int:
     return version
 
 
-def edit_from_form(review: library.Review) -> dict:
+def edit_from_form(review: library.Review) -> Mapping[str, Any]:
     """The edit that the sent form means; raises InputError for one that cannot be meant."""
     op = request.form.get("op", "")
     asked = _Asked(review, request.form.get("turn", ""))
@@ -75,11 +77,11 @@ def edit_from_form(review: library.Review) -> dict:
     return {"op": op, "turn": asked.turn_id} | _FIELDS.get(op, _plain)(asked)
 
 
-def _plain(asked: _Asked) -> dict:
+def _plain(asked: _Asked) -> dict[str, Any]:
     return {name: request.form[name] for name in _PLAIN if name in request.form}
 
 
-def _move(asked: _Asked) -> dict:
+def _move(asked: _Asked) -> dict[str, Any]:
     """By a place or more: counted from where the turn is now, not from where it was when the page was made, for keys
     can be faster than answers."""
     if "step" not in request.form:
@@ -92,14 +94,14 @@ def _move(asked: _Asked) -> dict:
     return {"after": rest[place - 1] if place else None}
 
 
-def _intent(asked: _Asked) -> dict:
+def _intent(asked: _Asked) -> dict[str, Any]:
     intent = request.form.get("intent", "")
     if intent not in BROWSER_INTENTS:
         raise InputError(f"field intent: {intent[:40]!r} is none")
     return {"intent": intent, "arguments": converted(asked.action, intent)}
 
 
-def _screenshot(asked: _Asked) -> dict:
+def _screenshot(asked: _Asked) -> dict[str, Any]:
     """A screenshot of the recording by its blob, or a frame of its own video by the time, which is then kept."""
     recording, turn = asked.recording, asked.action
     if "frame" in request.form:
@@ -113,10 +115,11 @@ def _screenshot(asked: _Asked) -> dict:
     raise InputError("field screenshot: no such picture around this turn")
 
 
-def _add(asked: _Asked) -> dict:
+def _add(asked: _Asked) -> dict[str, Any]:
     """A new chat turn behind the one that the form names, at its time."""
     name = f"said-{secrets.token_hex(6)}"
-    turn = {"id": name, "type": "chat", "timestamp": asked.turn["timestamp"],
+    turn: types.ChatTurn = {
+            "id": name, "type": "chat", "timestamp": asked.turn["timestamp"],
             "speaker": request.form.get("speaker", ""), "utterance": request.form.get("utterance", "").strip(),
             "checks": [], "dropped": False}
     if not turn["utterance"]:
@@ -124,7 +127,7 @@ def _add(asked: _Asked) -> dict:
     return {"op": "add", "turn": name, "after": asked.turn_id, "added": turn}
 
 
-def _fix(asked: _Asked) -> dict:
+def _fix(asked: _Asked) -> types.Edit:
     """The edit that a check of the turn offers; the form gives the check's kind."""
     kind = request.form.get("check", "")
     for check in asked.turn["checks"]:
@@ -140,7 +143,7 @@ def _number(name: str) -> float:
     return value
 
 
-_FIELDS: dict[str, Callable[[_Asked], dict]] = {
+_FIELDS: dict[str, Callable[[_Asked], dict[str, Any]]] = {
     "move": _move,
     "retarget": lambda asked: {"element": element_of(asked.recording, asked.action.get("state") or {},
                                                      request.form.get("uid", ""))},
@@ -148,7 +151,7 @@ _FIELDS: dict[str, Callable[[_Asked], dict]] = {
     "set_intent": _intent,
     "set_screenshot": _screenshot,
 }
-_WHOLE: dict[str, Callable[[_Asked], dict]] = {
+_WHOLE: dict[str, Callable[[_Asked], Mapping[str, Any]]] = {
     "add": _add,
     "fix": _fix,
     "split": lambda asked: splitting.split(asked.recording, asked.action, int(_number("event"))),

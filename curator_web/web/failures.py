@@ -1,8 +1,10 @@
 """Answers to requests that fail: a page, a notice inside the page, or JSON. Only our own errors' words are shown."""
 
 import logging
+from typing import Any
 
-from flask import Flask, Response, jsonify, make_response, render_template, request
+from flask import Flask, jsonify, make_response, render_template, request
+from werkzeug import Response
 from werkzeug.exceptions import HTTPException
 
 from curator_web.errors import (
@@ -58,7 +60,7 @@ def _http_error(error: HTTPException) -> Response:
     return _answer(code, WORDS.get(code, WORDS[400])[1], details.get("messages"))
 
 
-def _answer(code: int, message: str, fields: dict | None = None) -> Response:
+def _answer(code: int, message: str, fields: dict[str, Any] | None = None) -> Response:
     title = WORDS.get(code, WORDS[400])[0]
     if request.path.startswith("/api/"):
         body = {"code": code, "message": message} | ({"errors": fields} if fields else {})

@@ -10,7 +10,7 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
-from schemas import InputError
+from schemas import InputError, types
 from schemas.demonstration import ARGUMENTS
 
 MODIFIERS = ("Alt", "Control", "Meta", "Shift")
@@ -38,16 +38,16 @@ class FormField:
     hint: str
 
 
-def argument_fields(intent: str, arguments: dict) -> list[FormField]:
+def argument_fields(intent: str, arguments: dict[str, Any]) -> list[FormField]:
     """The form of one turn's arguments."""
     return [FormField(name, LABELS.get(name, name.replace("_", " ").capitalize()), kind,
                       _shown(kind, _get(arguments, name)), required, field.metadata.get("description", ""))
             for name, kind, required, field in _leaves(ARGUMENTS[intent]())]
 
 
-def parse_arguments(intent: str, form: Any) -> dict:
+def parse_arguments(intent: str, form: Any) -> dict[str, Any]:
     """Arguments from a sent form (a MultiDict); raises InputError naming the field that is wrong."""
-    arguments: dict = {}
+    arguments: dict[str, Any] = {}
     for name, kind, required, field in _leaves(ARGUMENTS[intent]()):
         if kind == "modifiers":
             value: Any = [key for key in MODIFIERS if key in form.getlist(f"argument.{name}")]
@@ -60,9 +60,10 @@ def parse_arguments(intent: str, form: Any) -> dict:
     return arguments
 
 
-def converted(turn: dict, intent: str) -> dict:
+def converted(turn: types.BrowserTurn, intent: str) -> dict[str, Any]:
     """Arguments of a turn for another intent: what both have is kept, the rest gets an empty value."""
-    old, arguments = turn["arguments"], {}
+    old = turn["arguments"]
+    arguments: dict[str, Any] = {}
     text = old.get(TEXTS.get(turn["intent"], ""))
     for name, kind, required, field in _leaves(ARGUMENTS[intent]()):
         value = _get(old, name)
@@ -128,14 +129,14 @@ def _parse(kind: str, text: str, label: str, field: fields.Field) -> Any:
     return value
 
 
-def _get(arguments: dict, name: str) -> Any:
+def _get(arguments: dict[str, Any], name: str) -> Any:
     value: Any = arguments
     for part in name.split("."):
         value = value.get(part) if isinstance(value, dict) else None
     return value
 
 
-def _set(arguments: dict, name: str, value: Any) -> None:
+def _set(arguments: dict[str, Any], name: str, value: Any) -> None:
     *parents, last = name.split(".")
     for part in parents:
         arguments = arguments.setdefault(part, {})

@@ -8,6 +8,7 @@ from flask import Blueprint, render_template
 from curator_web.db.models import Edit
 from curator_web.demonstrations import editing, library
 from pipeline.turns.edits import standing
+from schemas import types
 
 from .context import services
 from .presentation import ReviewView, TurnView, clock
@@ -53,7 +54,8 @@ def changes(demonstration_id: str) -> str:
     review = library.review(services().db, demonstration_id)
     found = ReviewView(review)
     log = editing.edit_log(services().db, demonstration_id)
-    in_force, turns = {number for number, _ in standing(review.edits)}, {turn.id: turn for turn in found.turns}
+    in_force = {number for number, _ in standing(review.edits)}
+    turns: dict[str | None, TurnView] = {turn.id: turn for turn in found.turns}
     lines = [LogLine(edit, turns.get(edit.content.get("turn")),
                      edit.number not in in_force and edit.content["op"] not in ("undo", "redo"))
              for edit in reversed(log)]
@@ -61,7 +63,7 @@ def changes(demonstration_id: str) -> str:
                            log=lines)
 
 
-def differences(base: list[dict], found: ReviewView) -> list[Difference]:
+def differences(base: list[types.Turn], found: ReviewView) -> list[Difference]:
     """Every turn that a person changed, in the curated order; then those that were merged into others."""
     rows = [Difference(turn, f"{turn.kind} {turn.label}", _what(turn), _fields(turn))
             for turn in found.turns if _what(turn)]

@@ -5,7 +5,8 @@ import secrets
 import tempfile
 from pathlib import Path
 
-from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from flask import Blueprint, make_response, redirect, render_template, request, url_for
+from werkzeug import Response
 from werkzeug.datastructures import FileStorage
 
 from curator_web.errors import InputError, NotFound
@@ -40,19 +41,20 @@ def receive() -> Response:
         raise InputError(f"field package: choose 1 to {FILES_LIMIT} packages (zip files) first")
     for file in files:
         who = account().name
-        services().jobs.add(KIND, who, {"file": _keep(file), "name": _shown(file.filename), "who": who})
+        services().jobs.add(KIND, who, {"file": _keep(file), "name": _shown(file.filename or ""), "who": who})
     if request.headers.get("HX-Request"):
         return make_response(show())
     return redirect(url_for(".show"), 303)
 
 
-receive.takes_up_to = SIZE_LIMIT  # told to accounts.py, which lets so much through once it is known who sends it
+# Told to accounts.py, which lets so much through once it is known who sends it.
+receive.takes_up_to = SIZE_LIMIT  # type: ignore[attr-defined]  # a mark on the view
 
 
 def _keep(file: FileStorage) -> str:
     """Write the package under a name that the sender has no say in; returns the name."""
     if file.stream.read(4) != b"PK\x03\x04":
-        raise InputError(f"{_shown(file.filename)}: not a zip file")
+        raise InputError(f"{_shown(file.filename or '')}: not a zip file")
     file.stream.seek(0)
     name, store = f"uploads/dropped-{secrets.token_hex(12)}.zip", services().store
     descriptor, temporary = tempfile.mkstemp(dir=store.data_dir, prefix=".tmp-")

@@ -1,6 +1,7 @@
 """The same moment in other ways: the own video's frame, what came after, other pictures, places to split typing."""
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from flask import Blueprint, Response, request
 
@@ -34,11 +35,11 @@ class Moment:
     frame: float | None = None
     painted: float | None = None
     similarity: float | None = None
-    targets: list[dict] = field(default_factory=list)
+    targets: list[dict[str, Any]] = field(default_factory=list)
     lines: list[tree.Line] = field(default_factory=list)
-    screenshots: list[dict] = field(default_factory=list)
+    screenshots: list[alternatives.Offer] = field(default_factory=list)
     frames: list[float] = field(default_factory=list)
-    breaks: list[dict] = field(default_factory=list)
+    breaks: list[splitting.Break] = field(default_factory=list)
 
 
 @blueprint.get("/frames/<recording_id>/<int:milliseconds>")
@@ -60,15 +61,16 @@ def moment(found: ReviewView, view: str) -> Moment:
     return replace(plain, **_SHOWN[view](turn, store.open(name), plain)) if view in _SHOWN else plain
 
 
-def _frame(turn: TurnView, recording: Recording, plain: Moment) -> dict:
-    if not plain.video:
+def _frame(turn: TurnView, recording: Recording, plain: Moment) -> dict[str, Any]:
+    state = turn.turn["state"] if turn.turn["type"] == "browser" else None
+    if not plain.video or state is None:
         return {}
     time = _time(turn)
     painted, picture = alternatives.frame(recording, time)
-    return {"frame": time, "painted": painted, "similarity": alternatives.similarity(recording, turn.state, picture)}
+    return {"frame": time, "painted": painted, "similarity": alternatives.similarity(recording, state, picture)}
 
 
-def _pictures(turn: TurnView, recording: Recording, plain: Moment) -> dict:
+def _pictures(turn: TurnView, recording: Recording, plain: Moment) -> dict[str, Any]:
     times = [turn.turn["timestamp"] - before for before in alternatives.BEFORE] if plain.video else []
     return {"screenshots": alternatives.screenshots(recording, turn.turn),
             "frames": [each for each in times if each >= 0]}
@@ -99,13 +101,13 @@ def _after(found: ReviewView, turn: TurnView) -> TurnView | None:
 def _lines(turn: TurnView, recording: Recording) -> list[tree.Line]:
     """The page, opened at the present target."""
     found = tree.of_state(recording, turn.state)
-    return found.lines(opened=found.way(found.find((turn.turn["element"] or {}).get("uid"))))
+    return found.lines(opened=found.way(found.find(turn.uid)))
 
 
-def _targets(turn: TurnView, recording: Recording) -> list[dict]:
+def _targets(turn: TurnView, recording: Recording) -> list[dict[str, Any]]:
     """What a turn can be about: what a person could act on, or all that was in sight; each with a number."""
     rows = candidates(recording, turn.state)
-    present = (turn.turn["element"] or {}).get("uid")
+    present = turn.uid
     if not request.args.get("all"):
         rows = [row for row in rows if row["clickable"] or row["uid"] == present]
     return [row | {"number": number, "present": row["uid"] == present,

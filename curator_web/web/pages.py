@@ -9,7 +9,7 @@ from curator_web.demonstrations import comments, editing, leases, library, workf
 from curator_web.demonstrations.listing import COUNT_LIMIT, listing, read_filter, sites
 from pipeline.checks import all_kinds
 from pipeline.turns.edits import standing
-from schemas import BROWSER_INTENTS, INTENTS
+from schemas import BROWSER_INTENTS, INTENTS, types
 from schemas.recording import SPEAKERS
 
 from .accounts import account
@@ -54,7 +54,8 @@ def edit(demonstration_id: str) -> str | Response:
                          request.form.get("key") or None, before)
     selected = request.form.get("selected")
     if change["op"] in ("undo", "redo"):
-        selected = _touched(before.edits, [*before.edits, change]) or selected
+        taken_back: types.Edit = {"op": change["op"]}
+        selected = _touched(before.edits, [*before.edits, taken_back]) or selected
     elif change["op"] in ("add", "merge"):
         selected = change["turn"]
     return _after_change(demonstration_id, selected, made.review)
@@ -86,7 +87,7 @@ def _after_change(demonstration_id: str, selected: str | None, after: library.Re
     return response
 
 
-def _touched(before: list[dict], after: list[dict]) -> str | None:
+def _touched(before: list[types.Edit], after: list[types.Edit]) -> str | None:
     """The turn of the edit that an undo took back or a redo brought back, so that one sees what happened."""
     longer, shorter = sorted((standing(before), standing(after)), key=len, reverse=True)
     return longer[-1][1]["turn"] if len(longer) > len(shorter) else None

@@ -2,15 +2,17 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 
 from curator_web.demonstrations.library import Review
 from curator_web.demonstrations.summary import changed, moved
 from curator_web.errors import NotFound
 from pipeline.turns.edits import undo_depths
-from schemas import INTENTS
+from schemas import INTENTS, types
 
 from .forms import FormField, argument_fields
 
@@ -21,12 +23,12 @@ LABEL_LENGTH = 160
 class TurnView:
     """One turn in its place."""
 
-    turn: dict
+    turn: types.Turn
     number: int
     base_number: int | None
     changed: bool
     moved: bool
-    original: dict | None
+    original: types.Turn | None
     merges_into: str | None = None  # id of the typing into the same field right before it
 
     @property
@@ -40,28 +42,28 @@ class TurnView:
     @property
     def kind(self) -> str:
         """The intent, or the speaker."""
-        return self.turn["speaker"] if self.is_chat else self.turn["intent"]
+        return self.turn["speaker"] if self.turn["type"] == "chat" else self.turn["intent"]
 
     @property
     def family(self) -> str:
         """Which colour the kind has."""
-        return "say" if self.is_chat else INTENTS[self.turn["intent"]].family
+        return "say" if self.turn["type"] == "chat" else INTENTS[self.turn["intent"]].family
 
     @property
-    def state(self) -> dict:
-        return self.turn.get("state") or {}
+    def state(self) -> Mapping[str, Any]:
+        return (self.turn["state"] if self.turn["type"] == "browser" else None) or {}
 
     @property
     def label(self) -> str:
         """What the turn acted on, in a few words."""
-        if self.is_chat:
+        if self.turn["type"] == "chat":
             return self.turn["utterance"]
-        return _shorten(_target(self.turn.get("element")) or _value(self.turn) or self.state.get("title") or "")
+        return _shorten(_target(self.turn["element"]) or _value(self.turn) or self.state.get("title") or "")
 
     @property
     def detail(self) -> str:
         """What was entered or chosen, when the label does not say it."""
-        value = "" if self.is_chat else _shorten(_value(self.turn))
+        value = "" if self.turn["type"] == "chat" else _shorten(_value(self.turn))
         return "" if value == self.label else value
 
     @property
@@ -70,17 +72,18 @@ class TurnView:
 
     @cached_property
     def fields(self) -> list[FormField]:
-        return [] if self.is_chat else argument_fields(self.turn["intent"], self.turn["arguments"])
+        return [] if self.turn["type"] == "chat" else argument_fields(self.turn["intent"], self.turn["arguments"])
 
     @cached_property
     def original_fields(self) -> dict[str, FormField]:
         """The form as the pipeline made it, to show what a fix replaced; empty for an unchanged intent or turn."""
-        if not self.original or self.is_chat or self.original["intent"] != self.turn["intent"]:
+        if (not self.original or self.original["type"] == "chat" or self.turn["type"] == "chat"
+                or self.original["intent"] != self.turn["intent"]):
             return {}
         return {field.name: field for field in argument_fields(self.original["intent"], self.original["arguments"])}
 
     @property
-    def first_fix(self) -> dict | None:
+    def first_fix(self) -> types.Check | None:
         """The first check that has a fix ready."""
         return next((check for check in self.turn["checks"] if check.get("fix")), None)
 
@@ -91,13 +94,20 @@ class TurnView:
         return viewport.get("width") or 1280, viewport.get("height") or 720
 
     @property
-    def box(self) -> dict | None:
-        return (self.turn.get("element") or {}).get("bbox")
+    def box(self) -> types.Box | None:
+        element = self.turn["element"] if self.turn["type"] == "browser" else None
+        return element["bbox"] if element else None
+
+    @property
+    def uid(self) -> str | None:
+        """The uid of what the turn acted on."""
+        element = self.turn["element"] if self.turn["type"] == "browser" else None
+        return element["uid"] if element else None
 
     @property
     def points(self) -> list[tuple[float, float]]:
         """Where the pointer was: once, or for a drag where it began and where it ended."""
-        if self.family != "pointer":
+        if self.turn["type"] == "chat" or self.family != "pointer":
             return []
         arguments = self.turn["arguments"]
         places = [arguments["from"], arguments["to"]] if self.kind == "drag" else [arguments]
@@ -115,11 +125,13 @@ class ReviewView:
     def __init__(self, review: Review, selected: str | None = None):
         """Raises NotFound when there is no turn of the selected id."""
         self.row = review.row
-        base = {turn["id"]: (number, turn) for number, turn in enumerate(review.base["turns"], 1)}
+        new: tuple[int | None, types.Turn | None] = (None, None)
+        base: dict[str, tuple[int | None, types.Turn | None]] = {
+            turn["id"]: (number, turn) for number, turn in enumerate(review.base["turns"], 1)}
         turns = review.turns
         touched, displaced = changed(review.base["turns"], turns), moved(review.edits)
-        self.turns = [TurnView(turn, number, *base.get(turn["id"], (None, None))[:1], turn["id"] in touched,
-                               turn["id"] in displaced, base.get(turn["id"], (None, None))[1], into)
+        self.turns = [TurnView(turn, number, base.get(turn["id"], new)[0], turn["id"] in touched,
+                               turn["id"] in displaced, base.get(turn["id"], new)[1], into)
                       for number, (turn, into) in enumerate(zip(turns, _typing_before(turns), strict=True), 1)]
         self.undos, self.redos = undo_depths(review.edits)
         self.selected = self._find(selected)
@@ -134,15 +146,15 @@ class ReviewView:
         raise NotFound(f"there is no turn {turn_id[:80]!r} in this demonstration")
 
 
-def _typing_before(turns: list[dict]) -> list[str | None]:
+def _typing_before(turns: list[types.Turn]) -> list[str | None]:
     """For each turn the id of the one right before it, if both are typing into the same field."""
-    fields = [(turn["intent"], (turn["element"] or {}).get("uid")) if turn["type"] == "browser" else None
-              for turn in turns]
+    fields = [(turn["intent"], turn["element"]["uid"] if turn["element"] else None)
+              if turn["type"] == "browser" else None for turn in turns]
     return [None, *(before["id"] if one == other and one and one[0] == "textInput" and one[1] else None
                     for before, one, other in zip(turns, fields, fields[1:], strict=False))][:len(turns)]
 
 
-def edit_summary(edit: dict) -> str:
+def edit_summary(edit: types.Edit) -> str:
     """What a fix would do, in a few words for its button."""
     words = {"drop": "Drop it", "move": "Move it", "set_utterance": "Correct it", "retarget": "Change the target",
              "set_arguments": "Correct it", "set_screenshot": "Change the picture", "set_intent": "Change the intent",
@@ -169,13 +181,13 @@ def time_of_day(time: datetime) -> str:
     return f"{time.astimezone():%H:%M:%S}"
 
 
-def _target(element: dict | None) -> str:
+def _target(element: types.Element | None) -> str:
     if not element:
         return ""
     return element["name"] or element["text"] or element["attributes"].get("placeholder") or f"<{element['tag']}>"
 
 
-def _value(turn: dict) -> str:
+def _value(turn: types.BrowserTurn) -> str:
     """The argument that says most about a turn."""
     arguments, intent = turn["arguments"], turn["intent"]
     if intent in ("textInput", "copy", "paste"):

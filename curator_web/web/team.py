@@ -1,5 +1,7 @@
 """Pages of the work in a team: the next demonstration, assigning, comments and questions."""
 
+from typing import Any
+
 from flask import Blueprint, redirect, render_template, request, url_for
 from werkzeug import Response
 
@@ -62,7 +64,7 @@ def _back(demonstration_id: str, turn: str | None) -> Response:
     return redirect(url_for("pages.review", demonstration_id=demonstration_id, turn=turn), 303)
 
 
-def _list_address() -> dict[str, str]:
+def _list_address() -> dict[str, Any]:
     """The list as it was when the form was sent, page and all."""
     sought = read_filter({name.removeprefix("list."): value for name, value in request.form.items()})
     return sought.given(after=sought.after)

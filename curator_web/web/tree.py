@@ -3,9 +3,10 @@
 Parts of the page in which nothing was in sight are left out. The tree is asked for level by level.
 """
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from flask import Blueprint, render_template, request
 from lxml import etree
@@ -16,6 +17,7 @@ from pipeline.pages.dom import Element, parse
 from pipeline.pages.targets import candidates
 from recorder.reader import Recording
 from schemas import UID_ATTRIBUTE
+from schemas.types import TableRow
 
 from .context import services
 from .presentation import ReviewView
@@ -36,7 +38,7 @@ class Node:
     parent: "Node | None"
     tag: str
     hint: str
-    row: dict | None
+    row: TableRow | None
     text: str
     children: "list[Node]"
 
@@ -111,10 +113,10 @@ def show(demonstration_id: str) -> str:
         lines = tree.lines(opened=tree.way(tree.find(request.args["uid"])))
     else:
         lines = tree.lines(request.args.get("node", -1, int), request.args.get("start", 0, int))
-    return render_template("_tree.html", lines=lines, present=(turn.turn["element"] or {}).get("uid"))
+    return render_template("_tree.html", lines=lines, present=turn.uid)
 
 
-def of_state(recording: Recording, state: dict) -> Tree:
+def of_state(recording: Recording, state: Mapping[str, Any]) -> Tree:
     """The tree of a state's page; raises InputError when the recording does not hold it."""
     if not state.get("dom") or not state.get("elements"):
         raise InputError("this turn's page was not recorded with its elements")
@@ -125,8 +127,8 @@ class _Place:
     """What a tree is made of; two of the same recording and blobs are one."""
 
     def __init__(self, recording: Recording, dom: str, elements: str):
-        self.recording, self._key, self.state = recording, (recording.id, dom, elements), {
-            "dom": dom, "elements": elements}
+        self.recording: Any = recording  # None once the tree is made
+        self._key, self.state = (recording.id, dom, elements), {"dom": dom, "elements": elements}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Place) and self._key == other._key
@@ -147,14 +149,14 @@ def _kept(place: _Place) -> Tree:
 class _Builder:
     """Makes the nodes of a page whose elements in sight are known by frames and uid."""
 
-    def __init__(self, rows: dict[tuple[str, ...], dict]):
+    def __init__(self, rows: dict[tuple[str, ...], TableRow]):
         self._rows = rows
         self._frames = {key[:length] for key in rows for length in range(1, len(key))}
         self.nodes = [Node(0, None, "", "", None, "", [])]
 
     def add(self, document: Element, frame: tuple[str, ...], parent: Node) -> None:
         """Add what of a document leads to an element in sight."""
-        wanted: dict[Element, dict | None] = {}
+        wanted: dict[Element, TableRow | None] = {}
         for element in document.iter(etree.Element):
             key = (*frame, element.get(UID_ATTRIBUTE, ""))
             if key not in self._rows and key not in self._frames:
@@ -174,7 +176,7 @@ class _Builder:
                 self.add(parse(element.get("srcdoc", "").encode("utf-8", "replace")), key, node)
             stack += [(child, node) for child in reversed(element) if child in wanted]
 
-    def _node(self, element: Element, row: dict | None, parent: Node) -> Node:
+    def _node(self, element: Element, row: TableRow | None, parent: Node) -> Node:
         classes = element.get("class", "").split()
         hint = f"#{element.get('id')}" if element.get("id") else f".{classes[0]}" if classes else ""
         shadow = element.get("shadowrootmode")

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import TypedDict
 
-from schemas.types import Demonstration, Turn
+from schemas.types import Turn
 
 from .metrics import chrf, iou
 
@@ -27,7 +28,13 @@ class Agreement:
     only_b: int
 
 
-def agreement(a: Demonstration, b: Demonstration) -> Agreement:
+class Told(TypedDict):
+    """What is looked at of a demonstration."""
+
+    turns: list[Turn]
+
+
+def agreement(a: Told, b: Told) -> Agreement:
     """Compare two demonstrations of one recording, edits folded; dropped turns do not count."""
     ours, theirs = ([turn for turn in each["turns"] if not turn.get("dropped")] for each in (a, b))
     pairs = _pairs(ours, theirs)

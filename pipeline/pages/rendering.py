@@ -11,9 +11,10 @@ import base64
 import html
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from math import isfinite
+from typing import Any
 from urllib.parse import urldefrag, urljoin
 
 import cv2
@@ -22,7 +23,6 @@ import numpy as np
 
 from recorder import Recording
 from schemas import UID_ATTRIBUTE, InputError
-from schemas.types import TurnState
 
 from . import restoring_scroll
 from .dom import parse
@@ -91,7 +91,8 @@ class Resources:
         return content
 
 
-def render(recording: Recording, state: TurnState, resources: Resources | None = None, outline: str = "") -> str:
+def render(recording: Recording, state: Mapping[str, Any], resources: Resources | None = None,
+           outline: str = "") -> str:
     """HTML text that shows a state's DOM without network or script of the page, scrolled as it was.
 
     `state` needs `dom`; where it has `screenshot`, `elements` and `viewport`, what scripts painted (canvas, video) is
@@ -233,7 +234,7 @@ def _absolute(base: str, address: str) -> str:
         return ""
 
 
-def _painter(recording: Recording, state: TurnState) -> Painter:
+def _painter(recording: Recording, state: Mapping[str, Any]) -> Painter:
     """Gives a CSS background for an element: what the screenshot shows in its box."""
     @lru_cache(maxsize=1)
     def picture() -> np.ndarray | None:

@@ -1,6 +1,8 @@
 """Choosing another target: what stood in the viewport at a state, and all that is kept of one of those elements."""
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from lxml import etree
 
@@ -8,7 +10,7 @@ from recorder import Recording
 from schemas import UID_ATTRIBUTE, InputError
 from schemas.files import validated
 from schemas.parts import TableRowSchema
-from schemas.types import TableRow, TurnState
+from schemas.types import TableRow
 
 from .dom import Element, parse
 
@@ -26,7 +28,7 @@ _CASED = {name.lower(): name for name in (
     "linearGradient", "radialGradient", "textPath")}
 
 
-def candidates(recording: Recording, state: TurnState) -> list[TableRow]:
+def candidates(recording: Recording, state: Mapping[str, Any]) -> list[TableRow]:
     """Rows of the state's element table that can be seen, as the recorder ordered them; none when there is no table."""
     name = state.get("elements")
     if not name:
@@ -40,7 +42,7 @@ def candidates(recording: Recording, state: TurnState) -> list[TableRow]:
     return [row for row in rows if row["visible"] and row["bbox"]["width"] and row["bbox"]["height"]]
 
 
-def element_of(recording: Recording, state: TurnState, uid: str) -> Element:
+def element_of(recording: Recording, state: Mapping[str, Any], uid: str) -> Element:
     """All that is kept of an element as a turn's target, from its row in the element table and from the DOM snapshot.
 
     Raises InputError when it is not in both.

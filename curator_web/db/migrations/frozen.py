@@ -9,15 +9,17 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from difflib import SequenceMatcher
+from typing import Any
 
 VALUE_LENGTH = 100
 WORDS_LIMIT = 200
 TEXTS = ("text", "value", "url", "message", "key")
 
 
-def standing(edits: Iterable[dict]) -> list[dict]:
+def standing(edits: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """The edits in force: `undo` takes back the last one, `redo` brings it back, any other forgets what was undone."""
-    done, undone = [], []
+    done: list[dict[str, Any]] = []
+    undone: list[dict[str, Any]] = []
     for edit in edits:
         if edit["op"] == "undo":
             undone += [done.pop()] if done else []
@@ -29,7 +31,7 @@ def standing(edits: Iterable[dict]) -> list[dict]:
     return done
 
 
-def fold(turns: list[dict], edits: Iterable[dict]) -> list[dict]:
+def fold(turns: list[dict[str, Any]], edits: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Turns after the edits; a check whose fix was applied is settled."""
     for edit in standing(edits):
         turns = [turn | {"checks": [one for one in turn.get("checks", ()) if one.get("fix") != edit]}
@@ -37,7 +39,7 @@ def fold(turns: list[dict], edits: Iterable[dict]) -> list[dict]:
     return turns
 
 
-def _applied(turns: list[dict], edit: dict) -> list[dict]:
+def _applied(turns: list[dict[str, Any]], edit: dict[str, Any]) -> list[dict[str, Any]]:
     if edit["op"] == "add":
         return _moved([*turns, edit["added"]], len(turns), edit["after"])
     index = next((place for place, turn in enumerate(turns) if turn["id"] == edit["turn"]), None)
@@ -57,7 +59,7 @@ def _applied(turns: list[dict], edit: dict) -> list[dict]:
     return [*turns[:index], _changed(turn, edit), *turns[index + 1:]]
 
 
-def _changed(turn: dict, edit: dict) -> dict:
+def _changed(turn: dict[str, Any], edit: dict[str, Any]) -> dict[str, Any]:
     """What an edit of one turn makes of it."""
     op, state = edit["op"], turn.get("state")
     if op in ("drop", "restore"):
@@ -73,18 +75,18 @@ def _changed(turn: dict, edit: dict) -> dict:
     return turn | {name: edit[name] for name in ("intent", "arguments", "utterance", "speaker") if name in edit}
 
 
-def _joined(first: dict, other: dict) -> dict:
+def _joined(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     return first | {"arguments": other["arguments"], "events": sorted({*first["events"], *other["events"]}),
                     "checks": [*first["checks"], *other["checks"]]}
 
 
-def _moved(turns: list[dict], index: int, after: str | None) -> list[dict]:
+def _moved(turns: list[dict[str, Any]], index: int, after: str | None) -> list[dict[str, Any]]:
     rest = turns[:index] + turns[index + 1:]
     place = 0 if after is None else next((i for i, turn in enumerate(rest, 1) if turn["id"] == after), len(rest))
     return [*rest[:place], turns[index], *rest[place:]]
 
 
-def facets(demonstration_id: str, site: str, task: str, base: list[dict], edits: list[dict],
+def facets(demonstration_id: str, site: str, task: str, base: list[dict[str, Any]], edits: list[dict[str, Any]],
            people: Iterable[str]) -> dict[tuple[str, str], int]:
     """What a demonstration is found and counted by: (facet, value) -> count."""
     words = (word[:VALUE_LENGTH] for text in (demonstration_id, site, task)
@@ -103,7 +105,7 @@ def facets(demonstration_id: str, site: str, task: str, base: list[dict], edits:
     return dict(found) | {("person", who): 1 for who in people}
 
 
-def compared(base: list[dict], edits: list[dict], first: int) -> dict[str, float | None]:
+def compared(base: list[dict[str, Any]], edits: list[dict[str, Any]], first: int) -> dict[str, float | None]:
     """How the turns after the `first` edits agree with those after all: intents, boxes of targets, texts."""
     ours, theirs = ([turn for turn in fold(base, some) if not turn.get("dropped")] for some in (edits[:first], edits))
     pairs = _pairs(ours, theirs)
@@ -116,7 +118,7 @@ def compared(base: list[dict], edits: list[dict], first: int) -> dict[str, float
             "chrf": sum(texts) / len(texts) if texts else None}
 
 
-def _pairs(ours: list[dict], theirs: list[dict]) -> list[tuple[dict, dict]]:
+def _pairs(ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Turns that are the same: by id, the rest by the events that they fold, and chat by its place in the order."""
     left = {turn["id"]: turn for turn in theirs}
     pairs = [(turn, left.pop(turn["id"])) for turn in ours if turn["id"] in left]
@@ -137,21 +139,21 @@ def _pairs(ours: list[dict], theirs: list[dict]) -> list[tuple[dict, dict]]:
     return pairs
 
 
-def _look(turn: dict) -> tuple:
+def _look(turn: dict[str, Any]) -> tuple:
     return turn["type"], turn.get("speaker"), _intent(turn), turn.get("utterance")
 
 
-def _intent(turn: dict) -> str:
+def _intent(turn: dict[str, Any]) -> str:
     return turn.get("intent", "say")
 
 
-def _text(turn: dict) -> str | None:
+def _text(turn: dict[str, Any]) -> str | None:
     if turn["type"] == "chat":
         return turn["utterance"]
     return next((turn["arguments"][name] for name in TEXTS if isinstance(turn["arguments"].get(name), str)), None)
 
 
-def _box(turn: dict) -> dict | None:
+def _box(turn: dict[str, Any]) -> dict[str, Any] | None:
     return (turn.get("element") or {}).get("bbox")
 
 
@@ -163,7 +165,7 @@ def _chrf(a: str | None, b: str | None) -> float:
     return sentence_chrf(a, [b]).score / 100
 
 
-def _iou(a: dict | None, b: dict | None) -> float:
+def _iou(a: dict[str, Any] | None, b: dict[str, Any] | None) -> float:
     """Intersection over union of two boxes; 0 when one is missing or both are empty."""
     if not a or not b:
         return 0.0

@@ -1,5 +1,7 @@
 """Work for a team: passwords, leases, comments, second reviews, audit, jobs; facets and orders of the list."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -69,7 +71,8 @@ def _fill_facets(connection: sa.Connection) -> None:
     held = sa.table("demonstrations", *(sa.column(name) for name in ("id", "task", "site")))
     facets = sa.table("facets", *(sa.column(name) for name in ("facet", "value", "demonstration_id", "count")))
     for row in connection.execute(sa.select(held)).all():
-        turns = connection.scalar(sa.select(base.c.content).where(base.c.demonstration_id == row.id))["turns"]
+        content: Any = connection.scalar(sa.select(base.c.content).where(base.c.demonstration_id == row.id))
+        turns = content["turns"]
         made = connection.execute(sa.select(edits.c.content, edits.c.who).where(edits.c.demonstration_id == row.id)
                                   .order_by(edits.c.number)).all()
         decided = connection.scalars(sa.select(changes.c.who).where(changes.c.demonstration_id == row.id))

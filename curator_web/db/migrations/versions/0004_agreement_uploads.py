@@ -1,6 +1,7 @@
 """chrF of second reviews; uploads are imported by jobs."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
@@ -53,8 +54,9 @@ def _compare_again(connection: sa.Connection) -> None:
         last = next((step.edits for step in steps if step.number == row.number), None)
         if not first or first[-1] is None or last is None:
             continue
-        turns = connection.scalar(
-            sa.select(base.c.content).where(base.c.demonstration_id == row.demonstration_id))["turns"]
+        content: Any = connection.scalar(
+            sa.select(base.c.content).where(base.c.demonstration_id == row.demonstration_id))
+        turns = content["turns"]
         made = connection.scalars(sa.select(edits.c.content).where(
             edits.c.demonstration_id == row.demonstration_id).order_by(edits.c.number).limit(last))
         connection.execute(
