@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.async_api import async_playwright
+from playwright.async_api import ViewportSize, async_playwright
 
 from curator_web import default_db_url
 from curator_web.db.database import open_database
@@ -17,11 +17,12 @@ from pipeline.export import FORMATS, Source, export
 from recorder import Recorder
 from recorder.browser import has_display, launch
 from schemas import InputError
+from schemas.types import Demonstration
 
 from .navigator import TASK, book_flight
 from .site import miniwob_folder, serve
 
-VIEWPORT = {"width": 960, "height": 720}
+VIEWPORT: ViewportSize = {"width": 960, "height": 720}
 CHAT = Path(__file__).parent / "data" / "zoom-chat.txt"
 
 
@@ -35,7 +36,7 @@ class DemoResult:
     recording: Path
     data: Path
     exports: dict[str, Path]
-    demonstration: dict
+    demonstration: Demonstration
     chat_lines: int
     problems: list[str]
 

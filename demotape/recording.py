@@ -34,7 +34,7 @@ async def record(url: str | None, directory: Path, task: str, *, headless: bool,
         page = context.pages[0] if context.pages else await context.new_page()
         refused = None
         async with Recorder(context, directory, task, **options) as recorder, AsyncExitStack() as beside:
-            if not headless and not connect:
+            if not headless and not connect and context.browser:
                 await beside.enter_async_context(ControlPage(context.browser, recorder, ended.set, task=task))
                 await page.bring_to_front()
             refused = await _open(page, url) if url else None
@@ -44,7 +44,7 @@ async def record(url: str | None, directory: Path, task: str, *, headless: bool,
         if refused:
             shutil.rmtree(directory, ignore_errors=True)  # it was new, and holds nothing
             raise refused
-        if not connect:
+        if not connect and context.browser:
             await context.browser.close()
         return recorder
 

@@ -27,7 +27,7 @@ class _Server(ThreadingHTTPServer):
 def miniwob_folder() -> Path:
     """Folder of miniwob's pages; raises InputError when the package is not installed."""
     spec = importlib.util.find_spec("miniwob")
-    if spec is None:
+    if spec is None or spec.origin is None:
         raise InputError("the demo's site is missing; install it with: pip install 'demotape[demo]'")
     return Path(spec.origin).parent / "html"
 

@@ -2,11 +2,13 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from recorder import Recording
 from schemas import DemotapeError, InputError, RecordingLayout
+from schemas.types import Turn
 
 
 def folder_size(folder: Path) -> int:
@@ -24,13 +26,13 @@ def human_size(size: int) -> str:
     raise AssertionError
 
 
-def by_intent(turns: list[dict]) -> str:
+def by_intent(turns: list[Turn]) -> str:
     """Turns counted by intent, most frequent first: `click 9, textInput 2`."""
-    counts = Counter(turn.get("intent", "say") for turn in turns)
+    counts = Counter(turn["intent"] if turn["type"] == "browser" else "say" for turn in turns)
     return ", ".join(f"{intent} {count}" for intent, count in counts.most_common())
 
 
-def good_screenshots(turns: list[dict]) -> tuple[int, int]:
+def good_screenshots(turns: list[Turn]) -> tuple[int, int]:
     """Browser turns with a good screenshot, and all browser turns."""
     states = [turn["state"] for turn in turns if turn["type"] == "browser"]
     return sum(1 for state in states if state and state["screenshot_status"] == "good"), len(states)
@@ -97,7 +99,7 @@ def print_export(console: Console, result) -> None:
         console.print(f"  {count} × {kind} taken out")
 
 
-def print_scores(console: Console, scores: list[dict]) -> None:
+def print_scores(console: Console, scores: list[dict[str, Any]]) -> None:
     """A table for each split: one row an intent, one column a metric, in percent."""
     for split in dict.fromkeys(score["split"] for score in scores):
         of_split = [score for score in scores if score["split"] == split]

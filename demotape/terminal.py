@@ -3,12 +3,17 @@
 import os
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from schemas import DemotapeError
+
+if TYPE_CHECKING:
+    from curator_web.db.database import Database
+    from curator_web.storage.recordings import RecordingStore
 
 DATA = Path(os.environ.get("DEMOTAPE_DATA", "demotape-data"))
 PATH = click.Path(path_type=Path)
@@ -36,7 +41,8 @@ def of_app(command):
     return command
 
 
-def open_app(db: str | None, data: Path, blobs: str | None = None, endpoint_url: str | None = None):
+def open_app(db: str | None, data: Path, blobs: str | None = None, endpoint_url: str | None = None
+             ) -> "tuple[Database, RecordingStore]":
     """The review app's database and its store of recordings."""
     from curator_web import default_db_url
     from curator_web.db.database import open_database

@@ -15,6 +15,7 @@ from lxml import etree, html
 from recorder.writer import RecordingWriter
 from schemas import UID_ATTRIBUTE, DemonstrationSchema, InputError
 from schemas.files import dump_json, validated, write_atomically
+from schemas.types import Box, BrowserTurn, ChatTurn, Element, Size, TableRow, Turn, TurnState
 from schemas.upgrade import VERSIONS
 
 UID = "data-webtasks-id"
@@ -69,7 +70,7 @@ class _Turn:
         self._folder, self._writer, self._number, self._turn = folder, writer, number, turn
         self._where = f"{folder / REPLAY}: field data.{number}"
 
-    def make(self) -> dict:
+    def make(self) -> Turn:
         """Our turn; raises InputError."""
         try:
             return self._chat() if self._turn["type"] == "chat" else self._browser()
@@ -77,11 +78,11 @@ class _Turn:
             raise InputError(f"{self._where}: is not as WebLINX writes turns ({type(error).__name__}: "
                              f"{str(error)[:80]})") from None
 
-    def _chat(self) -> dict:
+    def _chat(self) -> ChatTurn:
         return {"id": f"t{self._number}", "type": "chat", "timestamp": float(self._turn["timestamp"]),
                 "speaker": self._turn["speaker"], "utterance": self._turn["utterance"], "checks": [], "dropped": False}
 
-    def _browser(self) -> dict:
+    def _browser(self) -> BrowserTurn:
         arguments = self._turn["action"]["arguments"]
         metadata, intent = arguments.get("metadata") or {}, self._turn["action"]["intent"]
         if intent not in _ARGUMENTS:
@@ -92,7 +93,7 @@ class _Turn:
                 "intent": intent, "arguments": _ARGUMENTS[intent](arguments, self._zoom), "element": element,
                 "state": self._state(metadata), "events": [], "checks": [], "dropped": False}
 
-    def _element(self, element: dict) -> dict:
+    def _element(self, element: dict[str, Any]) -> Element:
         attributes = {str(name): str(value) for name, value in element["attributes"].items()}
         text = " ".join(str(element.get("textContent") or "").split())[:TEXT_LENGTH]
         return {"uid": attributes.pop(UID, ""), "tag": str(element["tagName"]).lower(),
@@ -100,17 +101,17 @@ class _Turn:
                 "text": text, "attributes": attributes, "xpath": str(element.get("xpath") or ""), "css": "",
                 "frame": [], "bbox": _box(element.get("bbox"), self._zoom)}
 
-    def _state(self, metadata: dict) -> dict:
+    def _state(self, metadata: dict[str, Any]) -> TurnState:
         state = self._turn["state"]
         page = self._file("pages", state.get("page"))
         picture = self._file("screenshots", state.get("screenshot"))
         dom, table = self._page(state["page"], page) if page is not None else (None, None)
-        size = {"width": max(0, int(metadata.get("viewportWidth") or 0)),
+        size: Size = {"width": max(0, int(metadata.get("viewportWidth") or 0)),
                 "height": max(0, int(metadata.get("viewportHeight") or 0))}
         good = picture is not None and state.get("screenshot_status") != "broken"
         return {"tab": int(metadata.get("tabId") or 0), "url": str(metadata.get("url") or ""), "title": "",
                 "viewport": size, "zoom": self._zoom, "device_pixel_ratio": 1, "scroll": {"x": 0, "y": 0},
-                "dom": dom, "elements": table, "screenshot": picture and self._writer.blob(picture),
+                "dom": dom, "elements": table, "screenshot": self._writer.blob(picture) if picture else None,
                 "screenshot_time": None, "video_time": None, "screenshot_status": "good" if good else "broken"}
 
     def _page(self, name: str, content: bytes) -> tuple[str, str | None]:
@@ -132,13 +133,13 @@ class _Turn:
         return _read(self._folder / room / name)
 
 
-def _table(page: bytes, boxes: dict) -> list[dict]:
+def _table(page: bytes, boxes: dict[str, Any]) -> list[TableRow]:
     """The element table: every box with what the page tells of its element."""
     try:
         tree = html.document_fromstring(page, parser=html.HTMLParser(encoding="utf-8", huge_tree=False))
     except (etree.ParserError, ValueError):
         return []
-    rows = []
+    rows: list[TableRow] = []
     for found in tree.iter(etree.Element):
         uid = found.get(UID)
         if uid in boxes and (box := _box(boxes[uid], 1)):
@@ -149,7 +150,7 @@ def _table(page: bytes, boxes: dict) -> list[dict]:
     return rows
 
 
-def _pointer(arguments: dict, zoom: float) -> dict:
+def _pointer(arguments: dict[str, Any], zoom: float) -> dict[str, Any]:
     properties = arguments.get("properties") or {}
     held = [key for name, key in (("altKey", "Alt"), ("ctrlKey", "Control"), ("metaKey", "Meta"),
                                   ("shiftKey", "Shift")) if properties.get(name)]
@@ -157,18 +158,18 @@ def _pointer(arguments: dict, zoom: float) -> dict:
             "button": int(properties.get("button") or 0), "modifiers": held}
 
 
-def _load(arguments: dict, _zoom: float) -> dict:
+def _load(arguments: dict[str, Any], _zoom: float) -> dict[str, Any]:
     properties = arguments["properties"]
     return {"url": properties["url"], "transition": TRANSITIONS.get(properties.get("transitionType"), "link")}
 
 
-def _switch(arguments: dict, _zoom: float) -> dict:
+def _switch(arguments: dict[str, Any], _zoom: float) -> dict[str, Any]:
     properties = arguments["properties"]
     origin = properties.get("tabIdOrigin")
     return {"origin": None if origin in (None, -1) else int(origin), "target": int(properties["tabId"])}
 
 
-def _tab(arguments: dict, _zoom: float) -> dict:
+def _tab(arguments: dict[str, Any], _zoom: float) -> dict[str, Any]:
     return {"tab": int(arguments["properties"]["tabId"])}
 
 
@@ -183,17 +184,18 @@ _ARGUMENTS = {
 }
 
 
-def _box(box: dict | None, zoom: float) -> dict | None:
+def _box(box: dict[str, Any] | None, zoom: float) -> Box | None:
     """A box in CSS pixels."""
     if not box:
         return None
-    values = {name: float(box[name]) / zoom for name in ("x", "y", "width", "height")}
+    values: Any = {name: float(box[name]) / zoom for name in ("x", "y", "width", "height")}
     return values if values["width"] >= 0 and values["height"] >= 0 else None
 
 
-def _started(metadata: dict, replay: dict) -> datetime:
+def _started(metadata: dict[str, Any], replay: dict[str, Any]) -> datetime:
     """When it was recorded; WebLINX tells it in seconds or in milliseconds since 1970."""
-    for value in (metadata.get("recordingStart"), replay.get("created")):
+    values: tuple[Any, ...] = (metadata.get("recordingStart"), replay.get("created"))
+    for value in values:
         try:
             seconds = float(value)
             return datetime.fromtimestamp(seconds / 1000 if seconds > MILLISECONDS else seconds, UTC)
@@ -202,12 +204,12 @@ def _started(metadata: dict, replay: dict) -> datetime:
     return datetime.fromtimestamp(0, UTC)
 
 
-def _text(content: dict, name: str) -> str:
+def _text(content: dict[str, Any], name: str) -> str:
     value = content.get(name)
     return value if isinstance(value, str) else ""
 
 
-def _json(path: Path) -> dict:
+def _json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(_read(path) or b"null")
     except (ValueError, RecursionError) as error:

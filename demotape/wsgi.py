@@ -27,7 +27,7 @@ def make_app() -> Flask:
         app.config["HOSTS"] = tuple(name.strip().lower() for name in hosts.split(","))
     if os.environ.get("DEMOTAPE_HTTPS") == "1":
         app.config["SESSION_COOKIE_SECURE"] = True
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1)
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1)  # type: ignore[method-assign]  # as Flask says
     app.extensions["demotape"].jobs.start()
     gc.freeze()  # what is loaded stays: looking through it again and again makes single answers 80 ms slower
     return app
