@@ -27,6 +27,7 @@ test: setup-test
 
 lint: setup-test
 	@$(BIN)/ruff check .
+	@$(BIN)/mypy --no-error-summary
 	@node_modules/.bin/tsc --project .
 
 extension: $(VENV)/.demo
