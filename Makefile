@@ -23,7 +23,7 @@ demo: setup
 	@$(BIN)/demotape demo
 
 test: setup-test
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 lint: setup-test
 	@$(BIN)/ruff check .

@@ -23,6 +23,16 @@ from tests.support.site import Site
 
 __all__ = ["Session", "RecordingBrowser", "painted"]
 
+# Files that take longest begin first, so that no process works on one alone at the end.
+LONGEST = ("destinations/test_s3.py", "web/test_pages.py", "demotape/test_demo.py", "api/test_schemathesis.py",
+           "examples/test_plugins.py", "curator_web/test_kill.py", "extension/test_panel.py", "tests/test_wheel.py",
+           "recorder/test_traps.py", "align/test_align.py", "extension/test_loss.py", "browser/test_state.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files first; `make test` lets the processes take files in that order."""
+    items.sort(key=lambda item: not item.path.as_posix().endswith(LONGEST))
+
 
 @dataclass
 class RecordingBrowser:
