@@ -14,7 +14,7 @@ from curator_web.db.models import Job
 from curator_web.demonstrations.figures import figures, set_goal
 from curator_web.demonstrations.library import import_recording, review
 from curator_web.demonstrations.workflow import change_status, edit
-from curator_web.errors import InputError, NotFound
+from curator_web.errors import InputError, NotFound, StoreAway
 from curator_web.jobs.queue import TRIES, Jobs
 from curator_web.web import charts
 from demotape.importing import import_package
@@ -89,6 +89,17 @@ def test_what_fails_says_why_and_our_own_faults_tell_nothing(db):
             jobs = Jobs(db, {"export": work})
     assert [jobs.get(number).note for number in numbers] == [
         "file x: is broken", "the fault is in the review app; it is in its log"]
+
+
+def test_a_job_that_the_store_fails_says_so(db):
+    def work(*_):
+        raise StoreAway("a bucket's name")
+    jobs = Jobs(db, {"export": work}, silence=timedelta(seconds=30))
+    with db.writing() as session:
+        session.add(Job(kind="export", who="lea", state="queued", arguments={}, note="", result={},
+                        made_at=datetime.now(UTC)))
+    jobs._do(jobs._claim())
+    assert [(job.state, job.note) for job in jobs.latest("export")] == [("failed", StoreAway.told)]
 
 
 def test_a_job_whose_server_was_killed_is_begun_again_a_few_times(db):
