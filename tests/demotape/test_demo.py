@@ -124,6 +124,7 @@ def test_the_demo_is_reviewed_by_keyboard_alone_and_exported_as_it_was_left(demo
         page.wait_for_load_state()  # nobody presses a key on a page that is not there yet
         page.keyboard.press("n")  # the next in the queue
         expect(page.locator("#turn")).to_have_attribute("data-turn", before[0]["id"])
+        page.wait_for_load_state()
 
         def to(turn: dict) -> None:
             page.keyboard.press("Home")

@@ -60,14 +60,14 @@ def parse_address(text: str) -> Address:
     return Address(found["bucket"], f"{prefix}/" if prefix else "")
 
 
-def connect(endpoint_url: str | None, attempts: int = ATTEMPTS):
+def connect(endpoint_url: str | None, attempts: int | None = None):
     """A client that tries again with growing pauses when the service is busy or away."""
     from boto3.session import Session
     from botocore.config import Config
 
     # A session of its own: the default one keeps credentials for as long as the process lives.
     return Session().client("s3", endpoint_url=endpoint_url, config=Config(
-        retries={"mode": "standard", "max_attempts": attempts}, max_pool_connections=CONNECTIONS,
+        retries={"mode": "standard", "max_attempts": attempts or ATTEMPTS}, max_pool_connections=CONNECTIONS,
         connect_timeout=10, read_timeout=60, request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
         s3={"addressing_style": "path" if endpoint_url else "auto"}))
@@ -79,7 +79,7 @@ class Bucket:
     Safe to use from several threads. Raises botocore's exceptions; see s3_errors.
     """
 
-    def __init__(self, address: str, endpoint_url: str | None = None, attempts: int = ATTEMPTS):
+    def __init__(self, address: str, endpoint_url: str | None = None, attempts: int | None = None):
         self.address = parse_address(address)
         self.client = connect(endpoint_url, attempts)
         self.senders = ThreadPoolExecutor(PARTS_AT_ONCE, thread_name_prefix="s3-part")
