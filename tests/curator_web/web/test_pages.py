@@ -151,7 +151,7 @@ def press(page: Page, key: str) -> None:
 
 def problems(page: Page) -> list[str]:
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    return [f"{each['id']}: {node['html'][:160]}" for each in page.evaluate("axe.run()")["violations"]
+    return [f"{each['id']}: {node['html'][:160]}" for each in page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"]
             for node in each["nodes"]]
 
 

@@ -240,7 +240,7 @@ def test_another_target_by_clicking_in_the_picture(page, site, demonstration):
 def test_a_box_has_its_place_before_the_picture_has_come(page, site, demonstration):
     waiting, is_held = [], True
     page.route("**/blobs/**", lambda route: waiting.append(route) if is_held else route.continue_())
-    page.goto(f"{site.url}demonstrations/{demonstration}?turn=t3&view=targets", wait_until="commit")
+    page.goto(f"{site.url}demonstrations/{demonstration}?turn=t3&view=targets", wait_until="domcontentloaded")
     expect(page.locator("#choices .choice")).to_have_count(2)
     place = page.locator("#screen-picture").bounding_box()
     assert place["width"] > 400 and not page.evaluate("document.querySelector('#screen-picture img').complete")
