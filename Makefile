@@ -22,8 +22,9 @@ setup-test: setup $(VENV)/.test node_modules/.bin/tsc
 demo: setup
 	@$(BIN)/demotape demo
 
+# Compiled modules are kept, whatever the environment says: many tests start many processes.
 test: setup-test
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 lint: setup-test
 	@$(BIN)/ruff check .

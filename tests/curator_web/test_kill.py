@@ -17,10 +17,10 @@ from tests.support.curator_fixtures import make_recording
 
 @pytest.fixture
 def filled(db_url, tmp_path):
-    """A database with one user and fifty demonstrations; returns the user's token and the names."""
+    """A database with one user and twenty demonstrations; returns the user's token and the names."""
     db, store = open_database(db_url), RecordingStore(tmp_path / "data")
     token = add_user(db, "ann", "annotator")
-    names = [f"rec-{number}" for number in range(50)]
+    names = [f"rec-{number}" for number in range(20)]
     for name in names:
         import_recording(db, store, make_recording(tmp_path, recording_id=name))
     db.close()

@@ -14,6 +14,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -90,8 +91,9 @@ def _started(command: list, **environment: str) -> Iterator[str]:
         process.wait()
 
 
+@cache
 def client(url: str):
-    """A client of the tests' own."""
+    """A client of the tests' own; making one reads large files."""
     return Session().client("s3", endpoint_url=url, region_name="us-east-1", aws_access_key_id=KEYS[0],
                         aws_secret_access_key=KEYS[1], config=Config(
                             s3={"addressing_style": "path"}, request_checksum_calculation="when_required"))

@@ -17,6 +17,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from threading import Lock, Semaphore
 from typing import IO, Any
 
@@ -60,13 +61,24 @@ def parse_address(text: str) -> Address:
     return Address(found["bucket"], f"{prefix}/" if prefix else "")
 
 
+@cache
+def _loader(path: str | None):
+    """Reads the descriptions of the service, large JSON files, once for all clients."""
+    from botocore.loaders import create_loader
+
+    return create_loader(path)
+
+
 def connect(endpoint_url: str | None, attempts: int | None = None):
     """A client that tries again with growing pauses when the service is busy or away."""
     from boto3.session import Session
     from botocore.config import Config
+    from botocore.session import Session as Core
 
     # A session of its own: the default one keeps credentials for as long as the process lives.
-    return Session().client("s3", endpoint_url=endpoint_url, config=Config(
+    core = Core()
+    core.register_component("data_loader", _loader(core.get_config_variable("data_path")))
+    return Session(botocore_session=core).client("s3", endpoint_url=endpoint_url, config=Config(
         retries={"mode": "standard", "max_attempts": attempts or ATTEMPTS}, max_pool_connections=CONNECTIONS,
         connect_timeout=10, read_timeout=60, request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
