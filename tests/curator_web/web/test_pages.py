@@ -151,8 +151,8 @@ def press(page: Page, key: str) -> None:
 
 def problems(page: Page) -> list[str]:
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    return [f"{each['id']}: {node['html'][:160]}" for each in page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"]
-            for node in each["nodes"]]
+    found = page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"]
+    return [f"{each['id']}: {node['html'][:160]}" for each in found for node in each["nodes"]]
 
 
 @both_databases
