@@ -145,12 +145,12 @@ def test_hostile_recording_runs_nothing(page, site, tmp_path):
         assert page.title() != "owned"
         if turn["type"] == "browser":
             page.keyboard.press("v")
-            frame = page.frame_locator("#screen-dom iframe").locator("body")
+            frame = page.frame_locator("#screen-dom iframe").locator("body[data-demotape-uid]")
             expect(frame).to_be_attached()
-            page.wait_for_load_state("networkidle")
+            page.locator("#screen-dom iframe").element_handle().content_frame().wait_for_load_state("load")
             assert frame.evaluate("() => document.title") != "owned"
             if turn["intent"] != "load":
-                assert frame.evaluate("body => getComputedStyle(body).backgroundColor") == "rgb(1, 2, 3)"
+                expect(frame).to_have_css("background-color", "rgb(1, 2, 3)")
         with saved(page):
             page.keyboard.press("d")
         expect(page.get_by_role("button", name="Restore")).to_be_visible()
