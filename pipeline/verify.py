@@ -25,7 +25,7 @@ def verify(path: Path | str, endpoint_url: str | None = None) -> list[str]:
     None when all is well. Raises InputError when the path is none of them.
     """
     if str(path).startswith("s3:"):
-        from pipeline.export.destinations.s3_check import verify_s3  # here, as boto3 is slow to import
+        from pipeline.export.destinations.s3_check import verify_s3  # here, as botocore is slow to import
 
         return list(verify_s3(str(path), endpoint_url))
     path = Path(path)

@@ -37,7 +37,7 @@ FLOORS = {
 NEEDS_NO_BROWSER = ("pipeline", "curator_web")  # of the recorder they use the reader alone
 CHEAP = ("schemas", "recorder", "recorder.reader", "pipeline", "pipeline.turns.folding", "pipeline.turns.edits",
          "pipeline.turns.gestures", "curator_web", "curator_web.vendor")
-DEAR = {"playwright", "cv2", "av", "flask", "sqlalchemy", "boto3", "pyarrow"}
+DEAR = {"playwright", "cv2", "av", "flask", "sqlalchemy", "botocore", "pyarrow"}
 
 
 def modules() -> dict[str, Path]:

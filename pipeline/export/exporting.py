@@ -84,7 +84,7 @@ def prepare(source: Source) -> None:
 def open_destination(destination: Path | str, format: str, endpoint_url: str | None = None) -> Destination:
     """Where an export goes: `s3://…` or a folder."""
     if str(destination).startswith("s3:"):
-        from pipeline.export.destinations.s3 import S3  # here, as boto3 is slow to import and folders need none of it
+        from pipeline.export.destinations.s3 import S3  # here, as botocore is slow to import
 
         return S3(str(destination), format, endpoint_url)
     if endpoint_url:

@@ -12,7 +12,7 @@ _FORBIDDEN = ("AccessDenied", "403", "Forbidden", "AllAccessDisabled")
 
 @contextmanager
 def explained(where: str, again: str = "run the export again to go on") -> Iterator[None]:
-    """Turn boto3's exceptions into ours; `where` is the address that was worked on, `again` what mends a failure."""
+    """Turn botocore's exceptions into ours; `where` is the address that was worked on, `again` what mends a failure."""
     from botocore.exceptions import (
         BotoCoreError,
         ClientError,

@@ -1,4 +1,4 @@
-"""Objects under one prefix of an S3 bucket: listing, sending whole or in parts, reading. By boto3's client only.
+"""Objects under one prefix of an S3 bucket: listing, sending whole or in parts, reading. By botocore's client only.
 
 Every body is held against the MD5 that the service answers as its ETag, and sent again when it was damaged on the way;
 until a service has answered one, and when it is sent again, the MD5 goes with the body. A small object carries its
@@ -63,23 +63,23 @@ def parse_address(text: str) -> Address:
 
 @cache
 def _loader(path: str | None):
-    """Reads the descriptions of the service, large JSON files, once for all clients."""
+    """Reads the descriptions of the service, large JSON files, once for all clients of the process."""
     from botocore.loaders import create_loader
 
     return create_loader(path)
 
 
-def connect(endpoint_url: str | None, attempts: int | None = None):
+def connect(endpoint_url: str | None, attempts: int):
     """A client that tries again with growing pauses when the service is busy or away."""
-    from boto3.session import Session
     from botocore.config import Config
-    from botocore.session import Session as Core
+    from botocore.session import Session
 
-    # A session of its own: the default one keeps credentials for as long as the process lives.
-    core = Core()
-    core.register_component("data_loader", _loader(core.get_config_variable("data_path")))
-    return Session(botocore_session=core).client("s3", endpoint_url=endpoint_url, config=Config(
-        retries={"mode": "standard", "max_attempts": attempts or ATTEMPTS}, max_pool_connections=CONNECTIONS,
+    # A session of its own: the default one keeps credentials for as long as the process lives. Not boto3's: each would
+    # add a place to look in to the loader that they share.
+    session = Session()
+    session.register_component("data_loader", _loader(session.get_config_variable("data_path")))
+    return session.create_client("s3", endpoint_url=endpoint_url, config=Config(
+        retries={"mode": "standard", "max_attempts": attempts}, max_pool_connections=CONNECTIONS,
         connect_timeout=10, read_timeout=60, request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
         s3={"addressing_style": "path" if endpoint_url else "auto"}))
@@ -88,12 +88,14 @@ def connect(endpoint_url: str | None, attempts: int | None = None):
 class Bucket:
     """The objects under a prefix; names are without it. The listing is kept on disk, as there may be millions.
 
+    `attempts`: of each request, whether the service is busy or what it got was damaged; ATTEMPTS when not given.
     Safe to use from several threads. Raises botocore's exceptions; see s3_errors.
     """
 
     def __init__(self, address: str, endpoint_url: str | None = None, attempts: int | None = None):
         self.address = parse_address(address)
-        self.client = connect(endpoint_url, attempts)
+        self.attempts = ATTEMPTS if attempts is None else attempts
+        self.client = connect(endpoint_url, self.attempts)
         self.senders = ThreadPoolExecutor(PARTS_AT_ONCE, thread_name_prefix="s3-part")
         self.free = Semaphore(PARTS_AT_ONCE + 1)  # parts in memory, of all files together
         self._answers_md5 = False  # whether this bucket's ETags are MD5s: then nobody need hash a body twice
@@ -254,7 +256,7 @@ class Bucket:
         crc32 = fields.get("ChecksumCRC32")
         by_md5 = crc32 is None or not self.keeps_crc32
         digest = digest or (md5(content) if by_md5 else None)
-        for attempt in range(ATTEMPTS):
+        for attempt in range(self.attempts):
             if by_md5 and (attempt or not self._answers_md5):
                 fields = fields | {"ContentMD5": b64encode(digest.digest()).decode()}
             try:
@@ -272,8 +274,8 @@ class Bucket:
                 if error.response["Error"]["Code"] not in _DAMAGED:
                     raise
             time.sleep(FIRST_PAUSE * 2**attempt)
-        raise DemotapeError(f"s3://{self.address.bucket}/{self.key(name)}: was damaged on the way {ATTEMPTS} times; "
-                            "check the network, then run the export again to go on")
+        raise DemotapeError(f"s3://{self.address.bucket}/{self.key(name)}: was damaged on the way {self.attempts} "
+                            "times; check the network, then try again")
 
     def crc32_of(self, key: dict[str, Any]) -> str:
         """The CRC-32 of an object's parts' CRC-32s, as the service tells it; with or without `-` and their number."""

@@ -63,7 +63,7 @@ class Parts:
         self._bucket.uploads.pop(self._name, None)
         if not self._is_whole(sent, made) and not (raw and has_etag(raw, made["ETag"].strip('"'))):
             raise DemotapeError(f"s3://{self._key['Bucket']}/{self._key['Key']}: the S3 service has other parts than "
-                                "were sent; check the network, then run the export again to go on")
+                                "were sent; check the network, then try again")
 
     def _is_whole(self, sent: list[_Sent], made: dict[str, Any]) -> bool:
         if all(part.md5 for part in sent):

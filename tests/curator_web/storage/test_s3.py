@@ -162,6 +162,14 @@ def test_a_service_that_is_away_is_told_in_words_that_give_nothing_away(machine,
         fresh.extensions["demotape"].store.open("rec-1")
 
 
+def test_what_is_always_damaged_is_told_after_a_few_attempts(motos, blobs):
+    with Proxy(motos, change=lambda method, name, body: body[:-1] + b"!" if method == "PUT" else body) as proxy:
+        store = Objects(blobs, proxy.url)
+        with pytest.raises(StoreAway, match="damaged on the way 3 times; check the network, then try again"):
+            store.put("one", b"content")
+    assert len([status for method, name, _, status in proxy.log if method == "PUT" and name.endswith("one")]) == 3
+
+
 def test_what_was_read_once_is_not_asked_for_again(machine, motos, tmp_path):
     with Proxy(motos) as proxy:
         app = machine(proxy.url)

@@ -132,6 +132,8 @@ def test_help_lists_every_key(page, site, demonstration):
 def test_hostile_recording_runs_nothing(page, site, tmp_path):
     requests: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
+    within: list[str] = []  # where the captured page's frame was
+    page.on("framenavigated", lambda frame: within.append(frame.url) if frame.parent_frame else None)
     dialogs: list[str] = []
     page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
     path = make_recording(tmp_path, recording_id="hostile", task=HOSTILE, make_turns=hostile_turns)
@@ -154,4 +156,5 @@ def test_hostile_recording_runs_nothing(page, site, tmp_path):
         with saved(page):
             page.keyboard.press("d")
         expect(page.get_by_role("button", name="Restore")).to_be_visible()
+    assert within and all(url.startswith(f"{site.url}snapshot/hostile/") for url in within)
     assert dialogs == [] and not [url for url in requests if "evil" in url or not url.startswith((site.url, "data:"))]
