@@ -30,7 +30,7 @@ async def agent(context: BrowserContext, url: str) -> None:
 async def main(url: str, directory: Path) -> None:
     """Start a browser, and record what the agent does in it."""
     async with async_playwright() as playwright:
-        browser = await launch(playwright, headless=True)  # any Chromium of Playwright's will do
+        browser = await launch(playwright, headless=True)  # or your own, with --remote-debugging-port
         context = await browser.new_context()
         async with Recorder(context, directory, task=TASK) as recorder:
             await agent(context, url)

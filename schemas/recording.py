@@ -52,6 +52,8 @@ class RecordingSchema(Strict):
     viewport = nested(SizeSchema, "viewport of the first tab", allow_none=True)
     options = fields.Dict(keys=fields.String(), required=True,
                           metadata={"description": "options of the recorder that made it"})
+    armed_late = flag("true when new pages had begun to run before the recorder listened in them, as it could not "
+                      "reach the browser: their first events may be missing", required=False)
 
 
 class EventDataSchema(Strict):

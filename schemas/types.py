@@ -97,6 +97,7 @@ class RecordingManifest(TypedDict):
     browser: str
     viewport: Size | None
     options: dict[str, Any]
+    armed_late: NotRequired[bool]
 
 
 class EventData(TypedDict):

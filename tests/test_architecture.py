@@ -21,7 +21,7 @@ ROOMS = {
 }
 FLOORS = {
     "recorder": (
-        {"bitmaps", "priority"}, {"blobs"}, {"reader", "writer", "privacy"}, {"media"}, {"building"},
+        {"bitmaps", "priority"}, {"blobs"}, {"reader", "writer", "privacy"}, {"media", "devtools"}, {"building"},
         {"browser", "package"}, {"control"},
     ),
     "pipeline": (

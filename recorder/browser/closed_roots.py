@@ -1,9 +1,9 @@
 """Closed shadow roots: handed over to the capture script, without a trace in the page."""
 
-from playwright.async_api import CDPSession
+from recorder.devtools.sessions import Session
 
 
-async def find(session: CDPSession, context: int) -> None:
+async def find(session: Session, context: int) -> None:
     """Look into the elements that the capture script takes for possible hosts of closed roots; `context`: its world."""
     listed = await session.send("Runtime.evaluate", {"expression": "demotape.closedRoots.take()", "contextId": context,
                                                      "objectGroup": "demotape"})
@@ -16,7 +16,7 @@ async def find(session: CDPSession, context: int) -> None:
     await session.send("Runtime.releaseObjectGroup", {"objectGroup": "demotape"})
 
 
-async def _hand_over(session: CDPSession, context: int, element: str) -> None:
+async def _hand_over(session: Session, context: int, element: str) -> None:
     described = await session.send("DOM.describeNode", {"objectId": element, "depth": 1, "pierce": True})
     for root in described["node"].get("shadowRoots", []):
         if root["shadowRootType"] != "closed":

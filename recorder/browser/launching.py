@@ -8,7 +8,9 @@ from playwright.async_api import Browser, Playwright
 from schemas.chromium import find_chromium, sandbox_arguments
 
 # One process for all frames of a page, so that one CDP session covers them; no chatter of the browser's own.
+# The port is for the recorder's own connection: a random one, for programs of this machine, while the browser runs.
 _ARGUMENTS = (
+    "--remote-debugging-port=0",
     "--disable-site-isolation-trials", "--disable-features=IsolateOrigins,site-per-process",
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
     "--disable-quic",

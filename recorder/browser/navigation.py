@@ -5,8 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from playwright.async_api import CDPSession
-from playwright.async_api import Error as PlaywrightError
+from recorder.devtools.sessions import ProtocolError, Session
 
 _BY_REASON = {
     "anchorClick": "link", "formSubmissionGet": "form", "formSubmissionPost": "form", "reload": "script",
@@ -23,19 +22,18 @@ class _Started:
 
 
 class Navigations:
-    """Follows one tab's navigations: what began each, when, and which way through the history it went."""
+    """Follows one tab's navigations: what began each, when, and which way through the history it went.
 
-    def __init__(self, session: CDPSession, now: Callable[[], float]):
+    `opened`: another page has opened the tab, so its first navigation is that page's doing.
+    """
+
+    def __init__(self, session: Session, main_frame: str, now: Callable[[], float], *, opened: bool):
         self._session = session
         self._now = now
         self._started = _Started()
         self._reason = ""
-        self.main_frame = ""
-
-    async def begin(self) -> None:
-        """Learn which frame is the tab's main one."""
-        tree = await self._session.send("Page.getFrameTree")
-        self.main_frame = tree["frameTree"]["frame"]["id"]
+        self._opened = opened
+        self.main_frame = main_frame
 
     def requested(self, event: dict[str, Any]) -> None:
         """Page.frameRequestedNavigation: the page itself asks for a navigation."""
@@ -54,6 +52,7 @@ class Navigations:
         None instead of the transition when it went through the history: then `direction` tells which way.
         """
         started, self._started = self._started, _Started()
+        opened, self._opened = self._opened, False
         epoch = started.epoch or self._now()
         if started.kind.startswith(("history", "restore")):
             return None, epoch
@@ -61,7 +60,7 @@ class Navigations:
             return _BY_REASON.get(started.reason, "reload"), epoch
         if same_document:
             return "same_document", epoch
-        return _BY_REASON.get(started.reason, "typed"), epoch
+        return _BY_REASON.get(started.reason, "link" if opened else "typed"), epoch
 
     async def direction(self, before: str) -> str:
         """`back` or `forward`: which way the history moved from the address `before` to where it is now."""
@@ -74,7 +73,7 @@ class Navigations:
         for _ in range(_TRIES):
             try:
                 return await self._session.send("Page.getNavigationHistory")
-            except PlaywrightError as error:
+            except ProtocolError as error:
                 if "Not attached" not in str(error):
                     raise
                 await asyncio.sleep(_PAUSE)

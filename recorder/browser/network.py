@@ -5,15 +5,13 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
-from playwright.async_api import CDPSession
-from playwright.async_api import Error as PlaywrightError
-
+from recorder.devtools.sessions import ProtocolError, Session
 from recorder.privacy.har import Exchange
 
 Spawn = Callable[[Coroutine], None]
 
 
-def listeners(session: CDPSession, tab: int, done: Callable[[Exchange], None], spawn: Spawn) -> dict[str, Callable]:
+def listeners(session: Session, tab: int, done: Callable[[Exchange], None], spawn: Spawn) -> dict[str, Callable]:
     """CDP handlers of one session that call `done` with each exchange that has ended, its body fetched."""
     open_: dict[str, Exchange] = {}
     extra: dict[str, dict[str, str]] = {}  # headers on the wire that were told before their request
@@ -60,11 +58,11 @@ def listeners(session: CDPSession, tab: int, done: Callable[[Exchange], None], s
             done(exchange)
 
     async def fetch_posted(key: str, exchange: Exchange) -> None:
-        with suppress(PlaywrightError):  # gone, or a body that the browser does not keep
+        with suppress(ProtocolError):  # gone, or a body that the browser does not keep
             exchange.posted = (await session.send("Network.getRequestPostData", {"requestId": key}))["postData"]
 
     async def fetch(key: str, exchange: Exchange) -> None:
-        with suppress(PlaywrightError):  # the document was left before its body could be asked for
+        with suppress(ProtocolError):  # the document was left before its body could be asked for
             answer = await session.send("Network.getResponseBody", {"requestId": key})
             exchange.body = base64.b64decode(answer["body"]) if answer["base64Encoded"] else answer["body"].encode()
         done(exchange)

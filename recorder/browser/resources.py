@@ -5,20 +5,18 @@ from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from typing import Any
 
-from playwright.async_api import CDPSession
-from playwright.async_api import Error as PlaywrightError
-
 from recorder.building.tab_observer import TabObserver
+from recorder.devtools.sessions import ProtocolError, Session
 
 _KINDS = {"Stylesheet", "Image", "Font"}
 _MAX_BYTES = 20_000_000
 
 
-async def in_use(sessions: Iterable[CDPSession]) -> set[str]:
+async def in_use(sessions: Iterable[Session]) -> set[str]:
     """Addresses of all that the documents shown now have loaded."""
     found: set[str] = set()
     for session in list(sessions):
-        with suppress(PlaywrightError):  # the tab is closed
+        with suppress(ProtocolError):  # the tab is closed
             trees = [(await session.send("Page.getResourceTree"))["frameTree"]]
             while trees:
                 tree = trees.pop()
@@ -27,7 +25,7 @@ async def in_use(sessions: Iterable[CDPSession]) -> set[str]:
     return found
 
 
-def listeners(session: CDPSession, observer: TabObserver, spawn: Callable[[Coroutine], None]) -> dict[str, Callable]:
+def listeners(session: Session, observer: TabObserver, spawn: Callable[[Coroutine], None]) -> dict[str, Callable]:
     """CDP handlers that hand each finished resource of one session to the observer.
 
     What the browser takes from its cache is not asked for again when it was kept as it came there: the pages of a site

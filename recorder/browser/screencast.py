@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from playwright.async_api import CDPSession
+from recorder.devtools.sessions import Session
 
 _UNACKNOWLEDGED = 2  # frames that the browser sends without an acknowledgement
 _AHEAD = 15  # acknowledgements given in advance, so that it sends on when this machine is busy
@@ -22,7 +22,7 @@ _REST = 0.2  # seconds without a frame after which a page rests
 class Screencast:
     """`take` is called with each frame's PNG bytes and the browser's metadata of it; `spawn` runs coroutines."""
 
-    def __init__(self, session: CDPSession, take: Callable[[bytes, dict[str, Any]], None],
+    def __init__(self, session: Session, take: Callable[[bytes, dict[str, Any]], None],
                  spawn: Callable[[Coroutine], None]):
         self._session = session
         self._take = take
@@ -36,10 +36,10 @@ class Screencast:
         self._checking = False
         session.on("Page.screencastFrame", self._on_frame)
 
-    async def start(self) -> None:
+    def start(self) -> None:
         """Begin; the browser sends at once what is on the screen."""
         self._left, self._acknowledged, self._held_back, self._changed = _UNACKNOWLEDGED, 0.0, False, None
-        await self._session.send("Page.startScreencast", {"format": "png"})
+        self._session.post("Page.startScreencast", {"format": "png"})
 
     def look_again(self) -> None:
         """What is shown may have changed without a frame of it, as by a load: look when it rests, unless one comes."""
@@ -90,7 +90,7 @@ class Screencast:
             while (wait := self._last_frame + _REST - loop.time()) > 0:
                 await asyncio.sleep(wait)
             if self._doubt:
-                await self._session.send("Page.stopScreencast")
-                await self.start()
+                self._session.post("Page.stopScreencast")
+                self.start()
         finally:
             self._checking = False

@@ -2,22 +2,28 @@
 
 import asyncio
 import time
+import warnings
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import BrowserContext, Dialog, Page
-from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import BrowserContext, Dialog
 
 from recorder.building.builder import RecordingBuilder
 from recorder.building.pending_screenshots import FRAME_DELAY
 from recorder.building.recording_clock import SleepWatch
-from schemas import InputError
+from recorder.devtools import endpoint
+from schemas import DemotapeError, InputError
 
+from .playwright_targets import PlaywrightTargets
 from .tab import Extras, Tab
+from .targets import HeldTargets, Targets
 
 _SETTLE = 5.0  # seconds that a page's last requests may take after the recording's end
+_NO_ADDRESS = ("the recorder cannot reach the browser but through Playwright, which tells of new pages only after they "
+               "have begun: their first events may be missing; start it with recorder.browser.launch or "
+               "--remote-debugging-port, or give its address as cdp=")
 _TICK = 1.0  # seconds between looks whether the machine slept and which exchanges can be written
 
 
@@ -25,19 +31,26 @@ class Recorder:
     """Records a Playwright context of a Chromium from `async with` to its end.
 
     `context`: any BrowserContext; its pages, present and future, are recorded. `directory`: the new recording's
-    folder. Raises InputError for another browser or a folder that holds a recording; DemotapeError at the end when
-    the disk failed on the way (what was written stays readable). Options: `har` keeps the network with bodies, `mhtml`
-    each page as one file, `axtree` lets processing make the accessibility tree of each state. While it records, the
-    threads of Python take turns more often (`sys.setswitchinterval`), so that its writing does not hold up who acts.
+    folder. `cdp`: the `http:` or `ws:` address of the context's browser; it is found where the browser runs on this
+    machine and has one, as with `recorder.browser.launch` or `--remote-debugging-port`. Without one, new pages run
+    before they are armed, and their first events may be missing: there is a warning then.
+
+    Raises InputError for another browser, a `cdp` where it does not answer, or a folder that holds a recording;
+    DemotapeError at the end when the disk failed on the way (what was written stays readable). Options: `har` keeps the
+    network with bodies, `mhtml` each page as one file, `axtree` lets processing make the accessibility tree of each
+    state. While it records, the threads of Python take turns more often (`sys.setswitchinterval`), so that its writing
+    does not hold up who acts; and new pages wait for the event loop, so do not block it.
     """
 
-    def __init__(self, context: BrowserContext, directory: Path | str, task: str = "", **options: bool):
+    def __init__(self, context: BrowserContext, directory: Path | str, task: str = "", *,
+                 cdp: str | None = None, **options: bool):
         self._builder = RecordingBuilder(directory, task, options, on_failure=self._on_failure)
         self._extras = Extras(bool(options.get("har")), bool(options.get("mhtml")))
         self.stopped = asyncio.Event()  # set when the recording fails on the way, as on a full disk
         self._context = context
-        self._by_page: dict[Page, Tab] = {}
-        self._arming: set[asyncio.Task] = set()
+        self._cdp = cdp
+        self._tabs: list[Tab] = []
+        self._tasks: set[asyncio.Task] = set()
 
     @property
     def directory(self) -> Path:
@@ -53,11 +66,6 @@ class Recorder:
     def failed(self) -> Exception | None:
         """Why nothing more can be written; None while all is well."""
         return self._builder.failed
-
-    @property
-    def pages(self) -> list[Page]:
-        """The pages that are recorded, or were, in order of appearance."""
-        return list(self._by_page)
 
     @property
     def listeners(self) -> list[Callable[[dict[str, Any]], None]]:
@@ -96,11 +104,15 @@ class Recorder:
         if browser and browser.browser_type.name != "chromium":
             raise InputError(f"only a Chromium can be recorded, not {browser.browser_type.name}")
         self._loop = asyncio.get_running_loop()
-        self._builder.begin(f"Chromium {browser.version}" if browser else "Chromium")
-        self._context.on("page", self._on_page)
+        self._targets = await self._find_targets()
+        try:
+            self._builder.begin(f"Chromium {browser.version}" if browser else "Chromium")
+        except DemotapeError:
+            await self._targets.end()
+            raise
         self._context.on("dialog", _leave_to_the_person)
-        for page in self._context.pages:
-            await self._attach(page, None)
+        await self._targets.begin()
+        self._note_browser(await self._targets.version())
         self._ticking = asyncio.ensure_future(self._tick())
         return self
 
@@ -108,50 +120,47 @@ class Recorder:
         await self._settle()
         self._builder.stop()
         self._ticking.cancel()
-        self._context.remove_listener("page", self._on_page)
-        for tab in self._by_page.values():
-            await tab.disarm()
+        await asyncio.gather(*(tab.disarm() for tab in self._tabs))
+        await self._targets.end()
         self._context.remove_listener("dialog", _leave_to_the_person)
         await asyncio.to_thread(self._builder.finish, self._builder.now)
         if self.failed and not error:
             raise self.failed
 
-    async def _take_up_resources(self) -> None:
-        tabs = list(self._by_page.values())
-        self._builder.take_up(set().union(*[await tab.resources_in_use() for tab in tabs]))
+    async def _find_targets(self) -> Targets:
+        """By a connection of our own, where the browser has an address; else through Playwright."""
+        if found := await endpoint.connect(self._context, self._cdp):
+            connection, context_id = found
+            connection.on_error = self._on_error
+            return HeldTargets(connection, context_id, self, await endpoint.page_targets(self._context))
+        warnings.warn(_NO_ADDRESS, stacklevel=3)
+        return PlaywrightTargets(self._context, self)
 
-    def _on_page(self, page: Page) -> None:
-        self._later(self._attach_later(page))
+    def open_tab(self, url: str, opener: Tab | None) -> Tab:
+        """A tab has appeared."""
+        tab = Tab(len(self._tabs) + 1, url, self._builder, self._extras, opened=opener is not None)
+        self._tabs.append(tab)
+        self._builder.add_tab(tab, opener)
+        return tab
+
+    def close_tab(self, tab: Tab) -> None:
+        """A tab was closed."""
+        self._builder.remove_tab(tab)
+
+    async def _take_up_resources(self) -> None:
+        self._builder.take_up(set().union(*[await tab.resources_in_use() for tab in list(self._tabs)]))
 
     def _later(self, work: Coroutine) -> None:
         """Work that the end of the recording waits for."""
         task = asyncio.ensure_future(work)
-        self._arming.add(task)
-        task.add_done_callback(self._arming.discard)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
-    async def _attach_later(self, page: Page) -> None:
-        with suppress(PlaywrightError):  # closed before it could be armed
-            await self._attach(page, await page.opener())
-
-    async def _attach(self, page: Page, opener: Page | None) -> None:
-        tab = Tab(len(self._builder.tabs) + 1, page, self._builder, self._extras)
-        self._by_page[page] = tab
-        self._builder.add_tab(tab, self._by_page.get(opener) if opener else None)
-        page.on("close", lambda _: self._builder.remove_tab(tab))
-        try:
-            await tab.arm()
-        except PlaywrightError as error:
-            if "CDP" in str(error):
-                raise InputError("only a Chromium can be recorded") from None
-            raise
-        if tab.number == 1:
-            await self._ask_browser(page)
-
-    async def _ask_browser(self, page: Page) -> None:
-        session = await self._context.new_cdp_session(page)
-        version = await session.send("Browser.getVersion")
-        await session.detach()
-        self._builder.note_browser(version["userAgent"], version["product"].replace("/", " "), page.viewport_size)
+    def _note_browser(self, version: dict[str, str]) -> None:
+        viewport = next((page.viewport_size for page in self._context.pages), None)
+        self._builder.note_browser(version["userAgent"], version["product"].replace("/", " "), viewport)
+        if isinstance(self._targets, PlaywrightTargets):
+            self._builder.note_late_arming()
 
     async def _tick(self) -> None:
         watch = SleepWatch()
@@ -161,14 +170,17 @@ class Recorder:
                 self._builder.slept(seconds)
             self._builder.release_exchanges()
 
+    def _on_error(self, error: Exception) -> None:
+        self._builder.on_problem(f"something that the browser told could not be taken in ({type(error).__name__})")
+
     def _on_failure(self) -> None:
         self._loop.call_soon_threadsafe(self.stopped.set)
 
     async def _settle(self) -> None:
         """Wait for tabs being armed, for what they have begun, and for the frames that belong to the last events."""
-        await asyncio.gather(*self._arming, return_exceptions=True)
+        await asyncio.gather(self._targets.settle(), *self._tasks, return_exceptions=True)
         with suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.gather(*(tab.settle() for tab in self._by_page.values())), _SETTLE)
+            await asyncio.wait_for(asyncio.gather(*(tab.settle() for tab in self._tabs)), _SETTLE)
         until = time.monotonic() + FRAME_DELAY
         while not self._builder.settled and time.monotonic() < until:
             await asyncio.sleep(0.02)

@@ -6,18 +6,15 @@ Knows the browser's protocol and nothing of files: what it learns it hands to it
 import asyncio
 import json
 import time
-from collections import defaultdict
 from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from secrets import token_hex
 from typing import Any, Literal
 
-from playwright.async_api import CDPSession, Frame, Page
-from playwright.async_api import Error as PlaywrightError
-
 from recorder.building.tab_observer import TabObserver
 from recorder.building.tab_state import TabState
+from recorder.devtools.sessions import ProtocolError, Session
 from recorder.media.painted_frames import PaintedFrame
 from recorder.privacy.har import Exchange
 from schemas.types import EventData
@@ -46,27 +43,27 @@ _Side = Literal["width", "height"]
 class Tab(TabState):
     """One page of the browser."""
 
-    def __init__(self, number: int, page: Page, observer: TabObserver, extras: Extras):
-        super().__init__(number, page.url, observer.on_frame)
-        self.page = page
+    def __init__(self, number: int, url: str, observer: TabObserver, extras: Extras, *, opened: bool = False):
+        super().__init__(number, url, observer.on_frame)
         self._observer = observer
         self._extras = extras
+        self._opened = opened  # by another page
         self._token = token_hex(4)
-        self._sessions: list[CDPSession] = []
-        self._worlds: dict[CDPSession, set[int]] = {}  # where the capture script runs
-        self._framed: dict[Frame, CDPSession] = {}  # frames in a process of their own
-        self._framing: defaultdict[Frame, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._sessions: list[Session] = []  # of its page, then of frames in processes of their own
+        self._worlds: dict[Session, set[int]] = {}  # where the capture script runs
         self._tasks: set[asyncio.Task] = set()
         self._last_heard = 0.0
         self._loads = 0
         self._enlarging = False  # the window was made larger, and no whole frame has come since
 
-    async def arm(self) -> None:
-        """Begin to listen: this document and all later ones, in every frame; raises PlaywrightError when closed."""
-        session = await self.page.context.new_cdp_session(self.page)
-        self._navigations = Navigations(session, lambda: self._observer.now)
+    def arm(self, session: Session, main_frame: str) -> None:
+        """Begin to listen: this document and all later ones, in every frame of the page's process.
+
+        `session`: the page's; `main_frame`: the id of its main frame. Nothing is waited for, so that a page that is
+        held before its first instruction is not held longer than its browser takes to read the commands.
+        """
+        self._navigations = Navigations(session, main_frame, lambda: self._observer.now, opened=self._opened)
         self._screencast = Screencast(session, self._on_screencast, self._spawn)
-        await self._arm_session(session)
         for name, handler in {
             "Page.frameRequestedNavigation": self._navigations.requested,
             "Page.frameNavigated": self._on_navigated,
@@ -78,26 +75,52 @@ class Tab(TabState):
             "Page.loadEventFired": self._on_loaded,
         }.items():
             session.on(name, handler)
-        await self._navigations.begin()
-        await self._learn_zoom(session)
-        await self._screencast.start()
-        self.page.on("frameattached", lambda frame: self._spawn(self._arm_frame(frame)))
-        self.page.on("framenavigated", lambda frame: self._spawn(self._arm_frame(frame)))
-        self.page.on("framedetached", self._on_detached)
-        for frame in self.page.frames:
-            await self._arm_frame(frame)
+        self.arm_frame(session)
+        self._screencast.start()
+        self._spawn(self._learn_zoom(session))
 
-    async def _learn_zoom(self, session: CDPSession) -> None:
+    def arm_frame(self, session: Session) -> None:
+        """Begin to listen in a frame that runs in a process of its own, and in all below it in that process."""
+        self._sessions.append(session)
+        worlds = self._worlds[session] = set()
+        session.on("Runtime.bindingCalled", lambda event: self._on_binding(session, event))
+        session.on("Runtime.executionContextCreated", lambda event: _note_world(event["context"], worlds))
+        session.on("Runtime.executionContextDestroyed", lambda event: worlds.discard(event["executionContextId"]))
+        session.on("Runtime.executionContextsCleared", lambda _: worlds.clear())
+        for event, handler in resources.listeners(session, self._observer, self._spawn).items():
+            session.on(event, handler)
+        if self._extras.har:
+            handlers = network.listeners(session, self.number, self._on_exchange, self._spawn)
+            for event, handler in handlers.items():
+                session.on(event, handler)
+        session.post("Page.enable")
+        session.post("Runtime.enable")
+        session.post("Runtime.addBinding", {"name": BINDING, "executionContextName": WORLD})
+        session.post("Page.addScriptToEvaluateOnNewDocument",
+                     {"source": capture_script(self._token), "worldName": WORLD, "runImmediately": True})
+        session.post("Network.enable", {"maxTotalBufferSize": 100_000_000, "maxResourceBufferSize": 20_000_000})
+
+    def leave(self, session: Session) -> None:
+        """A session has ended: its frame was left or has joined its parent's process."""
+        if session in self._sessions:
+            self._sessions.remove(session)
+            del self._worlds[session]
+
+    async def _learn_zoom(self, session: Session) -> None:
         ratio = await session.send("Runtime.evaluate", {"expression": "devicePixelRatio", "returnByValue": True})
         metrics = await session.send("Page.getLayoutMetrics")
         self.facts["device_pixel_ratio"] = ratio["result"]["value"]
         self.set_zoom(metrics["cssVisualViewport"]["zoom"])
 
+    async def answered(self) -> None:
+        """Wait until the browser has done what it was asked for, and what it told before has been taken in."""
+        for session in list(self._sessions):
+            with suppress(ProtocolError):  # the tab is closed
+                await session.send("Page.getFrameTree")
+
     async def settle(self) -> None:
         """Wait for what the browser has already sent, and for what was begun: navigations, resources."""
-        for session in list(self._sessions):
-            with suppress(PlaywrightError):  # the tab is closed
-                await session.send("Page.getFrameTree")
+        await self.answered()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def resources_in_use(self) -> set[str]:
@@ -110,67 +133,16 @@ class Tab(TabState):
                    for session in self._sessions for world in self._worlds[session]]
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.gather(*endings, return_exceptions=True), _FAREWELL)
-        for session in list(self._sessions):
-            with suppress(PlaywrightError):  # the tab is closed: nothing to detach from
-                await session.detach()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def _arm_session(self, session: CDPSession) -> None:
-        session.on("Runtime.bindingCalled", lambda event: self._on_binding(session, event))
-        worlds = self._worlds[session] = set()
-        session.on("Runtime.executionContextCreated", lambda event: _note_world(event["context"], worlds))
-        session.on("Runtime.executionContextDestroyed", lambda event: worlds.discard(event["executionContextId"]))
-        session.on("Runtime.executionContextsCleared", lambda _: worlds.clear())
-        for event, handler in resources.listeners(session, self._observer, self._spawn).items():
-            session.on(event, handler)
-        if self._extras.har:
-            handlers = network.listeners(session, self.number, self._on_exchange, self._spawn)
-            for event, handler in handlers.items():
-                session.on(event, handler)
-        await session.send("Page.enable")
-        await session.send("Runtime.enable")
-        await session.send("Network.enable", {"maxTotalBufferSize": 100_000_000, "maxResourceBufferSize": 20_000_000})
-        await session.send("Runtime.addBinding", {"name": BINDING, "executionContextName": WORLD})
-        await session.send("Page.addScriptToEvaluateOnNewDocument",
-                           {"source": capture_script(self._token), "worldName": WORLD, "runImmediately": True})
-        self._sessions.append(session)
-
-    async def _arm_frame(self, frame: Frame) -> None:
-        """Frames in a process of their own need a session of their own, but one; the others refuse one."""
-        if frame == self.page.main_frame:
-            return
-        async with self._framing[frame]:
-            if frame in self._framed:
-                try:
-                    await self._framed[frame].send("Page.getFrameTree")
-                    return  # it follows the frame from document to document
-                except PlaywrightError:  # the frame has joined its parent's process, or left it again
-                    self._forget_frame(frame)
-            try:
-                session = await self.page.context.new_cdp_session(frame)
-            except PlaywrightError:
-                return
-            await self._arm_session(session)
-            self._framed[frame] = session
-
-    def _on_detached(self, frame: Frame) -> None:
-        self._forget_frame(frame)
-        self._framing.pop(frame, None)
-
-    def _forget_frame(self, frame: Frame) -> None:
-        session = self._framed.pop(frame, None)
-        if session in self._sessions:
-            self._sessions.remove(session)
-            del self._worlds[session]
 
     def _spawn(self, work: Coroutine) -> None:
         task = asyncio.ensure_future(_forgiving(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _on_binding(self, session: CDPSession, event: dict[str, Any]) -> None:
+    def _on_binding(self, session: Session, event: dict[str, Any]) -> None:
         if event["name"] != BINDING:
             return
         message = json.loads(event["payload"])
@@ -277,5 +249,5 @@ def _note_world(context: dict[str, Any], worlds: set[int]) -> None:
 
 async def _forgiving(work: Coroutine) -> None:
     """Run work that may find its page gone."""
-    with suppress(PlaywrightError):
+    with suppress(ProtocolError):
         await work

@@ -95,6 +95,10 @@ class RecordingBuilder:
         facts = {"user_agent": user_agent, "browser": browser, "viewport": viewport}
         self._writer_thread.submit(lambda: self._writer.update(**facts))
 
+    def note_late_arming(self) -> None:
+        """Write down that new pages run before anybody listens in them."""
+        self._writer_thread.submit(lambda: self._writer.update(armed_late=True))
+
     def seconds(self, epoch: float, source: str | None = None, late: float = LATE) -> float:
         """Wall clock in seconds to seconds of this recording (see `Clock.seconds`)."""
         return self._clock.seconds(epoch, source, late)

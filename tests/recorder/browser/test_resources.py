@@ -3,8 +3,8 @@
 from collections import Counter
 
 import pytest
-from playwright.async_api import CDPSession
 
+from recorder.devtools.connection import TargetSession
 from tests.conftest import painted
 
 SHARED = "<link rel=stylesheet href=/shared.css><p>{}</p><a href=/next>Next</a>"
@@ -27,13 +27,13 @@ def kept(session) -> list[bytes]:
 
 def test_what_the_browser_has_in_its_cache_is_not_asked_for_again(recording_browser, cached_site, monkeypatch):
     asked = Counter()
-    send = CDPSession.send
+    send = TargetSession.send
 
     def counted(self, method, params=None):
         asked[method] += 1
         return send(self, method, params)
 
-    monkeypatch.setattr(CDPSession, "send", counted)
+    monkeypatch.setattr(TargetSession, "send", counted)
 
     async def user_actions(page):
         for path in ("/next", "/last", "/", "/next"):

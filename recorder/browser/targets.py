@@ -1,0 +1,121 @@
+"""Finds the tabs of a browser context and the frames in processes of their own, and has each armed.
+
+Here on a connection of the recorder's own: the browser holds every new page, popup and frame until it is told to go on
+(`Target.setAutoAttach` with `waitForDebuggerOnStart`), which the recorder does right after the commands that arm it.
+So it hears of a page's first instruction before the page does.
+"""
+
+import asyncio
+from contextlib import suppress
+from functools import partial
+from typing import Any, Protocol
+
+from recorder.devtools.connection import Connection, TargetSession
+from recorder.devtools.sessions import ProtocolError
+
+from .tab import Tab
+
+ANSWERED = 5.0  # seconds that what is there at the start has to answer; a page with a dialog open does not
+
+
+class TabKeeper(Protocol):
+    """Who numbers and keeps the tabs."""
+
+    def open_tab(self, url: str, opener: Tab | None) -> Tab: ...
+    def close_tab(self, tab: Tab) -> None: ...
+
+
+class Targets(Protocol):
+    """The tabs of one context, found and armed from `begin` to `end`."""
+
+    async def begin(self) -> None: ...
+    async def end(self) -> None: ...
+    async def settle(self) -> None: ...
+    async def version(self) -> dict[str, Any]: ...
+
+
+def _attaching_to(kind: str) -> dict[str, Any]:
+    return {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True, "filter": [{"type": kind}]}
+
+
+class HeldTargets:
+    """The tabs of the context `context_id`, on a connection of the recorder's own.
+
+    `order`: ids of the targets that are there at the start, in order of appearance, which the browser does not tell.
+    """
+
+    def __init__(self, connection: Connection, context_id: str, keeper: TabKeeper, order: list[str]):
+        self._connection = connection
+        self._browser = connection.browser
+        self._context_id = context_id
+        self._keeper = keeper
+        self._order = order
+        self._tabs: dict[str, Tab] = {}  # by their target's id
+        self._sessions: dict[str, tuple[str, Tab, TargetSession]] = {}  # session id -> target's id, tab, session
+
+    async def begin(self) -> None:
+        """Attach to what is there, and from now on to what comes; returns when what comes next will be heard."""
+        for target in self._order:
+            with suppress(ProtocolError):  # closed meanwhile
+                found = await self._browser.send("Target.getTargetInfo", {"targetId": target})
+                self._tabs[target] = self._keeper.open_tab(found["targetInfo"]["url"], None)
+        self._browser.on("Target.attachedToTarget", self._on_page)
+        self._browser.on("Target.detachedFromTarget", self._on_detached)
+        await self._browser.send("Target.setAutoAttach", _attaching_to("page"))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._answered(), ANSWERED)
+
+    async def version(self) -> dict[str, Any]:
+        """What `Browser.getVersion` answers."""
+        return await self._browser.send("Browser.getVersion")
+
+    async def settle(self) -> None:
+        """Wait for what the browser has told of already."""
+        with suppress(ProtocolError):  # it has gone
+            await self._browser.send("Browser.getVersion")
+
+    async def end(self) -> None:
+        """Leave the browser as it was; what was still held goes on."""
+        await self._connection.close()
+
+    async def _answered(self) -> None:
+        """Wait for every session, also those that are attached meanwhile, to have done what it was asked for."""
+        waited: set[str] = set()
+        while new := self._sessions.keys() - waited:
+            waited |= new
+            await asyncio.gather(*(self._sessions[each][2].send("Page.getFrameTree") for each in new),
+                                 return_exceptions=True)
+
+    def _on_page(self, event: dict[str, Any]) -> None:
+        target, session = event["targetInfo"], self._browser.child(event["sessionId"])
+        if target.get("browserContextId") != self._context_id:
+            session.post("Runtime.runIfWaitingForDebugger")
+            self._browser.post("Target.detachFromTarget", {"sessionId": event["sessionId"]})
+            return
+        if target["targetId"] not in self._tabs:
+            opener = self._tabs.get(target.get("openerId", ""))
+            self._tabs[target["targetId"]] = self._keeper.open_tab(target["url"], opener)
+        tab = self._tabs[target["targetId"]]
+        tab.arm(session, target["targetId"])  # which is the id of its main frame, too
+        self._go_on(session, target["targetId"], tab)
+
+    def _on_frame(self, tab: Tab, event: dict[str, Any]) -> None:
+        session = self._browser.child(event["sessionId"])
+        tab.arm_frame(session)
+        self._go_on(session, event["targetInfo"]["targetId"], tab)
+
+    def _go_on(self, session: TargetSession, target: str, tab: Tab) -> None:
+        """Attach to the frames in it, and let it begin."""
+        self._sessions[str(session.id)] = target, tab, session
+        session.on("Target.attachedToTarget", partial(self._on_frame, tab))
+        session.on("Target.detachedFromTarget", self._on_detached)
+        session.post("Target.setAutoAttach", _attaching_to("iframe"))
+        session.post("Runtime.runIfWaitingForDebugger")
+
+    def _on_detached(self, event: dict[str, Any]) -> None:
+        target, tab, session = self._sessions.pop(event["sessionId"], (None, None, None))
+        if tab is None or session is None:
+            return
+        tab.leave(session)
+        if target in self._tabs:
+            self._keeper.close_tab(self._tabs.pop(target))

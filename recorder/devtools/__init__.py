@@ -1,0 +1,1 @@
+"""The Chrome DevTools Protocol: sessions, the recorder's own connection to a browser, and where one is reached."""

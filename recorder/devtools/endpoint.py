@@ -1,0 +1,125 @@
+"""Where the browser of a Playwright context is reached by a connection of one's own, and which context it is there."""
+
+import asyncio
+import json
+import re
+import time
+import urllib.request
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.async_api import BrowserContext
+from playwright.async_api import Error as PlaywrightError
+
+from schemas import InputError
+
+from .connection import Connection
+from .sessions import ProtocolError
+
+_ANSWER = 5.0  # seconds that an HTTP address has to answer
+_PLACE = "demotape.invalid"  # a name that by its standard never resolves
+
+
+async def connect(context: BrowserContext, address: str | None = None) -> tuple[Connection, str] | None:
+    """A connection to the context's browser, and the context's id there.
+
+    `address`: the browser's `http:` or `ws:` address; without it, it is looked for on this machine, and None tells
+    that there is none. Raises InputError when nothing answers at `address`, or another browser does.
+    """
+    try:
+        found = _websocket_of(address) if address else _local_websocket(context)
+        connection = await Connection.open(await found)
+    except (ProtocolError, PlaywrightError, OSError, ValueError, KeyError) as error:
+        if address:
+            raise InputError(f"{_without_secrets(address)}: no Chromium answers there ({_line(error)})") from None
+        return None
+    with suppress(ProtocolError):
+        if context_id := await _context_id(connection, context):
+            return connection, context_id
+    await connection.close()
+    if address:
+        raise InputError(f"{_without_secrets(address)}: another browser than the context's answers there")
+    return None
+
+
+async def page_targets(context: BrowserContext) -> list[str]:
+    """Ids of the targets of the context's pages, in order of appearance."""
+    found = []
+    for page in context.pages:
+        with suppress(PlaywrightError):  # closed meanwhile
+            session = await context.new_cdp_session(page)
+            found.append((await session.send("Target.getTargetInfo"))["targetInfo"]["targetId"])
+            await session.detach()
+    return found
+
+
+async def _websocket_of(address: str) -> str:
+    """The WebSocket address of the browser that answers at an `http:` or `ws:` address."""
+    if address.startswith(("ws:", "wss:")):
+        return address
+    if not address.startswith(("http:", "https:")):
+        raise ValueError("not an http or ws address")
+
+    def ask() -> str:
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(f"{address.rstrip('/')}/json/version", timeout=_ANSWER) as answer:
+            return json.load(answer)["webSocketDebuggerUrl"]
+
+    return await asyncio.to_thread(ask)
+
+
+async def _local_websocket(context: BrowserContext) -> str:
+    """The WebSocket address of a browser on this machine, from what it says of how it was started.
+
+    Raises PlaywrightError, OSError, ValueError or KeyError when it was started without one.
+    """
+    arguments = await _arguments(context)
+    port = arguments["remote-debugging-port"]
+    if port != "0":
+        return await _websocket_of(f"http://127.0.0.1:{int(port)}")
+    port, path = (Path(arguments["user-data-dir"]) / "DevToolsActivePort").read_text(encoding="ascii").split()
+    return f"ws://127.0.0.1:{int(port)}{path}"
+
+
+async def _arguments(context: BrowserContext) -> dict[str, str]:
+    """The arguments with values that the browser was started with."""
+    browser = context.browser
+    session = await (browser.new_browser_cdp_session() if browser else context.new_cdp_session(context.pages[0]))
+    try:
+        try:
+            line = (await session.send("Browser.getBrowserCommandLine"))["arguments"]
+        except PlaywrightError:  # it tells automated browsers only
+            text = (await session.send("SystemInfo.getInfo"))["commandLine"]
+            line = re.split(r"\s+(?=--)", text.replace('"', ""))
+    finally:
+        await session.detach()
+    return dict(each.removeprefix("--").split("=", 1) for each in line if each.startswith("--") and "=" in each)
+
+
+async def _context_id(connection: Connection, context: BrowserContext) -> str | None:
+    """Which of the browser's contexts it is: the one that holds a cookie which is set for the moment."""
+    cookie: Any = {"name": f"demotape-{token_hex(8)}", "value": "1", "domain": _PLACE, "path": "/"}
+    await context.add_cookies([cookie])
+    try:
+        known = await connection.browser.send("Target.getBrowserContexts")
+        for context_id in {*known["browserContextIds"], *filter(None, [known.get("defaultBrowserContextId")])}:
+            found = await connection.browser.send("Storage.getCookies", {"browserContextId": context_id})
+            if any(each["name"] == cookie["name"] for each in found["cookies"]):
+                return context_id
+        return None
+    finally:
+        cookie["expires"] = time.time() - 3600
+        await context.add_cookies([cookie])
+
+
+def _without_secrets(address: str) -> str:
+    """An address as it may be shown: services put keys in the rest of it."""
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.hostname or ''}" + (f":{parts.port}" if parts.port else "")
+
+
+def _line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]
