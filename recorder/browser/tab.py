@@ -17,6 +17,7 @@ from recorder.building.tab_state import TabState
 from recorder.devtools.sessions import ProtocolError, Session
 from recorder.media.painted_frames import PaintedFrame
 from recorder.privacy.har import Exchange
+from schemas.package_types import Snapshot
 from schemas.types import EventData
 
 from . import closed_roots, network, resources
@@ -26,6 +27,8 @@ from .screencast import Screencast
 
 _LATE_FRAME = 3.0  # seconds by which a frame may come late
 _ARCHIVE_AFTER = 0.6  # seconds of rest after which a page is kept as MHTML
+_ENLARGE = 5  # times that a window is made larger in vain: its screen may be too small
+_FRAMES_BEFORE = 0.1  # seconds in which frames of the smaller window may come; Playwright may make it smaller again
 _FAREWELL = 1.0  # seconds that a page has to take note of the end; one with a dialog open answers nothing
 
 
@@ -54,7 +57,10 @@ class Tab(TabState):
         self._tasks: set[asyncio.Task] = set()
         self._last_heard = 0.0
         self._loads = 0
-        self._enlarging = False  # the window was made larger, and no whole frame has come since
+        self._learning: asyncio.Task | None = None  # of the zoom
+        self._shown: dict[str, Any] | None = None  # the newest frame's metadata
+        self._enlarging = False  # the window is being made larger
+        self._enlarged = 0  # times since a whole frame has come
 
     def arm(self, session: Session, main_frame: str) -> None:
         """Begin to listen: this document and all later ones, in every frame of the page's process.
@@ -77,7 +83,7 @@ class Tab(TabState):
             session.on(name, handler)
         self.arm_frame(session)
         self._screencast.start()
-        self._spawn(self._learn_zoom(session))
+        self._learning = self._start(self._learn_zoom(session))
 
     def arm_frame(self, session: Session) -> None:
         """Begin to listen in a frame that runs in a process of its own, and in all below it in that process."""
@@ -114,6 +120,8 @@ class Tab(TabState):
 
     async def answered(self) -> None:
         """Wait until the browser has done what it was asked for, and what it told before has been taken in."""
+        if self._learning:
+            await asyncio.wait([self._learning])
         for session in list(self._sessions):
             with suppress(ProtocolError):  # the tab is closed
                 await session.send("Page.getFrameTree")
@@ -138,9 +146,13 @@ class Tab(TabState):
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _spawn(self, work: Coroutine) -> None:
+        self._start(work)
+
+    def _start(self, work: Coroutine) -> asyncio.Task:
         task = asyncio.ensure_future(_forgiving(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     def _on_binding(self, session: Session, event: dict[str, Any]) -> None:
         if event["name"] != BINDING:
@@ -158,7 +170,14 @@ class Tab(TabState):
         else:
             self._observer.on_message(self, message)
 
+    def take(self, path: tuple[int, ...], snapshot: Snapshot) -> None:
+        """Take in what a frame group shows; the viewport may be known only now."""
+        super().take(path, snapshot)
+        if self._shown:
+            self._see_whole(self._shown)
+
     def _on_screencast(self, image: bytes, metadata: dict[str, Any]) -> None:
+        self._shown = metadata
         self._see_whole(metadata)
         at = self._observer.seconds(metadata["timestamp"], f"frames of tab {self.number}", _LATE_FRAME)
         self.paint(PaintedFrame(image, at))
@@ -172,9 +191,10 @@ class Tab(TabState):
         sides: tuple[_Side, ...] = ("width", "height")
         lacking = {name: round(viewport[name] * self.zoom - shown[f"device{name.title()}"]) for name in sides}
         if max(lacking.values()) <= 1:
-            self._enlarging = False
-        elif not self._enlarging:
+            self._enlarged = 0
+        elif not self._enlarging and self._enlarged < _ENLARGE:
             self._enlarging = True
+            self._enlarged += 1
             self._spawn(self._enlarge_window(lacking))
 
     async def _enlarge_window(self, by: dict[_Side, int]) -> None:
@@ -184,6 +204,8 @@ class Tab(TabState):
         by_another_tab = all(now[name] == round(viewport[name] * self.zoom) + by[name] for name in by)
         if not by_another_tab:
             await self._sessions[0].send("Browser.setWindowBounds", {"windowId": window["windowId"], "bounds": bounds})
+        await asyncio.sleep(_FRAMES_BEFORE)
+        self._enlarging = False
         self._screencast.look_again()
 
     def _on_navigated(self, event: dict[str, Any]) -> None:

@@ -6,7 +6,8 @@ So it hears of a page's first instruction before the page does.
 """
 
 import asyncio
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Protocol
 
@@ -83,8 +84,7 @@ class HeldTargets:
         waited: set[str] = set()
         while new := self._sessions.keys() - waited:
             waited |= new
-            await asyncio.gather(*(self._sessions[each][2].send("Page.getFrameTree") for each in new),
-                                 return_exceptions=True)
+            await asyncio.gather(*(tab.answered() for tab in {self._sessions[each][1] for each in new}))
 
     def _on_page(self, event: dict[str, Any]) -> None:
         target, session = event["targetInfo"], self._browser.child(event["sessionId"])
@@ -92,25 +92,26 @@ class HeldTargets:
             session.post("Runtime.runIfWaitingForDebugger")
             self._browser.post("Target.detachFromTarget", {"sessionId": event["sessionId"]})
             return
-        if target["targetId"] not in self._tabs:
-            opener = self._tabs.get(target.get("openerId", ""))
-            self._tabs[target["targetId"]] = self._keeper.open_tab(target["url"], opener)
-        tab = self._tabs[target["targetId"]]
-        tab.arm(session, target["targetId"])  # which is the id of its main frame, too
-        self._go_on(session, target["targetId"], tab)
+        with _going_on(session):
+            if target["targetId"] not in self._tabs:
+                opener = self._tabs.get(target.get("openerId", ""))
+                self._tabs[target["targetId"]] = self._keeper.open_tab(target["url"], opener)
+            tab = self._tabs[target["targetId"]]
+            tab.arm(session, target["targetId"])  # which is the id of its main frame, too
+            self._follow(session, target["targetId"], tab)
 
     def _on_frame(self, tab: Tab, event: dict[str, Any]) -> None:
         session = self._browser.child(event["sessionId"])
-        tab.arm_frame(session)
-        self._go_on(session, event["targetInfo"]["targetId"], tab)
+        with _going_on(session):
+            tab.arm_frame(session)
+            self._follow(session, event["targetInfo"]["targetId"], tab)
 
-    def _go_on(self, session: TargetSession, target: str, tab: Tab) -> None:
-        """Attach to the frames in it, and let it begin."""
+    def _follow(self, session: TargetSession, target: str, tab: Tab) -> None:
+        """Attach to the frames in it, and learn when it ends."""
         self._sessions[str(session.id)] = target, tab, session
         session.on("Target.attachedToTarget", partial(self._on_frame, tab))
         session.on("Target.detachedFromTarget", self._on_detached)
         session.post("Target.setAutoAttach", _attaching_to("iframe"))
-        session.post("Runtime.runIfWaitingForDebugger")
 
     def _on_detached(self, event: dict[str, Any]) -> None:
         target, tab, session = self._sessions.pop(event["sessionId"], (None, None, None))
@@ -119,3 +120,12 @@ class HeldTargets:
         tab.leave(session)
         if target in self._tabs:
             self._keeper.close_tab(self._tabs.pop(target))
+
+
+@contextmanager
+def _going_on(session: TargetSession) -> Iterator[None]:
+    """Whatever happens to the recorder, a page that is held goes on."""
+    try:
+        yield
+    finally:
+        session.post("Runtime.runIfWaitingForDebugger")

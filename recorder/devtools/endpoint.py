@@ -32,7 +32,7 @@ async def connect(context: BrowserContext, address: str | None = None) -> tuple[
     try:
         found = _websocket_of(address) if address else _local_websocket(context)
         connection = await Connection.open(await found)
-    except (ProtocolError, PlaywrightError, OSError, ValueError, KeyError) as error:
+    except (ProtocolError, PlaywrightError, OSError, ValueError, LookupError) as error:
         if address:
             raise InputError(f"{_without_secrets(address)}: no Chromium answers there ({_line(error)})") from None
         return None
@@ -74,7 +74,7 @@ async def _websocket_of(address: str) -> str:
 async def _local_websocket(context: BrowserContext) -> str:
     """The WebSocket address of a browser on this machine, from what it says of how it was started.
 
-    Raises PlaywrightError, OSError, ValueError or KeyError when it was started without one.
+    Raises PlaywrightError, OSError, ValueError or LookupError when it was started without one.
     """
     arguments = await _arguments(context)
     port = arguments["remote-debugging-port"]
