@@ -242,19 +242,20 @@ demotape.events = (function () {
   }
 
   /**
-   * Tell what the page shows at rest: at first, so that it is known what in it is secret before a picture of it is kept;
+   * Tell what the page shows at rest: at first and in a new size, so that it is known what in it is secret before a picture of it is kept;
    * where something is secret, always; and on a page of several frame groups, of which none can copy the others at an event,
    * so that the receiver can take of the others what they showed last. Besides, this readies the element table.
    */
-  let sentOnce = false, secrets = false;
+  let sentSize = null, secrets = false;
   function report() {
     reported = performance.now();
     const snapshot = look();
     const several = snapshot.frames.length > 0 || demotape.shared.rootFrame !== window.top;
-    if (!sentOnce || several || secrets || snapshot.secrets.length) {
+    const size = `${snapshot.viewport.width},${snapshot.viewport.height}`;
+    if (size !== sentSize || several || secrets || snapshot.secrets.length) {
       send("snapshot", { timeStamp: reported }, null, {}, { snapshot, gesture: null });
     } else sendAhead(snapshot);
-    sentOnce = true;
+    sentSize = size;
     secrets = snapshot.secrets.length > 0;
     const due = demotape.closedRoots.due();
     if (due === 0) demotape.send({ type: "closedRootCandidates" });
@@ -362,7 +363,8 @@ demotape.events = (function () {
     for (const cancel of [hover.cancel, hover.cancelRefresh, cancelReport]) cancel?.();
     hover.cancelRefresh = null;
     Object.assign(rest, { snapshot: null, version: -1, taken: -Infinity });
-    sentOnce = secrets = false;
+    sentSize = null;
+    secrets = false;
   }
 
   const isStopped = () => stopped;
