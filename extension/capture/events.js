@@ -242,9 +242,10 @@ demotape.events = (function () {
   }
 
   /**
-   * Tell what the page shows at rest: at first and in a new size, so that it is known what in it is secret before a picture of it is kept;
-   * where something is secret, always; and on a page of several frame groups, of which none can copy the others at an event,
-   * so that the receiver can take of the others what they showed last. Besides, this readies the element table.
+   * Tell what the page shows at rest: at first and in a new size, so that it is known what in it is secret before a
+   * picture of it is kept; where something is secret, always; and on a page of several frame groups, of which none can
+   * copy the others at an event, so that the receiver can take of the others what they showed last. Besides, this
+   * readies the element table.
    */
   let sentSize = null, secrets = false;
   function report() {
@@ -345,8 +346,14 @@ demotape.events = (function () {
     listen();
     listenForLoads(document);
     reopened.observe(document, { childList: true });
-    if (document.readyState === "loading") addEventListener("DOMContentLoaded", demotape.snapshotCache.warmSoon, { once: true });
-    else demotape.snapshotCache.warmSoon();
+    if (document.readyState === "loading") addEventListener("DOMContentLoaded", onReady, { once: true });
+    else onReady();
+  }
+
+  /** There is something to look at. A frame group below another tells of itself at once: that one cannot copy it. */
+  function onReady() {
+    if (demotape.shared.rootFrame === window && window !== window.top) tell();
+    demotape.snapshotCache.warmSoon();
   }
 
   const reopened = new MutationObserver(listen);
@@ -369,5 +376,8 @@ demotape.events = (function () {
 
   const isStopped = () => stopped;
 
-  return { start, stop, isStopped, listenInside, rested };
+  /** Tell now what the page shows. */
+  const tell = () => guard(report);
+
+  return { start, stop, isStopped, listenInside, rested, tell };
 })();

@@ -8,6 +8,7 @@ FILES = ("../shared.js", "frame_group.js", "secrets.js", "elements.js", "plain.j
          "snapshot_cache.js", "table.js", "closed_roots.js", "snapshot.js", "events.js")
 WORLD = "demotape"
 BINDING = "demotapeSend"
+TELLING = "globalThis.demotape?.events.tell()"  # source that has a frame tell what it shows
 _PART = 1 << 16  # characters of chunks in a message; more go ahead in parts, handed on while the next is being made
 _START = f"""{{
   const tell = (message) => globalThis.{BINDING}(JSON.stringify(message));

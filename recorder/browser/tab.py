@@ -21,7 +21,7 @@ from schemas.package_types import Snapshot
 from schemas.types import EventData
 
 from . import closed_roots, network, resources
-from .capture_script import BINDING, WORLD, capture_script, ending_script
+from .capture_script import BINDING, TELLING, WORLD, capture_script, ending_script
 from .navigation import Navigations
 from .screencast import Screencast
 
@@ -29,6 +29,7 @@ _LATE_FRAME = 3.0  # seconds by which a frame may come late
 _ARCHIVE_AFTER = 0.6  # seconds of rest after which a page is kept as MHTML
 _ENLARGE = 5  # times that a window is made larger in vain: its screen may be too small
 _FRAMES_BEFORE = 0.1  # seconds in which frames of the smaller window may come; Playwright may make it smaller again
+_ANSWERED = 0.5  # seconds that frames have to tell what they show
 _FAREWELL = 1.0  # seconds that a page has to take note of the end; one with a dialog open answers nothing
 
 
@@ -55,6 +56,7 @@ class Tab(TabState):
         self._sessions: list[Session] = []  # of its page, then of frames in processes of their own
         self._worlds: dict[Session, set[int]] = {}  # where the capture script runs
         self._tasks: set[asyncio.Task] = set()
+        self._waiting: list[dict[str, Any]] = []  # messages of frames that those above have not told of yet
         self._last_heard = 0.0
         self._loads = 0
         self._learning: asyncio.Task | None = None  # of the zoom
@@ -137,10 +139,8 @@ class Tab(TabState):
 
     async def disarm(self) -> None:
         """Stop listening; the page is left as it was."""
-        endings = [session.send("Runtime.evaluate", {"expression": ending_script(self._token), "contextId": world})
-                   for session in self._sessions for world in self._worlds[session]]
         with suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.gather(*endings, return_exceptions=True), _FAREWELL)
+            await asyncio.wait_for(self._in_worlds(ending_script(self._token)), _FAREWELL)
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -168,7 +168,40 @@ class Tab(TabState):
         elif message["type"] == "secret":
             self._observer.on_secret(message["field"], message["value"])
         else:
+            self._on_message(message)
+
+    def _on_message(self, message: dict[str, Any]) -> None:
+        """Hand a message on; one from a frame that those above have not told of yet waits until they have."""
+        path = tuple(message["path"])
+        if self._waiting:
+            self._waiting.append(message)
+            below = tuple(self._waiting[0]["path"])
+            if message["snapshot"] and path != below and path == below[:len(path)]:
+                self.take(path, message["snapshot"])
+            if self.placed(below):
+                self._hand_on()
+        elif message["type"] != "snapshot" and not self.placed(path):
+            self._waiting.append(message)
+            self._spawn(self._ask_frames())
+        else:
             self._observer.on_message(self, message)
+
+    async def _ask_frames(self) -> None:
+        """Have every frame tell what it shows, and hand on what waits for that."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._in_worlds(TELLING), _ANSWERED)
+        self._hand_on()
+
+    def _hand_on(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for message in waiting:
+            self._observer.on_message(self, message)
+
+    async def _in_worlds(self, source: str) -> None:
+        """Run source wherever the capture script runs, as far as those answer."""
+        await asyncio.gather(*(session.send("Runtime.evaluate", {"expression": source, "contextId": world})
+                               for session in self._sessions for world in self._worlds[session]),
+                             return_exceptions=True)
 
     def take(self, path: tuple[int, ...], snapshot: Snapshot) -> None:
         """Take in what a frame group shows; the viewport may be known only now."""
@@ -211,6 +244,7 @@ class Tab(TabState):
     def _on_navigated(self, event: dict[str, Any]) -> None:
         frame = event["frame"]
         if "parentId" not in frame:
+            self._hand_on()
             self.new_document(frame["url"])
             self._navigated(frame["url"] + frame.get("urlFragment", ""), same_document=False)
 

@@ -7,7 +7,7 @@ from recorder.media.painted_frames import FrameRing, PaintedFrame, black_out
 from schemas.package_types import Snapshot
 from schemas.types import Box, Point, Size, TableRow
 
-from .frame_merging import FrameGroup, SnapshotChunks, secret_boxes
+from .frame_merging import FrameGroup, SnapshotChunks, frame_of, secret_boxes
 
 _GROUPS = 8  # whose texts are kept when another document comes: the new one may have told of itself already
 _HOLD = 3.0  # seconds that frames of a new document wait to be told what in them is secret
@@ -57,6 +57,10 @@ class TabState:
             self._secrets = [self._secrets[1], secret_boxes(self.frame_groups)]
             self._known = True
             self._release()
+
+    def placed(self, path: tuple[int, ...]) -> bool:
+        """Whether the frame groups above have told of the one at `path`, so that it has its place in the page."""
+        return not path or (() in self.frame_groups and frame_of(path, self.frame_groups) is not None)
 
     def tell_ahead(self, frame_group: str, chunks: list[tuple[int, str]], rows: list[tuple[int, TableRow]]) -> None:
         """Take in texts and rows of a frame group that its next snapshot is made of, or one after that."""
