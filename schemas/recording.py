@@ -54,6 +54,8 @@ class RecordingSchema(Strict):
                           metadata={"description": "options of the recorder that made it"})
     armed_late = flag("true when new pages had begun to run before the recorder listened in them, as it could not "
                       "reach the browser: their first events may be missing", required=False)
+    lost_values = integer("values that could not be read or written, each of which is left out; absent when none",
+                          required=False, validate=validate.Range(min=1))
 
 
 class EventDataSchema(Strict):

@@ -98,6 +98,7 @@ class RecordingManifest(TypedDict):
     viewport: Size | None
     options: dict[str, Any]
     armed_late: NotRequired[bool]
+    lost_values: NotRequired[int]
 
 
 class EventData(TypedDict):

@@ -1,10 +1,10 @@
 """What a list shows of a demonstration, computed from its turns."""
 
 from typing import Any, TypedDict
-from urllib.parse import urlsplit
 
 from pipeline.turns.edits import standing
 from schemas import types
+from schemas.addresses import split_address
 
 SITE_LENGTH = 255
 
@@ -40,10 +40,7 @@ def site(turns: list[types.Turn]) -> str:
     """Host of the first page that was shown, or an empty string."""
     for turn in turns:
         state = turn["state"] if turn["type"] == "browser" else None
-        try:
-            host = urlsplit(state["url"]).netloc if state else ""
-        except ValueError:  # a URL that is none
-            continue
+        host = split_address(state["url"]).netloc if state else ""
         if host:
             return host.rpartition("@")[2][:SITE_LENGTH]
     return ""

@@ -17,10 +17,11 @@ demotape.closedRoots = (function () {
   /** Note an element in sight that may have a closed root. */
   function addCandidate(element) {
     if (looked.has(element)) return;
-    const custom = element.localName.includes("-");
-    if (!custom && !HOSTS.has(element.localName)) return;
+    const { localName, firstChild } = demotape.own(element);
+    const custom = localName.includes("-");
+    if (!custom && !HOSTS.has(localName)) return;
     looked.add(element);
-    (custom || !element.firstChild ? likely : possible).push(element);
+    (custom || !firstChild ? likely : possible).push(element);
   }
 
   const quiet = () => performance.now() - demotape.shared.acted > QUIET;

@@ -30,29 +30,34 @@ demotape.elements = (function () {
 
   const squeeze = (text, limit) => text.replace(/\s+/g, " ").trim().slice(0, limit);
 
+  const { own } = demotape;
+
   /** ARIA role: the explicit one, else the one that HTML implies, else "". */
   function role(element) {
-    const explicit = element.getAttribute("role")?.trim().split(/\s+/)[0];
+    const explicit = own(element).getAttribute("role")?.trim().split(/\s+/)[0];
     if (explicit) return explicit;
-    switch (element.localName) {
+    switch (own(element).localName) {
       case "a": case "area": return element.hasAttribute("href") ? "link" : "";
       case "input": return element.hasAttribute("list") ? "combobox" : INPUT_ROLES[element.type] ?? "";
       case "select": return element.multiple || element.size > 1 ? "listbox" : "combobox";
-      default: return TAG_ROLES[element.localName] ?? "";
+      default: return TAG_ROLES[own(element).localName] ?? "";
     }
   }
+
+  /** A walk over the texts below an element. */
+  const textsIn = (element) => own(own(element).ownerDocument).createTreeWalker(element, NodeFilter.SHOW_TEXT);
 
   /** Text of an element as a person reads it, without the values of secret parts. */
   function text(element, limit = TEXT_LIMIT) {
     const masks = demotape.shared.masks;
-    if (masks && element.closest("[data-demotape-mask]")) return "";
+    if (masks && own(element).closest("[data-demotape-mask]")) return "";
     const pieces = [];
     let length = 0;
-    const walker = element.ownerDocument.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    const walker = textsIn(element);
     for (let node = walker.nextNode(); node && length < limit * 2; node = walker.nextNode()) {
       const parent = node.parentElement;
-      if (!parent || (NOT_READ.has(parent.localName) && parent !== element) || !node.data.trim()) continue;
-      if (masks && parent.closest("[data-demotape-mask]")) continue;
+      if (!parent || (NOT_READ.has(own(parent).localName) && parent !== element) || !node.data.trim()) continue;
+      if (masks && own(parent).closest("[data-demotape-mask]")) continue;
       pieces.push(node.data.slice(0, limit * 2));
       length += node.data.length;
     }
@@ -61,40 +66,42 @@ demotape.elements = (function () {
 
   /** Accessible name, by the steps of the ARIA name computation that pages use in practice. */
   function name(element, elementRole = role(element), limit = TEXT_LIMIT) {
-    const labelledBy = element.getAttribute("aria-labelledby");
+    const node = own(element);
+    const labelledBy = node.getAttribute("aria-labelledby");
     if (labelledBy) {
-      const scope = element.getRootNode();
+      const scope = own(node.getRootNode());
       const found = labelledBy.split(/\s+/).map((id) => scope.getElementById?.(id)).filter(Boolean);
       const joined = found.map((label) => text(label, limit)).join(" ");
       if (joined) return squeeze(joined, limit);
     }
-    const label = element.getAttribute("aria-label");
+    const label = node.getAttribute("aria-label");
     if (label?.trim()) return squeeze(label, limit);
-    if (element.labels?.length) {
-      const joined = squeeze(Array.from(element.labels, (each) => text(each, limit)).join(" "), limit);
+    if (node.labels?.length) {
+      const joined = squeeze(Array.from(node.labels, (each) => text(each, limit)).join(" "), limit);
       if (joined) return joined;
     }
-    if (element.localName === "input" && ["submit", "button", "reset"].includes(element.type)) {
-      return squeeze(element.value || element.type, limit);
+    if (node.localName === "input" && ["submit", "button", "reset"].includes(node.type)) {
+      return squeeze(node.value || node.type, limit);
     }
-    const alternative = element.getAttribute("alt");
+    const alternative = node.getAttribute("alt");
     if (alternative?.trim()) return squeeze(alternative, limit);
     if (NAMED_BY_CONTENT.has(elementRole)) {
       const content = text(element, limit) || imageNames(element, limit);
       if (content) return content;
     }
-    return squeeze(element.getAttribute("title") || element.getAttribute("placeholder") || "", limit);
+    return squeeze(node.getAttribute("title") || node.getAttribute("placeholder") || "", limit);
   }
 
   function imageNames(element, limit) {
-    return squeeze(Array.from(element.querySelectorAll("img[alt]"), (image) => image.alt).join(" "), limit);
+    return squeeze(Array.from(own(element).querySelectorAll("img[alt]"), (image) => image.alt).join(" "), limit);
   }
 
   /** Whether a person would expect the element to react to a click. */
   function clickable(element, elementRole) {
+    const node = own(element);
     return (
-      CLICKABLE_ROLES.has(elementRole) || element.localName === "label" || element.hasAttribute("onclick") ||
-      element.isContentEditable || getComputedStyle(element).cursor === "pointer"
+      CLICKABLE_ROLES.has(elementRole) || node.localName === "label" || node.hasAttribute("onclick") ||
+      node.isContentEditable || getComputedStyle(element).cursor === "pointer"
     );
   }
 
@@ -102,46 +109,47 @@ demotape.elements = (function () {
   function attributes(element) {
     const found = {};
     const secret = demotape.secrets.isSecret(element);
-    for (const { name: key, value } of element.attributes) {
+    for (const { name: key, value } of own(element).attributes) {
       found[key] = secret && key === "value" ? demotape.secrets.REDACTED : value.slice(0, ATTRIBUTE_LIMIT);
     }
     return found;
   }
 
   function step(element) {
-    const html = element.namespaceURI === "http://www.w3.org/1999/xhtml";
+    const { namespaceURI, nodeName, localName } = own(element);
     let index = 1, more = false;
-    for (let at = element.previousElementSibling; at; at = at.previousElementSibling) {
-      if (at.nodeName === element.nodeName) index++;
+    for (let at = own(element).previousElementSibling; at; at = own(at).previousElementSibling) {
+      if (own(at).nodeName === nodeName) index++;
     }
-    for (let at = element.nextElementSibling; at && !more; at = at.nextElementSibling) {
-      more = at.nodeName === element.nodeName;
+    for (let at = own(element).nextElementSibling; at && !more; at = own(at).nextElementSibling) {
+      more = own(at).nodeName === nodeName;
     }
-    const test = html ? element.localName : `*[name()="${element.nodeName}"]`;
+    const test = namespaceURI === "http://www.w3.org/1999/xhtml" ? localName : `*[name()="${nodeName}"]`;
     return index > 1 || more ? `${test}[${index}]` : test;
   }
 
   /** XPath of an element in its own document or shadow root. */
   function xpath(element) {
     const steps = [];
-    for (let at = element; at; at = at.parentElement) steps.unshift(step(at));
+    for (let at = element; at; at = own(at).parentElement) steps.unshift(step(at));
     return "/" + steps.join("/");
   }
 
   /** A short CSS selector that names one element in its own document or shadow root. */
   function css(element) {
-    const scope = element.getRootNode();
+    const scope = own(own(element).getRootNode());
     const steps = [];
-    for (let at = element; at; at = at.parentElement) {
-      if (at.id && scope.querySelectorAll?.("#" + CSS.escape(at.id)).length === 1) {
-        steps.unshift("#" + CSS.escape(at.id));
+    for (let at = element; at; at = own(at).parentElement) {
+      const { id, localName } = own(at);
+      if (id && scope.querySelectorAll?.("#" + CSS.escape(id)).length === 1) {
+        steps.unshift("#" + CSS.escape(id));
         break;
       }
       let index = 1;
-      for (let each = at.previousElementSibling; each; each = each.previousElementSibling) {
-        if (each.localName === at.localName) index++;
+      for (let each = own(at).previousElementSibling; each; each = own(each).previousElementSibling) {
+        if (own(each).localName === localName) index++;
       }
-      steps.unshift(`${CSS.escape(at.localName)}:nth-of-type(${index})`);
+      steps.unshift(`${CSS.escape(localName)}:nth-of-type(${index})`);
     }
     return steps.join(" > ");
   }
@@ -156,14 +164,14 @@ demotape.elements = (function () {
     const elementRole = role(element);
     const said = {
       uid: demotape.uid(element),
-      tag: element.localName,
+      tag: own(element).localName,
       role: elementRole,
       name: name(element, elementRole),
       text: text(element),
       attributes: attributes(element),
       xpath: xpath(element),
       css: css(element),
-      frame: demotape.frameGroup.framePath(element.ownerDocument.defaultView),
+      frame: demotape.frameGroup.framePath(demotape.frameGroup.frameOf(element)),
     };
     described.set(element, { version, words: said });
     return said;
@@ -171,13 +179,16 @@ demotape.elements = (function () {
 
   /** Everything that is kept of the element an event is about. Boxes are in the coordinates of the frame group's root. */
   function describe(element) {
-    const box = element.getBoundingClientRect();
-    const { x, y, scaleX, scaleY } = demotape.frameGroup.transform(element.ownerDocument.defaultView);
-    const bbox = element.getClientRects().length
-      ? { x: box.x * scaleX + x, y: box.y * scaleY + y, width: box.width * scaleX, height: box.height * scaleY }
+    const node = own(element);
+    const box = node.getBoundingClientRect();
+    const { x, y, scaleX, scaleY } = demotape.frameGroup.transform(demotape.frameGroup.frameOf(element));
+    const bbox = node.getClientRects().length
+      ? demotape.finiteBox({
+          x: box.x * scaleX + x, y: box.y * scaleY + y, width: box.width * scaleX, height: box.height * scaleY,
+        })
       : null;
     return { ...words(element), bbox };
   }
 
-  return { role, name, text, clickable, describe };
+  return { role, name, text, textsIn, clickable, describe };
 })();

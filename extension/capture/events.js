@@ -12,32 +12,20 @@ demotape.events = (function () {
   const HOVER_SNAPSHOT_EVERY = 120; // ms between snapshots of a sweeping pointer
   const TEXT_LIMIT = 20000;
 
+  const { own, rest } = demotape;
+  const { send, attempt } = demotape.sending;
+
   const modifiers = (event) =>
     ["Alt", "Control", "Meta", "Shift"].filter((name) => event.getModifierState?.(name));
-
-  /** Send one event; returns its id within the frame group. */
-  function send(type, event, element, data, { snapshot = null, gesture = undefined, target = null } = {}) {
-    const { shared } = demotape;
-    const id = `${shared.prefix}:${++shared.messages}`;
-    demotape.send({
-      id,
-      type,
-      time: performance.timeOrigin + event.timeStamp,
-      gesture: gesture === undefined ? shared.gesture : gesture,
-      path: demotape.frameGroup.path(shared.rootFrame),
-      target: target ?? (element ? demotape.elements.describe(element) : null),
-      data,
-      snapshot: demotape.snapshot.seal(snapshot),
-    });
-    return id;
-  }
 
   /** Send the first event of a gesture with the frame group's snapshot. */
   function begin(type, event, element, data) {
     const { shared } = demotape;
-    shared.gesture = send(type, event, element, data, { snapshot: demotape.snapshot.take(), gesture: null });
+    shared.gesture = send(type, event, element, data, { snapshot: snapshotNow(), gesture: null });
     shared.gestureType = type;
   }
+
+  const snapshotNow = () => attempt(demotape.snapshot.take);
 
   /** The innermost element that an event is about, also inside shadow roots. */
   function targetOf(event) {
@@ -59,14 +47,15 @@ demotape.events = (function () {
 
   function outerTargetOf(event) {
     const target = event.composedPath()[0] ?? event.target;
-    if (target?.nodeType === Node.ELEMENT_NODE) return target;
-    if (target?.nodeType === Node.DOCUMENT_NODE) return target.scrollingElement ?? target.documentElement;
-    return target?.parentElement ?? document.documentElement;
+    if (demotape.isElement(target)) return target;
+    const { nodeType, scrollingElement, documentElement, parentElement } = own(target) ?? {};
+    if (nodeType === Node.DOCUMENT_NODE) return scrollingElement ?? documentElement;
+    return parentElement ?? own(document).documentElement;
   }
 
   function point(event) {
     const { x, y, scaleX, scaleY } = demotape.frameGroup.transform(window);
-    return { x: event.clientX * scaleX + x, y: event.clientY * scaleY + y };
+    return demotape.finiteBox({ x: event.clientX * scaleX + x, y: event.clientY * scaleY + y });
   }
 
   function pointerData(event) {
@@ -85,22 +74,23 @@ demotape.events = (function () {
   }
 
   function valueData(element) {
-    if (element.localName === "input" && element.type === "file") {
+    const { localName } = own(element);
+    if (localName === "input" && element.type === "file") {
       return { files: Array.from(element.files, (file) => file.name) };
     }
-    if (element.localName === "input" && (element.type === "checkbox" || element.type === "radio")) {
+    if (localName === "input" && (element.type === "checkbox" || element.type === "radio")) {
       return { checked: element.checked, value: element.value };
     }
     const secret = demotape.secrets.isSecret(element);
     if (secret) demotape.secrets.tell(element);
     const data = { value: demotape.secrets.valueOf(element).slice(0, TEXT_LIMIT), ...(secret ? { secret } : {}) };
-    if (element.localName !== "select") return data;
+    if (localName !== "select") return data;
     return { ...data, label: Array.from(element.selectedOptions, (option) => option.label).join(", ") };
   }
 
   function selectedText(element) {
     if (demotape.secrets.isSecret(element)) return demotape.secrets.REDACTED;
-    if (typeof element.selectionStart === "number") {
+    if (typeof own(element).selectionStart === "number") {
       return element.value.slice(element.selectionStart, element.selectionEnd);
     }
     return String(getSelection() ?? "");
@@ -113,8 +103,9 @@ demotape.events = (function () {
     if (!fresh) return;
     // The browser scrolls before it tells: the state before is what was seen at rest, unless that has changed since.
     const { shared } = demotape;
-    demotape.snapshotCache.update();
-    const seen = rest.snapshot && rest.version === shared.version ? rest.snapshot : demotape.snapshot.take();
+    attempt(demotape.snapshotCache.update);
+    const { snapshot, version } = rest.seen;
+    const seen = snapshot && version === shared.version ? snapshot : snapshotNow();
     const data = { ...point(event), modifiers: modifiers(event) };
     shared.gesture = send("wheel", event, targetOf(event), data, { snapshot: seen, gesture: null });
     shared.gestureType = "wheel";
@@ -128,17 +119,7 @@ demotape.events = (function () {
     if (event.type === "scroll" && event.timeStamp - (lastScroll.get(element) ?? -Infinity) < SCROLL_EVERY) return;
     lastScroll.set(element, event.timeStamp);
     if (event.type === "scrollend") demotape.snapshotCache.warmSoon(); // look at it again at rest
-    send("scroll", event, element, { scroll: { x: element.scrollLeft, y: element.scrollTop } });
-  }
-
-  // What the page showed when it was last looked at: at rest, or while the pointer was elsewhere. A style sheet may open
-  // a menu, and the compositor may scroll, before any listener is told; then this is the state before.
-  const rest = { snapshot: null, version: -1, taken: -Infinity };
-  function look() {
-    rest.snapshot = demotape.snapshot.take();
-    rest.version = demotape.shared.version;
-    rest.taken = performance.now();
-    return rest.snapshot;
+    send("scroll", event, element, { scroll: { x: own(element).scrollLeft, y: own(element).scrollTop } });
   }
 
   const hover = { cancel: null, cancelRefresh: null, stale: 0, target: null };
@@ -147,16 +128,16 @@ demotape.events = (function () {
     if (event.target === hover.target || event.pointerType !== "mouse" || event.buttons) return;
     hover.target = event.target;
     hover.cancel?.();
-    const before = rest.snapshot ?? look();
+    const before = rest.seen.snapshot ?? rest.look();
     const target = demotape.elements.describe(targetOf(event));
     const data = { ...pointerData(event), button: 0 };
-    hover.cancel = demotape.later(() => guard(() => onRest(event, target, data, before)), HOVER_REST);
-    if (event.timeStamp - rest.taken > HOVER_SNAPSHOT_EVERY) look();
+    hover.cancel = demotape.later(() => attempt(() => onRest(event, target, data, before)), HOVER_REST);
+    if (event.timeStamp - rest.seen.taken > HOVER_SNAPSHOT_EVERY) rest.look();
   }
 
   /** The pointer rests: a hover, if the page shows something else than before. */
   function onRest(event, target, data, before) {
-    if (shown(look()) === shown(before)) return;
+    if (shown(rest.look()) === shown(before)) return;
     send("hover", event, null, { ...data, changed: true }, { snapshot: before, gesture: null, target });
   }
 
@@ -164,7 +145,7 @@ demotape.events = (function () {
   function forgetHover() {
     hover.cancel?.();
     hover.cancel = null;
-    rest.snapshot = null;
+    rest.seen.snapshot = null;
     hover.stale = performance.now();
     hover.cancelRefresh ??= demotape.later(refresh, GESTURE_REST);
   }
@@ -172,7 +153,7 @@ demotape.events = (function () {
   function refresh() {
     const wait = hover.stale + GESTURE_REST - performance.now();
     hover.cancelRefresh = wait > 0 ? demotape.later(refresh, wait) : null;
-    if (wait <= 0) guard(look);
+    if (wait <= 0) attempt(rest.look);
   }
 
   const shown = ({ rows }) => rows.filter((row) => row.visible).map((row) => row.entry.uid).join();
@@ -223,75 +204,10 @@ demotape.events = (function () {
     send(event.type, event, targetOf(event), { ...pointerData(event), detail: event.detail });
   }
 
-  // When the page has come to rest.
-
-  const REPORT_EVERY = 400; // ms
-  let reported = -Infinity, cancelReport = null;
-
-  /** `shown`: the root and the rows that the page came to rest with. */
-  function rested(shown) {
-    if (stopped) return;
-    if (demotape.shared.acted > ahead.acted) guard(() => sendAhead(shown));
-    reportSoon(reported + REPORT_EVERY - performance.now());
-  }
-
-  function reportSoon(wait) {
-    cancelReport?.();
-    cancelReport = wait > 0 ? demotape.later(() => reportSoon(0), wait) : null;
-    if (wait <= 0) guard(report);
-  }
-
-  /**
-   * Tell what the page shows at rest: at first and in a new size, so that it is known what in it is secret before a
-   * picture of it is kept; where something is secret, always; and on a page of several frame groups, of which none can
-   * copy the others at an event, so that the receiver can take of the others what they showed last. Besides, this
-   * readies the element table.
-   */
-  let sentSize = null, secrets = false;
-  function report() {
-    reported = performance.now();
-    const snapshot = look();
-    const several = snapshot.frames.length > 0 || demotape.shared.rootFrame !== window.top;
-    const size = `${snapshot.viewport.width},${snapshot.viewport.height}`;
-    if (size !== sentSize || several || secrets || snapshot.secrets.length) {
-      send("snapshot", { timeStamp: reported }, null, {}, { snapshot, gesture: null });
-    } else sendAhead(snapshot);
-    sentSize = size;
-    secrets = snapshot.secrets.length > 0;
-    const due = demotape.closedRoots.due();
-    if (due === 0) demotape.send({ type: "closedRootCandidates" });
-    if (due !== null) reportSoon(Math.max(due, REPORT_EVERY)); // there may be more
-  }
-
-  /**
-   * Send now what the next event's snapshot would carry, so that the person does not wait for it then: a few times after
-   * what the person did, so that a page that changes all the time is not sent all the time.
-   */
-  const AHEAD = 3;
-  let ahead = { acted: -Infinity, left: 0 };
-  function sendAhead({ root, rows }) {
-    const { acted, prefix } = demotape.shared;
-    if (acted > ahead.acted) ahead = { acted, left: AHEAD };
-    if (!demotape.tellAhead || !ahead.left) return;
-    const unsent = demotape.snapshot.ahead({ root, rows });
-    if (!unsent.chunks.length && !unsent.rows.length) return;
-    ahead.left--;
-    demotape.tellAhead(prefix, unsent.chunks, unsent.rows);
-  }
-
-  /** Run our own work; no error of it reaches the page. */
-  function guard(work) {
-    try {
-      work();
-    } catch (error) {
-      demotape.send({ type: "error", message: String(error?.stack ?? error) });
-    }
-  }
-
   /** One listener for all; nothing that the page dispatches itself. */
   function onEvent(event) {
     if (!event.isTrusted) return;
-    guard(() => HANDLERS[event.type](event));
+    attempt(() => HANDLERS[event.type](event));
     if (event.type === "pointermove") return;
     demotape.shared.acted = performance.now();
     stir();
@@ -325,8 +241,8 @@ demotape.events = (function () {
 
   /** A frame, picture or style sheet that has loaded changes what is shown without a mutation. */
   function listenForLoads(scope) {
-    scope.addEventListener("load", ({ target }) => {
-      if (target.nodeType !== Node.ELEMENT_NODE) return;
+    own(scope).addEventListener("load", ({ target }) => {
+      if (!demotape.isElement(target)) return;
       demotape.snapshotCache.forget(target);
       stir();
     }, quietly());
@@ -346,13 +262,13 @@ demotape.events = (function () {
     listen();
     listenForLoads(document);
     reopened.observe(document, { childList: true });
-    if (document.readyState === "loading") addEventListener("DOMContentLoaded", onReady, { once: true });
+    if (own(document).readyState === "loading") addEventListener("DOMContentLoaded", onReady, { once: true });
     else onReady();
   }
 
   /** There is something to look at. A frame group below another tells of itself at once: that one cannot copy it. */
   function onReady() {
-    if (demotape.shared.rootFrame === window && window !== window.top) tell();
+    if (demotape.shared.rootFrame === window && window !== window.top) rest.tell();
     demotape.snapshotCache.warmSoon();
   }
 
@@ -367,17 +283,12 @@ demotape.events = (function () {
     ending = new AbortController();
     reopened.disconnect();
     demotape.snapshotCache.renew();
-    for (const cancel of [hover.cancel, hover.cancelRefresh, cancelReport]) cancel?.();
+    for (const cancel of [hover.cancel, hover.cancelRefresh]) cancel?.();
     hover.cancelRefresh = null;
-    Object.assign(rest, { snapshot: null, version: -1, taken: -Infinity });
-    sentSize = null;
-    secrets = false;
+    rest.forget();
   }
 
   const isStopped = () => stopped;
 
-  /** Tell now what the page shows. */
-  const tell = () => guard(report);
-
-  return { start, stop, isStopped, listenInside, rested, tell };
+  return { start, stop, isStopped, listenInside };
 })();

@@ -22,10 +22,17 @@ demotape.later = (function () {
   return matchMedia("(scripting: none)").matches ? asTask : byTimer;
 })();
 
+/** A number as it can be told: a transform makes boxes larger than any number. */
+demotape.finite = (value) => Math.min(1e9, Math.max(-1e9, value)) || 0;
+
+/** A box or a point, and what else is said of it, as it can be told. */
+demotape.finiteBox = (box) => Object.fromEntries(Object.entries(box).map(([name, value]) =>
+  [name, typeof value === "number" ? demotape.finite(value) : value]));
+
 demotape.frameGroup = (function () {
   function reachable(frame) {
     try {
-      return frame.document ? frame.demotape : null;
+      return Object.hasOwn(frame, "demotape") ? frame.demotape : null; // not a frame of that name
     } catch {
       return null; // another origin
     }
@@ -42,11 +49,15 @@ demotape.frameGroup = (function () {
   /** The document in a frame element, when it belongs to this frame group. */
   function documentOf(frameElement) {
     try {
-      return frameElement.contentWindow?.document?.defaultView ? frameElement.contentWindow.document : null;
+      const { document } = frameElement.contentWindow;
+      return demotape.own(document).defaultView ? document : null;
     } catch {
       return null;
     }
   }
+
+  /** The frame whose document an element is in. */
+  const frameOf = (element) => demotape.own(demotape.own(element).ownerDocument).defaultView;
 
   /** Index of a frame among its parent's frames, -1 when the parent does not list it. */
   function indexInParent(frame) {
@@ -68,7 +79,7 @@ demotape.frameGroup = (function () {
     const box = frameElement.getBoundingClientRect();
     const scaleX = frameElement.offsetWidth ? box.width / frameElement.offsetWidth : 1;
     const scaleY = frameElement.offsetHeight ? box.height / frameElement.offsetHeight : 1;
-    const style = frameElement.ownerDocument.defaultView.getComputedStyle(frameElement);
+    const style = frameOf(frameElement).getComputedStyle(frameElement);
     return {
       x: box.x + (frameElement.clientLeft + parseFloat(style.paddingLeft)) * scaleX,
       y: box.y + (frameElement.clientTop + parseFloat(style.paddingTop)) * scaleY,
@@ -106,7 +117,7 @@ demotape.frameGroup = (function () {
     return uids;
   }
 
-  return { root, path, documentOf, indexInParent, contentBox, transform, framePath };
+  return { root, path, documentOf, frameOf, indexInParent, contentBox, transform, framePath };
 })();
 
 /** State shared by the scripts of one frame group: the elements' numbers, the current gesture, what was scrolled, what is secret. */
@@ -143,5 +154,5 @@ demotape.uid = (element) => `${demotape.shared.prefix}-${demotape.number(element
 
 /** An element's shadow root, open or closed (closed ones are made known by the recorder). */
 demotape.shadowRootOf = function (element) {
-  return element.shadowRoot ?? demotape.shared.closedRoots.get(element) ?? null;
+  return demotape.own(element).shadowRoot ?? demotape.shared.closedRoots.get(element) ?? null;
 };

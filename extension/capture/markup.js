@@ -19,7 +19,7 @@ demotape.markup = (function () {
 
   const UID = globalThis.demotapeShared.uid_attribute;
 
-  const { shared } = demotape;
+  const { shared, own } = demotape;
   shared.records ??= new WeakMap(); // element -> what recordOf() makes
   shared.chunkCount ??= 0;
   shared.controls ??= new Set();
@@ -30,7 +30,8 @@ demotape.markup = (function () {
   const escaped = (character) => escapes[character] ?? "\ufffd"; // one of our marks
   const escapeText = (text) => (/[&<>\u00a0\u0001-\u0003]/.test(text) ? text.replace(/[&<>\u00a0\u0001-\u0003]/g, escaped) : text);
   const escapeAttribute = (text) => (/[&<>"\u00a0\u0001-\u0003]/.test(text) ? text.replace(/[&<>"\u00a0\u0001-\u0003]/g, escaped) : text);
-  const attribute = (name, value) => ` ${name}="${escapeAttribute(value)}"`;
+  const escapeMarks = (text) => (/[\u0001-\u0003]/.test(text) ? text.replace(/[\u0001-\u0003]/g, "\ufffd") : text);
+  const attribute = (name, value) => ` ${escapeMarks(name)}="${escapeAttribute(value)}"`;
 
   /**
    * What is remembered of an element. `html`: its text; null once forgotten, undefined while it has none of its own.
@@ -56,7 +57,10 @@ demotape.markup = (function () {
     }
   }
 
-  const sheetsOf = ({ adoptedStyleSheets: sheets }) => (sheets?.length ? Array.from(sheets, rulesIn).join() : "");
+  function sheetsOf(scope) {
+    const { adoptedStyleSheets: sheets } = own(scope);
+    return sheets?.length ? Array.from(sheets, rulesIn).join() : "";
+  }
 
   function rulesIn(sheet) {
     try {
@@ -68,20 +72,19 @@ demotape.markup = (function () {
 
   function scrollState(element) {
     if (!shared.scrolled.has(element)) return "";
-    const { scrollLeft, scrollTop } = element;
+    const { scrollLeft, scrollTop } = own(element);
     return scrollLeft || scrollTop ? `${scrollLeft},${scrollTop}` : "";
   }
 
-  const rootIn = (frame) => demotape.frameGroup.documentOf(frame)?.documentElement ?? null;
+  const rootIn = (frame) => own(demotape.frameGroup.documentOf(frame))?.documentElement ?? null;
 
   // Texts.
 
   /** A document with its doctype, as a chunk; null when time ran out. */
   function documentChunk(document, until) {
-    const root = document.documentElement;
-    const { doctype } = document;
+    const { documentElement: root, doctype } = own(document);
     demotape.snapshotCache.watch(document);
-    const head = doctype ? `<!DOCTYPE ${doctype.name}${doctypeIds(doctype)}>` : "";
+    const head = doctype ? escapeMarks(`<!DOCTYPE ${doctype.name}${doctypeIds(doctype)}>`) : "";
     const { html, chunks } = root ? write(root, until, false) : { html: "", chunks: null };
     return typeof html === "string" ? chunk(head + html, chunks) : null;
   }
@@ -102,7 +105,8 @@ demotape.markup = (function () {
 
   /** Text of an element, tag by tag; null when time ran out. */
   function ownText(element, record, until, masked) {
-    const tag = element.prefix ? `${element.prefix}:${element.localName}` : element.localName;
+    const { prefix, localName } = own(element);
+    const tag = escapeMarks(prefix ? `${prefix}:${localName}` : localName);
     if (CONTROLS.has(tag)) {
       shared.controls.add(element);
       record.state = stateOf(element);
@@ -110,14 +114,14 @@ demotape.markup = (function () {
     const start = `<${tag}${attributesText(element, tag, record)}`;
     if (tag === "iframe" || tag === "frame") return frameText(element, tag, start, record, until);
     if (VOID.has(tag)) return start + ">";
-    const content = contentText(element, tag, record, until, masked || (shared.masks && element.hasAttribute(MASK)));
+    const content = contentText(element, tag, record, until, masked || (shared.masks && own(element).hasAttribute(MASK)));
     return content === null ? null : `${start}>${content}</${tag}>`;
   }
 
   function attributesText(element, tag, record) {
     let text = attribute(UID, demotape.uid(element));
     const control = tag === "input" || tag === "option";
-    for (const { name, value } of element.attributes) {
+    for (const { name, value } of own(element).attributes) {
       if (name.startsWith("data-demotape-")) {
         if (name !== MASK) continue;
         shared.masks = shared.maskSeen = true;
@@ -131,7 +135,7 @@ demotape.markup = (function () {
     }
     if (tag === "input") text += inputState(element);
     if (tag === "option" && element.selected) text += ' selected=""';
-    if (tag === "html") text += attribute("data-demotape-base", element.ownerDocument.baseURI);
+    if (tag === "html") text += attribute("data-demotape-base", element.baseURI);
     record.scroll = scrollState(element);
     return record.scroll ? text + attribute("data-demotape-scroll", record.scroll) : text;
   }
@@ -159,8 +163,6 @@ demotape.markup = (function () {
     return tag === "head" ? text + adoptedStyles(element.ownerDocument) : text;
   }
 
-  const escapeMarks = (text) => text.replace(/[\u0001-\u0003]/g, "\ufffd");
-
   /**
    * Text of all children. Runs of siblings become chunks. A run ends behind a child whose number says so, not at a
    * number of characters, so that a child added before does not move all the boundaries behind it. A run whose parts
@@ -170,8 +172,8 @@ demotape.markup = (function () {
     const runs = new Map();
     const chunks = [];
     let text = "", parts = [], inner = [], first = null, length = 0;
-    for (let child = parent.firstChild; child; child = child.nextSibling) {
-      const isElement = child.nodeType === Node.ELEMENT_NODE;
+    for (let child = own(parent).firstChild; child; child = own(child).nextSibling) {
+      const isElement = demotape.isElement(child);
       const written = isElement ? write(child, until, masked) : null;
       const part = isElement ? written.html : nodeText(child, raw, masked);
       if (typeof part !== "string") return null;
@@ -236,7 +238,7 @@ demotape.markup = (function () {
   }
 
   function adoptedStyles(scope) {
-    return Array.from(scope.adoptedStyleSheets ?? [],
+    return Array.from(own(scope).adoptedStyleSheets ?? [],
       (sheet) => `<style data-demotape-adopted="">${escapeMarks(sheetText(sheet))}</style>`).join("");
   }
 

@@ -14,22 +14,25 @@ demotape.plain = (function () {
   const MARK = "\u0003"; // before the runs, between them and the text, and behind it
   const OURS = /[\u0001-\u0003]|data-demotape-/; // our marks and attributes, which may stand in a page as well
 
+  const { own } = demotape;
+
   /** Whether this browser escapes `<` in attributes: else a tag cannot be told from a value. */
   const escapes = (() => {
-    const sample = document.createElement("i");
+    const sample = demotape.own(document).createElement("i");
     sample.title = "<";
     return !sample.outerHTML.includes('"<"');
   })();
 
   /** The marked text of an element; null where it would not say all. */
   function text(element) {
-    if (!escapes || UNLIKE.has(element.localName) || element.ownerDocument.contentType !== "text/html") return null;
-    const below = element.getElementsByTagName("*");
+    const node = own(element);
+    if (!escapes || UNLIKE.has(node.localName) || own(node.ownerDocument).contentType !== "text/html") return null;
+    const below = node.getElementsByTagName("*");
     const { length } = below;
     if (length >= MOST || holdsScrolled(element)) return null;
     const runs = runsOf(element, below, length);
     if (!runs) return null;
-    const html = element.outerHTML;
+    const html = node.outerHTML;
     return OURS.test(html) || tagsIn(html) !== length + 1 ? null : MARK + runs + MARK + html + MARK;
   }
 
@@ -45,7 +48,7 @@ demotape.plain = (function () {
   }
 
   function holdsScrolled(element) {
-    for (const scrolled of demotape.shared.scrolled) if (element.contains(scrolled)) return true;
+    for (const scrolled of demotape.shared.scrolled) if (own(element).contains(scrolled)) return true;
     return false;
   }
 
@@ -54,7 +57,7 @@ demotape.plain = (function () {
     let runs = "", first = 0, count = 0;
     for (let index = -1; index < length; index++) {
       const at = index < 0 ? element : below[index];
-      const tag = at.localName;
+      const tag = own(at).localName;
       if (UNLIKE.has(tag) || demotape.shadowRootOf(at)) return null;
       if ((tag === "img" && mayChoose(at)) || ((tag === "pre" || tag === "listing") && beginsWithBreak(at))) return null;
       const known = demotape.shared.next;
@@ -71,7 +74,7 @@ demotape.plain = (function () {
   }
 
   /** Whether it is not the picture's `src` alone that says what is shown. */
-  const mayChoose = (picture) => picture.hasAttribute("srcset") || picture.parentNode?.localName === "picture";
+  const mayChoose = (picture) => picture.hasAttribute("srcset") || own(picture.parentNode)?.localName === "picture";
 
   /** Whether an element begins with a line break, which is swallowed when the text of a `pre` is read. */
   function beginsWithBreak({ firstChild: at }) {

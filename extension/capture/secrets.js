@@ -15,7 +15,7 @@ demotape.secrets = (function () {
     if (oncePassword.has(element)) return true;
     if (open.get(element) === version) return false;
     const secret =
-      (demotape.shared.masks && element.closest("[data-demotape-mask]")) ||
+      (demotape.shared.masks && demotape.own(element).closest("[data-demotape-mask]")) ||
       (element.localName === "input" &&
         (element.type === "password" ||
           AUTOCOMPLETE.test(element.getAttribute("autocomplete") ?? "") ||
@@ -28,7 +28,8 @@ demotape.secrets = (function () {
 
   /** A control's value, masked when secret; an empty field stays empty. */
   function valueOf(element) {
-    const value = element.value ?? (element.isContentEditable ? element.innerText : "");
+    const own = demotape.own(element);
+    const value = own.value ?? (own.isContentEditable ? own.innerText : "");
     return value && isSecret(element) ? REDACTED : String(value);
   }
 
@@ -40,7 +41,8 @@ demotape.secrets = (function () {
    */
   function tell(element) {
     if (!demotape.tellSecret) return;
-    if (element.value !== undefined) tellOnce(demotape.uid(element), String(element.value));
+    const { value } = demotape.own(element);
+    if (value !== undefined) tellOnce(demotape.uid(element), String(value));
     else tellTexts(element);
   }
 
@@ -52,7 +54,7 @@ demotape.secrets = (function () {
   }
 
   function tellTexts(element) {
-    const walker = element.ownerDocument.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    const walker = demotape.elements.textsIn(element);
     for (let count = 0; count < TELL_LIMIT && walker.nextNode(); count++) {
       const text = walker.currentNode.data.trim();
       if (text.length > 3) tellOnce(`${demotape.uid(element)}/${count}`, text);

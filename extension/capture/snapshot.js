@@ -9,15 +9,16 @@ demotape.snapshot = (function () {
     let root = demotape.snapshotCache.take();
     const { rows, frames, secrets, found } = demotape.table.take();
     if (found) root = demotape.snapshotCache.take();
-    const scroller = frame.document.scrollingElement;
+    const document = demotape.own(frame.document);
+    const scroller = demotape.own(document.scrollingElement); // a body may be it, and nothing in that is named
     return {
       root, rows, frames, secrets,
       frame_group: demotape.shared.prefix,
       url: frame.location.href,
-      title: frame.document.title,
+      title: document.title,
       viewport: { width: frame.innerWidth, height: frame.innerHeight },
       device_pixel_ratio: frame.devicePixelRatio,
-      animations: frame.document.getAnimations().filter((animation) => animation.playState === "running").length,
+      animations: document.getAnimations().filter((animation) => animation.playState === "running").length,
       scroll: { x: scroller?.scrollLeft ?? 0, y: scroller?.scrollTop ?? 0 },
     };
   }

@@ -7,7 +7,7 @@
 
 demotape.snapshotCache = (function () {
   const WATCHED = { subtree: true, childList: true, attributes: true, characterData: true };
-  const { shared } = demotape;
+  const { shared, own } = demotape;
   const { MASK, recordOf, stateOf, sheetsOf, scrollState, rootIn, documentChunk } = demotape.markup;
   shared.observers ??= new Set();
   shared.scopes ??= new Map(); // document or shadow root -> what its adopted sheets were
@@ -17,16 +17,17 @@ demotape.snapshotCache = (function () {
 
   /** The element that holds a node: its parent, its shadow host, or the frame element of its document. */
   function holderOf(node) {
-    const parent = node.parentNode;
+    const parent = own(node).parentNode;
     if (!parent) return null;
-    if (parent.nodeType === Node.ELEMENT_NODE) return parent;
-    if (parent.nodeType === Node.DOCUMENT_FRAGMENT_NODE) return parent.host ?? null;
-    return parent.defaultView && parent.defaultView !== shared.rootFrame ? parent.defaultView.frameElement : null;
+    const { nodeType, host, defaultView } = own(parent);
+    if (nodeType === Node.ELEMENT_NODE) return parent;
+    if (nodeType === Node.DOCUMENT_FRAGMENT_NODE) return host ?? null;
+    return defaultView && defaultView !== shared.rootFrame ? defaultView.frameElement : null;
   }
 
   /** Forget an element's text and its ancestors'. Where one is forgotten already, so are those above it. */
   function forget(node) {
-    let at = node.nodeType === Node.ELEMENT_NODE ? node : node.host ?? holderOf(node);
+    let at = demotape.isElement(node) ? node : node.host ?? holderOf(node);
     for (let first = true; at; at = holderOf(at), first = false) {
       const record = shared.records.get(at);
       if (!record) continue;
@@ -49,8 +50,8 @@ demotape.snapshotCache = (function () {
         shared.records = new WeakMap();
         shared.masks = true;
       }
-      if (target.nodeType === Node.DOCUMENT_NODE) {
-        const holder = target.defaultView?.frameElement;
+      if (own(target).nodeType === Node.DOCUMENT_NODE) {
+        const holder = own(target).defaultView?.frameElement;
         if (holder) forget(holder);
       } else forget(target);
     }
@@ -65,7 +66,7 @@ demotape.snapshotCache = (function () {
     if (shared.scopes.has(scope)) return;
     shared.scopes.set(scope, sheetsOf(scope));
     observer.observe(scope, WATCHED);
-    if (scope.host) demotape.events.listenInside(scope);
+    if (own(scope).host) demotape.events.listenInside(scope);
   }
 
   /** Take in what the observers have not told yet, and compare what none tells. */
@@ -80,14 +81,15 @@ demotape.snapshotCache = (function () {
       else if (recordOf(frame).inner !== rootIn(frame)) forget(frame);
     }
     for (const element of shared.scrolled) {
-      if (!element.isConnected) shared.scrolled.delete(element);
+      if (!own(element).isConnected) shared.scrolled.delete(element);
       else if (recordOf(element).scroll !== scrollState(element)) forget(element);
     }
     for (const [scope, sheets] of shared.scopes) {
-      if (!(scope.host ?? scope.documentElement)?.isConnected) shared.scopes.delete(scope);
+      const { host, head, documentElement } = own(scope);
+      if (!own(host ?? documentElement)?.isConnected) shared.scopes.delete(scope);
       else if (sheets !== sheetsOf(scope)) {
         shared.scopes.set(scope, sheetsOf(scope));
-        forget(scope.host ?? scope.head ?? scope.documentElement);
+        forget(host ?? head ?? documentElement);
       }
     }
   }
@@ -107,7 +109,7 @@ demotape.snapshotCache = (function () {
   /** The frame group's text now, as a chunk. */
   function take() {
     const { document } = shared.rootFrame;
-    const root = document.documentElement;
+    const root = own(document).documentElement;
     const html = root ? recordOf(root).html : null;
     if (typeof html === "string" && shared.root?.html === html) return shared.root.chunk;
     shared.maskSeen ??= false;
@@ -135,16 +137,17 @@ demotape.snapshotCache = (function () {
   function warm(deadline) {
     shared.warming = false;
     const { document } = shared.rootFrame;
-    if (!document.documentElement || demotape.events.isStopped()) return;
+    const { documentElement, readyState } = own(document);
+    if (!documentElement || demotape.events.isStopped()) return;
     const start = performance.now();
-    if (document.readyState === "loading" && start < LOADING) return void demotape.later(warmSoon, LOADING - start);
+    if (readyState === "loading" && start < LOADING) return void demotape.later(warmSoon, LOADING - start);
     update();
     const whole = documentChunk(document, start + Math.min(SLICE, deadline.timeRemaining() || SLICE));
     shared.warmed = whole !== null;
     if (!shared.warmed) return warmSoon();
     const { rows } = demotape.table.take();
     rest = Math.min(REST_MOST, Math.max(REST_LEAST, (performance.now() - start) * REST_SHARE));
-    demotape.events.rested({ root: take(), rows });
+    demotape.rest.rested({ root: take(), rows });
   }
 
   /** Forget all: the next snapshot is sent whole. Elements keep their uids, chunks go on being numbered. */

@@ -39,26 +39,32 @@ demotape.table = (function () {
     };
   }
 
+  const { own } = demotape;
+
   let nextPoint = 0; // of the grid, to be asked next
+
+  const boxOf = (element) => own(element).getBoundingClientRect();
 
   const inSight = (box, { clip }) =>
     box.x < clip.right && box.y < clip.bottom && box.x + box.width > clip.left && box.y + box.height > clip.top;
 
   function walk(element, context, place) {
-    if (WITHOUT_BOX.has(element.localName) || context.seen.has(element)) return;
-    const rect = element.getBoundingClientRect();
+    const node = own(element);
+    if (WITHOUT_BOX.has(node.localName) || context.seen.has(element)) return;
+    const rect = node.getBoundingClientRect();
     const hasBox = rect.width > 0 && rect.height > 0;
     const box = placeBox(rect, place);
     if (hasBox && inSight(box, place)) addRow(element, box, context, place);
     else if (!reaches(element, rect, hasBox)) {
-      context.passedOver ||= hasBox && element.firstElementChild !== null;
+      context.passedOver ||= hasBox && node.firstElementChild !== null;
       return;
     }
     walkInside(element, context, place);
   }
 
   function walkInside(element, context, place) {
-    if (element.localName === "iframe" || element.localName === "frame") walkFrame(element, context, place);
+    const { localName } = own(element);
+    if (localName === "iframe" || localName === "frame") walkFrame(element, context, place);
     const shadow = demotape.shadowRootOf(element);
     const record = demotape.markup.recordOf(element);
     if (shadow && !record.shadow) {
@@ -73,21 +79,21 @@ demotape.table = (function () {
 
   /** Whether something inside an element out of sight may be in sight. */
   function reaches(element, rect, hasBox) {
-    if (!element.firstElementChild && !demotape.shadowRootOf(element)) return false;
-    if (!hasBox) return element.checkVisibility() || getComputedStyle(element).display === "contents";
-    return element.scrollHeight > Math.ceil(rect.height) + 1 || element.scrollWidth > Math.ceil(rect.width) + 1;
+    const node = own(element);
+    if (!node.firstElementChild && !demotape.shadowRootOf(element)) return false;
+    if (!hasBox) return node.checkVisibility() || getComputedStyle(element).display === "contents";
+    return node.scrollHeight > Math.ceil(rect.height) + 1 || node.scrollWidth > Math.ceil(rect.width) + 1;
   }
 
   function walkChildren(parent, context, place) {
-    const child = parent.firstElementChild;
-    if (!child) return;
-    if (parent.childElementCount > LONG_LIST && inOrder(parent.children)) {
-      const { children } = parent;
+    const { firstElementChild, childElementCount, children } = own(parent);
+    if (!firstElementChild) return;
+    if (childElementCount > LONG_LIST && inOrder(children)) {
       const [first, last] = windowOf(children, place);
       context.passedOver = true;
       for (let index = first; index <= last; index++) walk(children[index], context, place);
     } else {
-      for (let at = child; at; at = at.nextElementSibling) walk(at, context, place);
+      for (let at = firstElementChild; at; at = own(at).nextElementSibling) walk(at, context, place);
     }
   }
 
@@ -95,7 +101,7 @@ demotape.table = (function () {
   function inOrder(children) {
     let last = -Infinity;
     for (let sample = 0; sample < SAMPLES; sample++) {
-      const { top } = children[Math.floor((sample * (children.length - 1)) / (SAMPLES - 1))].getBoundingClientRect();
+      const { top } = boxOf(children[Math.floor((sample * (children.length - 1)) / (SAMPLES - 1))]);
       if (top < last) return false;
       last = top;
     }
@@ -108,7 +114,7 @@ demotape.table = (function () {
       let low = 0, high = children.length;
       while (low < high) {
         const middle = (low + high) >> 1;
-        if (test(placeBox(children[middle].getBoundingClientRect(), place))) low = middle + 1;
+        if (test(placeBox(boxOf(children[middle]), place))) low = middle + 1;
         else high = middle;
       }
       return low;
@@ -120,14 +126,15 @@ demotape.table = (function () {
 
   function walkFrame(element, context, place) {
     const inner = demotape.frameGroup.documentOf(element);
-    if (inner?.documentElement) {
-      const innerPlace = placeOf(inner.defaultView, place, element);
-      walk(inner.documentElement, context, innerPlace);
+    const { documentElement, defaultView } = own(inner) ?? {};
+    if (documentElement) {
+      const innerPlace = placeOf(defaultView, place, element);
+      walk(documentElement, context, innerPlace);
       probe(inner, context, innerPlace);
     } else if (element.contentWindow) {
       const box = placeBox(demotape.frameGroup.contentBox(element), place);
       const index = demotape.frameGroup.indexInParent(element.contentWindow);
-      context.frames.push({ uid: demotape.uid(element), index, path: place.path, ...box });
+      context.frames.push(demotape.finiteBox({ uid: demotape.uid(element), index, path: place.path, ...box }));
     }
   }
 
@@ -137,11 +144,11 @@ demotape.table = (function () {
     const facts = factsOf(element, record);
     const box = { x: round(x), y: round(y), width: round(width), height: round(height) };
     context.elements.push(element);
-    const visible = element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+    const visible = own(element).checkVisibility({ opacityProperty: true, visibilityProperty: true });
     if (!isSame(record.row, facts, box, visible, place)) record.row = rowOf(element, facts, box, visible, place);
     context.rows.push(record.row);
     if (demotape.secrets.isSecret(element)) {
-      context.secrets.push({ x, y, width, height });
+      context.secrets.push(demotape.finiteBox({ x, y, width, height }));
       demotape.secrets.tell(element);
     }
   }
@@ -162,7 +169,7 @@ demotape.table = (function () {
     return { number: (demotape.shared.rows = (demotape.shared.rows ?? 0) + 1), facts, visible, entry, sent: false };
   }
 
-  const round = (value) => Math.round(value * 1000) / 1000;
+  const round = (value) => Math.round(demotape.finite(value) * 1000) / 1000;
 
   /** What is said of an element in its row, remembered until something in it changes. */
   function factsOf(element, record) {
@@ -173,7 +180,7 @@ demotape.table = (function () {
       const { row } = record;
       // The same said again is the same: it need not be sent again.
       const same = row && row.entry.role === role && row.entry.name === name && row.entry.clickable === clickable;
-      record.facts = same ? row.facts : { tag: element.localName, role, name, clickable };
+      record.facts = same ? row.facts : { tag: own(element).localName, role, name, clickable };
     }
     return record.facts;
   }
@@ -185,14 +192,14 @@ demotape.table = (function () {
   function probe(document, context, place) {
     if (!context.passedOver) return;
     context.probed = false;
-    const { innerWidth, innerHeight } = document.defaultView;
+    const { innerWidth, innerHeight } = own(document).defaultView;
     const [columns, rows] = GRID;
     const until = performance.now() + PROBING;
     for (let count = 0; count < columns * rows && performance.now() < until; count++) {
       nextPoint = (nextPoint + 7) % (columns * rows);
       const x = ((nextPoint % columns) + 0.5) * (innerWidth / columns);
       const y = (Math.floor(nextPoint / columns) + 0.5) * (innerHeight / rows);
-      const found = document.elementFromPoint(x, y);
+      const found = own(document).elementFromPoint(x, y);
       if (found && !context.seen.has(found)) recover(found, context, place);
       context.probed = count === columns * rows - 1;
     }
@@ -200,8 +207,9 @@ demotape.table = (function () {
 
   function recover(found, context, place) {
     let top = found;
-    while (top.parentElement && !context.seen.has(top.parentElement)) top = top.parentElement;
-    for (let at = found; at !== top.parentElement; at = at.parentElement) {
+    const above = (element) => own(element).parentElement;
+    while (above(top) && !context.seen.has(above(top))) top = above(top);
+    for (let at = found; at !== above(top); at = above(at)) {
       if (!context.seen.has(at)) walk(at, context, place);
     }
   }
@@ -226,22 +234,22 @@ demotape.table = (function () {
   /** What was heard, and what is seen at a glance. The snapshot cache is up to date. */
   function signsOf(frame) {
     const { shared } = demotape;
-    const { activeElement, documentElement, fonts, scrollingElement } = frame.document;
+    const { activeElement, documentElement, fonts, scrollingElement } = own(frame.document);
     return [
       shared.version, shared.stirred, frame.innerWidth, frame.innerHeight, frame.devicePixelRatio, frame.scrollX, frame.scrollY,
-      activeElement, documentElement, fonts.size, fonts.status, scrollingElement?.scrollHeight, running(frame),
+      activeElement, documentElement, fonts.size, fonts.status, own(scrollingElement)?.scrollHeight, running(frame),
     ];
   }
 
-  const running = (frame) => frame.document.getAnimations().length > 0;
+  const running = (frame) => own(frame.document).getAnimations().length > 0;
 
   function sampleOf({ elements }) {
     const every = Math.max(1, Math.floor(elements.length / SAMPLE));
-    return elements.filter((_, index) => index % every === 0).map((element) => [element, element.getBoundingClientRect()]);
+    return elements.filter((_, index) => index % every === 0).map((element) => [element, boxOf(element)]);
   }
 
   function stands([element, before]) {
-    const now = element.getBoundingClientRect();
+    const now = boxOf(element);
     return now.x === before.x && now.y === before.y && now.width === before.width && now.height === before.height;
   }
 
@@ -252,8 +260,9 @@ demotape.table = (function () {
       probed: true,
     };
     const place = placeOf(frame, null, null);
-    if (frame.document.documentElement) {
-      walk(frame.document.documentElement, context, place);
+    const { documentElement } = own(frame.document);
+    if (documentElement) {
+      walk(documentElement, context, place);
       probe(frame.document, context, place);
     }
     return context;

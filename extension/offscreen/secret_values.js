@@ -46,7 +46,11 @@ export class Secrets {
 
   /** An address without secrets, in its parameters (also by their name), its path and its user part. */
   inAddress(url) {
-    if (!/^https?:/.test(url) || !URL.canParse(url)) return this.inText(url);
+    if (!/^https?:/.test(url)) return this.inText(url);
+    if (!URL.canParse(url)) { // it is none, but may hold parameters
+      const [start, ...rest] = this.#inRequest(url).split("?");
+      return rest.length ? `${start}?${this.#inParameters(rest.join("?"))}` : start;
+    }
     const { protocol, host, pathname, search, hash } = new URL(url);
     const parameters = (part) => (part ? part[0] + this.#inParameters(part.slice(1)) : "");
     return `${protocol}//${host}${this.#inRequest(pathname)}${parameters(search)}${parameters(hash)}`;

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from marshmallow import ValidationError, fields, validate
 
 from pipeline.plugins import failure
 from schemas import InputError
+from schemas.addresses import split_address
 from schemas.files import read_json
 from schemas.parts import Strict, flag, nested, string
 
@@ -185,11 +185,8 @@ def websites(source: Source) -> list[str]:
 @lru_cache(maxsize=4096)
 def website(url: str) -> str:
     """The website of an address: its host without the parts that one owner gives out; empty when it has no host."""
-    try:
-        parts = urlsplit(url)
-        host = (parts.hostname or "").rstrip(".")
-    except ValueError:
-        return ""
+    parts = split_address(url)
+    host = (parts.hostname or "").rstrip(".")
     if parts.scheme not in ("http", "https") or not host:
         return ""
     labels = host.split(".")

@@ -4,11 +4,11 @@ from functools import cache
 from pathlib import Path
 
 _FOLDER = Path(__file__).resolve().parents[2] / "extension" / "capture"
-FILES = ("../shared.js", "frame_group.js", "secrets.js", "elements.js", "plain.js", "markup.js",
-         "snapshot_cache.js", "table.js", "closed_roots.js", "snapshot.js", "events.js")
+FILES = ("../shared.js", "frame_group.js", "own.js", "secrets.js", "elements.js", "plain.js", "markup.js",
+         "snapshot_cache.js", "table.js", "closed_roots.js", "snapshot.js", "sending.js", "rest.js", "events.js")
 WORLD = "demotape"
 BINDING = "demotapeSend"
-TELLING = "globalThis.demotape?.events.tell()"  # source that has a frame tell what it shows
+TELLING = "globalThis.demotape?.rest.tell()"  # source that has a frame tell what it shows
 _PART = 1 << 16  # characters of chunks in a message; more go ahead in parts, handed on while the next is being made
 _START = f"""{{
   const tell = (message) => globalThis.{BINDING}(JSON.stringify(message));

@@ -1,11 +1,10 @@
 """Follows every request of a tab over CDP, for the HAR."""
 
-import base64
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
-from recorder.devtools.sessions import ProtocolError, Session
+from recorder.devtools.sessions import ProtocolError, Session, body_of
 from recorder.privacy.har import Exchange
 
 Spawn = Callable[[Coroutine], None]
@@ -64,7 +63,7 @@ def listeners(session: Session, tab: int, done: Callable[[Exchange], None], spaw
     async def fetch(key: str, exchange: Exchange) -> None:
         with suppress(ProtocolError):  # the document was left before its body could be asked for
             answer = await session.send("Network.getResponseBody", {"requestId": key})
-            exchange.body = base64.b64decode(answer["body"]) if answer["base64Encoded"] else answer["body"].encode()
+            exchange.body = body_of(answer)
         done(exchange)
 
     return {"Network.requestWillBeSent": sent, "Network.requestWillBeSentExtraInfo": sent_headers,

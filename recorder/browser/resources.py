@@ -1,12 +1,11 @@
 """Style sheets, images and fonts of the pages, as the browser received them."""
 
-import base64
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from typing import Any
 
 from recorder.building.tab_observer import TabObserver
-from recorder.devtools.sessions import ProtocolError, Session
+from recorder.devtools.sessions import ProtocolError, Session, body_of
 
 _KINDS = {"Stylesheet", "Image", "Font"}
 _MAX_BYTES = 20_000_000
@@ -63,9 +62,7 @@ def listeners(session: Session, observer: TabObserver, spawn: Callable[[Coroutin
 
     async def fetch(request: str, place: tuple[str, str], content_type: str, epoch: float) -> None:
         answer = await session.send("Network.getResponseBody", {"requestId": request})
-        body = answer["body"]
-        content = base64.b64decode(body) if answer["base64Encoded"] else body.encode()
-        if observer.on_resource(place[1], content_type, epoch, content):
+        if observer.on_resource(place[1], content_type, epoch, body_of(answer)):
             observer.cached.add(place)
 
     return {"Network.requestWillBeSent": sent, "Network.requestServedFromCache": served_from_cache,

@@ -171,7 +171,7 @@ class Recorder:
             self._builder.release_exchanges()
 
     def _on_error(self, error: Exception) -> None:
-        self._builder.on_problem(f"something that the browser told could not be taken in ({type(error).__name__})")
+        self._builder.on_lost(f"something that the browser told could not be taken in ({type(error).__name__})")
 
     def _on_failure(self) -> None:
         self._loop.call_soon_threadsafe(self.stopped.set)

@@ -17,7 +17,7 @@ from recorder.building.tab_state import TabState
 from recorder.devtools.sessions import ProtocolError, Session
 from recorder.media.painted_frames import PaintedFrame
 from recorder.privacy.har import Exchange
-from schemas.package_types import Snapshot
+from schemas.package_types import Message, Snapshot
 from schemas.types import EventData
 
 from . import closed_roots, network, resources
@@ -29,6 +29,7 @@ _LATE_FRAME = 3.0  # seconds by which a frame may come late
 _ARCHIVE_AFTER = 0.6  # seconds of rest after which a page is kept as MHTML
 _ENLARGE = 5  # times that a window is made larger in vain: its screen may be too small
 _FRAMES_BEFORE = 0.1  # seconds in which frames of the smaller window may come; Playwright may make it smaller again
+_ROUNDS, _ROUND = 10, 0.05  # times that frames are asked at the end, until they have nothing new to say; seconds apart
 _ANSWERED = 0.5  # seconds that frames have to tell what they show
 _FAREWELL = 1.0  # seconds that a page has to take note of the end; one with a dialog open answers nothing
 
@@ -56,7 +57,7 @@ class Tab(TabState):
         self._sessions: list[Session] = []  # of its page, then of frames in processes of their own
         self._worlds: dict[Session, set[int]] = {}  # where the capture script runs
         self._tasks: set[asyncio.Task] = set()
-        self._waiting: list[dict[str, Any]] = []  # messages of frames that those above have not told of yet
+        self._waiting: list[Message] = []  # messages of frames that those above have not told of yet
         self._last_heard = 0.0
         self._loads = 0
         self._learning: asyncio.Task | None = None  # of the zoom
@@ -129,8 +130,16 @@ class Tab(TabState):
                 await session.send("Page.getFrameTree")
 
     async def settle(self) -> None:
-        """Wait for what the browser has already sent, and for what was begun: navigations, resources."""
-        await self.answered()
+        """Wait for what the browser has already sent, and for what was begun: navigations, resources.
+
+        A press that was answered to who drives may still be on its way to a frame in a process of its own.
+        """
+        for _ in range(_ROUNDS):
+            heard = self._last_heard
+            await self.answered()
+            await asyncio.sleep(_ROUND)
+            if heard == self._last_heard:
+                break
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def resources_in_use(self) -> set[str]:
@@ -149,10 +158,19 @@ class Tab(TabState):
         self._start(work)
 
     def _start(self, work: Coroutine) -> asyncio.Task:
-        task = asyncio.ensure_future(_forgiving(work))
+        task = asyncio.ensure_future(self._forgiving(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+    async def _forgiving(self, work: Coroutine) -> None:
+        """Run work that may find its page gone, or in it what cannot be taken in."""
+        try:
+            await work
+        except ProtocolError:
+            pass
+        except Exception as error:
+            self._observer.on_lost(f"something of tab {self.number} could not be taken in ({type(error).__name__})")
 
     def _on_binding(self, session: Session, event: dict[str, Any]) -> None:
         if event["name"] != BINDING:
@@ -160,7 +178,7 @@ class Tab(TabState):
         message = json.loads(event["payload"])
         self._last_heard = time.monotonic()
         if message["type"] == "error":
-            self._observer.on_problem(f"tab {self.number}: the capture script failed: {message['message'][:500]}")
+            self._observer.on_lost(f"tab {self.number}: the capture script failed: {message['message'][:500]}")
         elif message["type"] == "ahead":
             self.tell_ahead(message["frame_group"], message["chunks"], message["rows"])
         elif message["type"] == "closedRootCandidates":
@@ -170,7 +188,7 @@ class Tab(TabState):
         else:
             self._on_message(message)
 
-    def _on_message(self, message: dict[str, Any]) -> None:
+    def _on_message(self, message: Message) -> None:
         """Hand a message on; one from a frame that those above have not told of yet waits until they have."""
         path = tuple(message["path"])
         if self._waiting:
@@ -301,9 +319,3 @@ class Tab(TabState):
 def _note_world(context: dict[str, Any], worlds: set[int]) -> None:
     if context["name"] == WORLD:
         worlds.add(context["id"])
-
-
-async def _forgiving(work: Coroutine) -> None:
-    """Run work that may find its page gone."""
-    with suppress(ProtocolError):
-        await work

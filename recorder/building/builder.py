@@ -22,11 +22,12 @@ from schemas import VERSIONS, ChatLineSchema, DemotapeError, InputError
 from schemas.files import validated
 from schemas.package_types import Message
 from schemas.recording import FORMAT
-from schemas.types import ChatLine, EventData, Size, State
+from schemas.types import ChatLine, EventData, Size
 
 from .event_writer import EventWriter
 from .frame_merging import place_point, place_target
 from .live_list import LiveList
+from .lost_values import LostValues
 from .pauses import Pauses
 from .pending_screenshots import PendingScreenshots
 from .recording_clock import LATE, RecordingClock
@@ -63,7 +64,9 @@ class RecordingBuilder:
         self._seqs: dict[str | None, int] = {}
         self._pending = PendingScreenshots(self._note_frame)
         self._current: TabState | None = None
-        self._writer_thread = WriterThread(self._on_failure)
+        self._lost = LostValues(self.problems, self._note_lost)
+        self._noting_lost = False
+        self._writer_thread = WriterThread(self._on_failure, self._lost.add_error)
         self._resources: set[tuple[str, int]] = set()
         self._running = False
         self._pauses = Pauses()
@@ -84,7 +87,7 @@ class RecordingBuilder:
             "format": FORMAT, "version": VERSIONS[FORMAT], "id": name or _id_from(self.directory), "task": self._task,
             "started_at": datetime.fromtimestamp(self._clock.start).astimezone(), "user_agent": "", "browser": browser,
             "viewport": None, "options": self._options})
-        self._event_writer = EventWriter(self._writer, self._secrets)
+        self._event_writer = EventWriter(self._writer, self._secrets, self._lost)
         self._video = video(self._writer.layout.video)
         if self._options.get("har"):
             self._har = HarFile(self._writer.layout.har, browser, version("demotape"))
@@ -185,7 +188,7 @@ class RecordingBuilder:
             try:
                 listener(message)
             except Exception as error:  # somebody else's code must not cost the recording an event
-                self.on_problem(f"a listener failed: {error!r}")
+                self.problems.append(f"a listener failed: {error!r}")
 
     def on_message(self, tab: TabState, message: Message) -> None:
         """An event from a page's capture script."""
@@ -193,8 +196,7 @@ class RecordingBuilder:
             return
         path, at = tuple(message["path"]), self.seconds(message["time"] / 1000, message["id"].partition(":")[0])
         snapshot = message["snapshot"]
-        if snapshot:
-            tab.take(path, snapshot)
+        whole = snapshot and self._lost.tried(lambda: tab.take(path, snapshot))
         if message["type"] == "snapshot":
             return  # no event: what one of several frame groups shows now that it has come to rest
         if self._pauses.leave_out(message, at):
@@ -203,9 +205,9 @@ class RecordingBuilder:
             self._switch_to(tab, at)
         seq = self._write({
             "time": at, "type": message["type"], "tab": tab.number, "gesture": self._seqs.get(message["gesture"]),
-            "target": place_target(message["target"], path, tab.frame_groups),
-            "data": place_point(message["data"], path, tab.frame_groups),
-        }, tab if snapshot else None, with_dom=() in tab.frame_groups)
+            "target": self._lost.attempt(lambda: place_target(message["target"], path, tab.frame_groups), None),
+            "data": self._lost.attempt(lambda: place_point(message["data"], path, tab.frame_groups), {}),
+        }, tab if whole else None, with_dom=() in tab.frame_groups)
         self._seqs[message["id"]] = seq
 
     def on_browser_event(self, tab: TabState, kind: str, epoch: float, data: EventData, url: str | None = None) -> None:
@@ -264,12 +266,21 @@ class RecordingBuilder:
         if not self._running or self._pauses.hold(at):
             return
         self._seq += 1
-
         self._writer_thread.submit(lambda: self._event_writer.page_archive(at, tab.number, url, mhtml))
 
-    def on_problem(self, message: str) -> None:
-        """Something that went wrong without ending the recording."""
-        self.problems.append(message)
+    def on_lost(self, what: str) -> None:
+        """A value could not be read and is left out."""
+        self._lost.add(what)
+
+    def _note_lost(self) -> None:
+        """Have recording.json say how many values were lost, once for all until the writer's thread gets to it."""
+        if not self._noting_lost:
+            self._noting_lost = True
+            self._writer_thread.submit(self._write_lost)
+
+    def _write_lost(self) -> None:
+        self._noting_lost = False
+        self._writer.update(lost_values=self._lost.count)
 
     def slept(self, seconds: float) -> None:
         """The machine was asleep: nothing can have been recorded for so long."""
@@ -307,14 +318,14 @@ class RecordingBuilder:
         """Queue an event with the state of a tab (None: without state); returns the event's number."""
         self._seq += 1
         seq = self._seq
-        if line := self._lines.take({"seq": self._seq, **event}):
+        if line := self._lost.attempt(lambda: self._lines.take({"seq": seq, **event}), None):
             self._tell({"type": "line", **line})
         frame = of.ring.newest_until(event["time"]) if of else None
         # While the page paints, a better frame may be on its way: then the screenshot follows in a line of its own.
         written = frame if frame and self._pauses.seen(frame).time <= event["time"] - self._still else None
         seen = written and self._pauses.seen(written)
         frame_groups = dict(of.frame_groups) if of and with_dom else None
-        state = _state(of, url) if of else None
+        state = of.state(url) if of else None
         self._writer_thread.submit(lambda: self._event_writer.write(event, state, frame_groups, seen))
         if of:
             self._pending.add(seq, of, event["time"], frame, written)
@@ -325,7 +336,6 @@ class RecordingBuilder:
         """Write a better screenshot of an event in a line of its own."""
         self._seq += 1
         frame = self._pauses.seen(frame)
-
         self._writer_thread.submit(lambda: self._event_writer.better_screenshot(event, tab.number, frame))
 
     def _on_failure(self, error: Exception) -> None:
@@ -381,11 +391,6 @@ class RecordingBuilder:
             self._writer.abandon()
         else:
             self._writer.close(datetime.fromtimestamp(ended_at).astimezone())
-
-
-def _state(tab: TabState, url: str | None) -> State:
-    return {"tab": tab.number, "zoom": tab.zoom, **tab.facts, "url": url or tab.facts["url"], "dom": None,
-            "elements": None, "screenshot": None, "screenshot_time": None}
 
 
 def _id_from(directory: Path) -> str:

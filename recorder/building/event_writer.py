@@ -1,6 +1,7 @@
 """What is written of an event: its state put together, its secrets taken out. Runs in the writer's thread."""
 
 from functools import lru_cache
+from typing import Any
 
 from recorder.media.painted_frames import PaintedFrame, bitmap
 from recorder.privacy.mhtml import without_secrets
@@ -10,16 +11,21 @@ from schemas.files import dump_line
 from schemas.types import State
 
 from .frame_merging import FrameGroup, Path, merge
+from .lost_values import LostValues
 
 _SCREENSHOTS = 4  # frames of which it is remembered how they were kept
 
 
 class EventWriter:
-    """Writes events to `writer`, each with the blobs of its state, without what `secrets` knows."""
+    """Writes events to `writer`, each with the blobs of its state, without what `secrets` knows.
 
-    def __init__(self, writer: RecordingWriter, secrets: Secrets):
+    What a page holds may be such that a value cannot be put together: it is left out then, and counted in `lost`.
+    """
+
+    def __init__(self, writer: RecordingWriter, secrets: Secrets, lost: LostValues):
         self._writer = writer
         self._secrets = secrets
+        self._lost = lost
         self._screenshot = lru_cache(_SCREENSHOTS)(self._keep_screenshot)  # one frame may serve several events
 
     def write(self, event: NewEvent, state: State | None, frame_groups: dict[Path, FrameGroup] | None,
@@ -27,19 +33,23 @@ class EventWriter:
         """An event with the state before it: what its frame groups and its painted frame show, as far as known."""
         if state:
             if frame_groups:
-                document, rows = merge(frame_groups)
-                document = self._secrets.in_markup(document)
-                state["dom"] = self._writer.blob(document.encode("utf-8", "surrogatepass"), like="dom")
-                state["elements"] = self._writer.blob(dump_line(self._secrets.in_event(rows)), like="elements")
+                dom, elements = self._lost.attempt(lambda: self._page(frame_groups), (None, None))
+                if dom is not None:
+                    state["dom"] = self._writer.blob(dom, like="dom")
+                    state["elements"] = self._writer.blob(elements, like="elements")
             if frame:
                 state |= {"screenshot": self._screenshot(frame.image), "screenshot_time": frame.time}
             if frame and frame.stale:
                 state["stale"] = True
-            state["url"] = self._secrets.in_event(state["url"])
-            state["title"] = self._secrets.in_event(state["title"])
-        for name in ("target", "data"):
-            event[name] = self._secrets.in_event(event[name])
-        self._writer.event(event | {"state": state})
+            state["url"] = self._clean(state["url"], "")
+            state["title"] = self._clean(state["title"], "")
+        event["target"] = self._clean(event["target"], None)
+        event["data"] = self._clean(event["data"], {})
+        try:
+            self._writer.event(event | {"state": state})
+        except ValueError as error:  # no JSON; the event counts nevertheless, as others name it by its number
+            self._lost.add_error(error)
+            self._writer.event(event | {"target": None, "data": {}, "state": None})
 
     def better_screenshot(self, event: int, tab: int, frame: PaintedFrame) -> None:
         """A better screenshot of an earlier event, in a line of its own."""
@@ -49,9 +59,20 @@ class EventWriter:
 
     def page_archive(self, time: float, tab: int, url: str, mhtml: bytes) -> None:
         """A page as MHTML."""
-        blob = self._writer.blob(without_secrets(mhtml, self._secrets), like="mhtml")
+        clean = self._lost.attempt(lambda: without_secrets(mhtml, self._secrets), b"")
+        blob = self._writer.blob(clean, like="mhtml")
         self._writer.event({"time": time, "type": "mhtml", "tab": tab, "gesture": None, "target": None, "state": None,
                             "data": {"blob": blob, "url": self._secrets.in_address(url)}})
+
+    def _page(self, frame_groups: dict[Path, FrameGroup]) -> tuple[bytes, bytes]:
+        """DOM and element table, as they are kept."""
+        document, rows = merge(frame_groups)
+        return (self._secrets.in_markup(document).encode("utf-8", "surrogatepass"),
+                dump_line(self._secrets.in_event(rows)))
+
+    def _clean(self, value: Any, otherwise: Any) -> Any:
+        """A value without secrets."""
+        return self._lost.attempt(lambda: self._secrets.in_event(value), otherwise)
 
     def _keep_screenshot(self, image: bytes) -> str:
         return self._writer.blob(bitmap(image), like="screenshot")

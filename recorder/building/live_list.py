@@ -6,9 +6,9 @@ event by which the action can be taken back.
 """
 
 from typing import Any, TypedDict
-from urllib.parse import urlsplit
 
 from recorder.writer import NewEvent
+from schemas.addresses import split_address
 from schemas.shared import CONTROLS, DELETION_KEYS, LIVE_LIST, NOT_TYPED_IN, SILENT_KEYS
 from schemas.types import Element
 
@@ -151,7 +151,7 @@ def _name(event: NumberedEvent) -> str:
     if event["type"] == "keydown" and len(data["key"]) > 1:
         return data["key"]
     if event["type"] == "navigate":
-        return (urlsplit(data["url"]).hostname or "")[:_NAME_LIMIT]
+        return (split_address(data["url"]).hostname or "")[:_NAME_LIMIT]
     if event["type"] in _TABS:
         return f"Tab {data['tab']}"
     if event["type"] == "dialog":

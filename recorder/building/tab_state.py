@@ -5,7 +5,7 @@ from typing import Any, TypedDict
 
 from recorder.media.painted_frames import FrameRing, PaintedFrame, black_out
 from schemas.package_types import Snapshot
-from schemas.types import Box, Point, Size, TableRow
+from schemas.types import Box, Point, Size, State, TableRow
 
 from .frame_merging import FrameGroup, SnapshotChunks, frame_of, secret_boxes
 
@@ -57,6 +57,11 @@ class TabState:
             self._secrets = [self._secrets[1], secret_boxes(self.frame_groups)]
             self._known = True
             self._release()
+
+    def state(self, url: str | None) -> State:
+        """The state of it now, yet without its blobs; `url`: where it was shown."""
+        return {"tab": self.number, "zoom": self.zoom, **self.facts, "url": url or self.facts["url"], "dom": None,
+                "elements": None, "screenshot": None, "screenshot_time": None}
 
     def placed(self, path: tuple[int, ...]) -> bool:
         """Whether the frame groups above have told of the one at `path`, so that it has its place in the page."""

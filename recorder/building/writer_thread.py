@@ -1,17 +1,20 @@
-"""The writer's thread: one job after the other, in the order they were handed over, until the first one fails."""
+"""The writer's thread: jobs in the order they were handed over, until nothing more can be written."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 
 from recorder.priority import quick_turns
+from schemas import DemotapeError
 
 
 class WriterThread:
-    """`on_failure` is called once, in the thread, with the error after which nothing more is written."""
+    """`on_failure` and `on_lost` are called in the thread: the one once, with the error after which nothing more is
+    written (the disk's), the other with every error that costs but the job it comes from."""
 
-    def __init__(self, on_failure: Callable[[Exception], None]):
+    def __init__(self, on_failure: Callable[[Exception], None], on_lost: Callable[[Exception], None]):
         self._on_failure = on_failure
+        self._on_lost = on_lost
         self._failed = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
         self._turns = ExitStack()
@@ -36,6 +39,8 @@ class WriterThread:
             return
         try:
             job()
-        except Exception as error:
+        except (DemotapeError, OSError, MemoryError) as error:
             self._failed = True
             self._on_failure(error)
+        except Exception as error:
+            self._on_lost(error)

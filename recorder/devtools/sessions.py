@@ -1,5 +1,6 @@
 """What the recorder needs of a DevTools session, whoever carries it."""
 
+import base64
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -21,3 +22,9 @@ class Session(Protocol):
 
     def on(self, event: str, handler: Handler) -> None:
         """Call `handler` with the parameters of each such event."""
+
+
+def body_of(answer: dict[str, Any]) -> bytes:
+    """The content in an answer to `Network.getResponseBody` and its like: as base64, or text with half characters."""
+    body = answer["body"]
+    return base64.b64decode(body) if answer["base64Encoded"] else body.encode("utf-8", "surrogatepass")

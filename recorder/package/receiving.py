@@ -180,7 +180,7 @@ class _Receiver:
         if snapshot := message["snapshot"]:
             self._tell_viewport(snapshot, message["path"])
             if fault := tab.fault(snapshot):
-                self.builder.on_problem(f"line {line['n']} of the journal: {fault}; the page's state is left out")
+                self.builder.on_lost(f"line {line['n']} of the journal: {fault}; the page's state is left out")
                 message["snapshot"] = None
         self._paint(line, tab if message["snapshot"] and message["type"] != "snapshot" else None)
         self.builder.on_message(tab, message)
@@ -218,7 +218,7 @@ class _Receiver:
         self._tab(line).zoom = line["zoom"]
 
     def _on_problem(self, line: ProblemLine) -> None:
-        self.builder.on_problem(line["message"])
+        self.builder.on_lost(line["message"])
 
     def _on_pause(self, line: PackageLine) -> None:
         self.builder.pause()

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
+from schemas.addresses import split_address
 from schemas.shared import REDACTED
 
 from .secret_values import Secrets, is_secret_name
@@ -69,8 +70,8 @@ def _request(exchange: Exchange, secrets: Secrets) -> dict[str, Any]:
         "method": exchange.method, "url": url, "httpVersion": _version(exchange),
         "headers": _headers(exchange.headers, secrets), "cookies": _hidden_cookies(exchange.headers, "cookie"),
         "queryString": [{"name": name, "value": value}
-                        for name, value in parse_qsl(urlsplit(url).query, keep_blank_values=True)],
-        "headersSize": _UNKNOWN, "bodySize": _UNKNOWN if exchange.posted is None else len(exchange.posted.encode()),
+                        for name, value in parse_qsl(split_address(url).query, keep_blank_values=True)],
+        "headersSize": _UNKNOWN, "bodySize": _UNKNOWN if exchange.posted is None else len(_utf8(exchange.posted)),
     }
     if exchange.posted is not None:
         kind = _header(exchange.headers, "content-type")
@@ -147,6 +148,10 @@ def _cookies(line: str, header: str) -> Iterable[dict[str, Any]]:
         name, equals, value = part.strip().partition("=")
         if equals:
             yield {"name": name, "value": value}
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _version(exchange: Exchange) -> str:

@@ -9,8 +9,9 @@ import html
 import json
 import re
 from collections.abc import Iterable
-from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urlunsplit
 
+from schemas.addresses import split_address
 from schemas.shared import REDACTED, SECRETS
 
 _FEWEST = SECRETS["shortest_value"]  # characters of a value that is looked for at all
@@ -80,7 +81,9 @@ class Secrets:
 
     def in_address(self, url: str) -> str:
         """An address without secrets, in its parameters (also by their name), its path and its user part."""
-        parts = urlsplit(url)
+        parts = split_address(url)
+        if not parts.scheme and url.startswith(("http:", "https:")):  # it is none, but may hold parameters
+            return self._in_parameters_of(self.in_request(url))
         if parts.scheme not in ("http", "https"):
             return self.in_text(url)
         host = parts.netloc.rpartition("@")[2]
@@ -127,7 +130,7 @@ class Secrets:
             if len(pairs) == 1 and pairs[0][1] and (is_secret_name(pairs[0][0]) or
                                                     self.in_request(pairs[0][1]) != pairs[0][1]):
                 known = self.in_request(pairs[0][1])
-                part = urlencode([(pairs[0][0], REDACTED if known == pairs[0][1] else known)])
+                part = urlencode([(pairs[0][0], REDACTED if known == pairs[0][1] else known)], errors="replace")
             parts.append(part)
         return "&".join(parts)
 
@@ -150,7 +153,9 @@ def _any_of(values: Iterable[str], before: str = "", after: str = "") -> re.Patt
 
 def _forms(value: str) -> set[str]:
     """How a value may be written: as it is, in HTML, in JSON, in an address, in base64."""
-    forms = {value, html.escape(value, quote=True), html.escape(value, quote=False), json.dumps(value)[1:-1],
+    written = value
+    value = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # half a character is none elsewhere
+    forms = {written, value, html.escape(value, quote=True), html.escape(value, quote=False), json.dumps(value)[1:-1],
              json.dumps(value, ensure_ascii=False)[1:-1], quote(value), quote(value, safe=""), quote_plus(value)}
     if len(value) >= _DISTINCT:
         forms.add(base64.b64encode(value.encode()).decode().rstrip("="))

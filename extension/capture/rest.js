@@ -1,0 +1,84 @@
+// What the page showed when it was last looked at: at rest, or while the pointer was elsewhere. A style sheet may open a
+// menu, and the compositor may scroll, before any listener is told; then this is the state before. What the receiver has
+// to know before an event comes is told at rest, too.
+"use strict";
+
+demotape.rest = (function () {
+  const REPORT_EVERY = 400; // ms
+  const { send, attempt } = demotape.sending;
+  const UNSEEN = { snapshot: null, version: -1, taken: -Infinity };
+  const seen = { ...UNSEEN };
+
+  /** Look at what the page shows now. */
+  function look() {
+    seen.snapshot = demotape.snapshot.take();
+    seen.version = demotape.shared.version;
+    seen.taken = performance.now();
+    return seen.snapshot;
+  }
+
+  let reported = -Infinity, cancelReport = null;
+
+  /** The page has come to rest; `shown`: the root and the rows that it did so with. */
+  function rested(shown) {
+    if (demotape.shared.acted > ahead.acted) attempt(() => sendAhead(shown));
+    reportSoon(reported + REPORT_EVERY - performance.now());
+  }
+
+  function reportSoon(wait) {
+    cancelReport?.();
+    cancelReport = wait > 0 ? demotape.later(() => reportSoon(0), wait) : null;
+    if (wait <= 0) tell();
+  }
+
+  /** Tell now what the page shows. */
+  const tell = () => attempt(report);
+
+  /**
+   * Tell what the page shows at rest: at first and in a new size, so that it is known what in it is secret before a
+   * picture of it is kept; where something is secret, always; and on a page of several frame groups, of which none can
+   * copy the others at an event, so that the receiver can take of the others what they showed last. Besides, this
+   * readies the element table.
+   */
+  let sentSize = null, secrets = false;
+  function report() {
+    reported = performance.now();
+    const snapshot = look();
+    const several = snapshot.frames.length > 0 || demotape.shared.rootFrame !== window.top;
+    const size = `${snapshot.viewport.width},${snapshot.viewport.height}`;
+    if (size !== sentSize || several || secrets || snapshot.secrets.length) {
+      send("snapshot", { timeStamp: reported }, null, {}, { snapshot, gesture: null });
+    } else sendAhead(snapshot);
+    sentSize = size;
+    secrets = snapshot.secrets.length > 0;
+    const due = demotape.closedRoots.due();
+    if (due === 0) demotape.send({ type: "closedRootCandidates" });
+    if (due !== null) reportSoon(Math.max(due, REPORT_EVERY)); // there may be more
+  }
+
+  /**
+   * Send now what the next event's snapshot would carry, so that the person does not wait for it then: a few times after
+   * what the person did, so that a page that changes all the time is not sent all the time.
+   */
+  const AHEAD = 3;
+  let ahead = { acted: -Infinity, left: 0 };
+  function sendAhead({ root, rows }) {
+    const { acted, prefix } = demotape.shared;
+    if (acted > ahead.acted) ahead = { acted, left: AHEAD };
+    if (!demotape.tellAhead || !ahead.left) return;
+    const unsent = demotape.snapshot.ahead({ root, rows });
+    if (!unsent.chunks.length && !unsent.rows.length) return;
+    ahead.left--;
+    demotape.tellAhead(prefix, unsent.chunks, unsent.rows);
+  }
+
+  /** Nothing was looked at or told yet. */
+  function forget() {
+    cancelReport?.();
+    Object.assign(seen, UNSEEN);
+    sentSize = null;
+    secrets = false;
+  }
+
+  return { seen, look, rested, tell, forget };
+})();

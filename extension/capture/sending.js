@@ -1,0 +1,41 @@
+// Sends what happens, one message each. What of it cannot be read costs that value, not the message.
+"use strict";
+
+demotape.sending = (function () {
+  const PLACES = 3; // of an error that are told
+
+  /** Do our own work: no error of it reaches the page. Where it fails, `otherwise` stands for what it would give. */
+  function attempt(work, otherwise = null) {
+    try {
+      return work();
+    } catch (error) {
+      demotape.send({ type: "error", message: described(error) });
+      return otherwise;
+    }
+  }
+
+  /** An error by its kind and places: its text may hold what the page holds. */
+  function described(error) {
+    const places = String(error?.stack ?? "").split("\n").filter((line) => line.startsWith("    at "));
+    return [error?.name ?? "Error", ...places.slice(0, PLACES).map((line) => line.trim())].join(" ");
+  }
+
+  /** Send one event; returns its id within the frame group. */
+  function send(type, event, element, data, { snapshot = null, gesture = undefined, target = null } = {}) {
+    const { shared } = demotape;
+    const id = `${shared.prefix}:${++shared.messages}`;
+    demotape.send({
+      id,
+      type,
+      time: performance.timeOrigin + event.timeStamp,
+      gesture: gesture === undefined ? shared.gesture : gesture,
+      path: demotape.frameGroup.path(shared.rootFrame),
+      target: target ?? (element ? attempt(() => demotape.elements.describe(element)) : null),
+      data,
+      snapshot: demotape.snapshot.seal(snapshot),
+    });
+    return id;
+  }
+
+  return { send, attempt };
+})();

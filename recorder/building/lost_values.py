@@ -1,0 +1,40 @@
+"""Values that a page holds but that cannot be read, put together or written: each is left out, and all are counted."""
+
+from collections.abc import Callable
+from typing import Any
+
+_TOLD = 20  # of which it is told what they were
+
+
+class LostValues:
+    """`problems` is given a sentence for each of the first ones; `on_change` is called whenever `count` has grown."""
+
+    def __init__(self, problems: list[str], on_change: Callable[[], None]):
+        self.count = 0
+        self._problems = problems
+        self._on_change = on_change
+
+    def add(self, what: str) -> None:
+        """One more; `what`: a sentence, without anything of the page."""
+        self.count += 1
+        if self.count <= _TOLD:
+            self._problems.append(what)
+        self._on_change()
+
+    def add_error(self, error: Exception) -> None:
+        """One more, lost to this error, of which only its kind is told: its text may hold what the page holds."""
+        self.add(f"a value could not be taken in or written ({type(error).__name__})")
+
+    def tried(self, work: Callable[[], None]) -> bool:
+        """Do `work`; returns whether it could be done."""
+        before = self.count
+        self.attempt(work, None)
+        return self.count == before
+
+    def attempt(self, work: Callable[[], Any], otherwise: Any) -> Any:
+        """What `work` gives, or `otherwise` when it fails."""
+        try:
+            return work()
+        except Exception as error:
+            self.add_error(error)
+            return otherwise
