@@ -60,7 +60,7 @@ def names(recording_browser):
         found = await page.evaluate("""() => {
           const names = new Set();
           for (let at of [HTMLFormElement.prototype, HTMLDocument.prototype]) {
-            for (; at; at = Object.getPrototypeOf(at)) Object.getOwnPropertyNames(at).forEach((name) => names.add(name));
+            for (; at; at = Object.getPrototypeOf(at)) Object.getOwnPropertyNames(at).forEach(name => names.add(name));
           }
           return [...names].sort();
         }""")
