@@ -51,7 +51,7 @@ async def record(url: str | None, directory: Path, task: str, *, headless: bool,
 
 async def _context(playwright, headless: bool, connect: str | None) -> BrowserContext:
     if not connect:
-        browser = await launch(playwright, headless=headless)
+        browser = await launch(playwright, headless=headless, signals=False)  # it is closed when all is kept
         return await browser.new_context(**({"viewport": _VIEWPORT} if headless else {"no_viewport": True}))
     try:
         browser = await playwright.chromium.connect_over_cdp(connect)

@@ -3,6 +3,8 @@
 import errno
 import hashlib
 import os
+import re
+import secrets
 from collections import deque
 from collections.abc import Mapping
 from datetime import datetime
@@ -137,6 +139,12 @@ class RecordingWriter:
     def _write_manifest(self) -> None:
         with _clear_errors(self.layout.root):
             write_atomically(self.layout.manifest, dump_json(RecordingSchema().dump(self.manifest)))
+
+
+def new_id(directory: Path) -> str:
+    """An id that no other recording has: the folder's name, with what an id may not hold replaced, and a random end."""
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", directory.resolve().name).strip("-_")[:80] or "recording"
+    return f"{name}-{secrets.token_hex(4)}"
 
 
 class _clear_errors:

@@ -2,34 +2,76 @@
 "use strict";
 
 demotape.secrets = (function () {
-  const { redacted: REDACTED } = globalThis.demotapeShared;
+  const { redacted: REDACTED, secrets: RULES, not_typed_in } = globalThis.demotapeShared;
   const AUTOCOMPLETE = /(^|\s)(current-password|new-password|one-time-code|cc-(number|csc|exp(-month|-year)?))(\s|$)/i;
-  const NAMES = /(^|[^a-z])(otp|totp|mfa|2fa|one-?time-?(code|password|pin)|cvv2?|cvc2?|csc|card-?(number|no|num)|passcode|pin-?code)([^a-z]|$)/i;
-  const spaced = (name) => name.replace(/([a-z0-9])([A-Z])/g, "$1-$2").replace(/_/g, "-");
+  const NAMES = new RegExp(RULES.names), LABELS = new RegExp(RULES.labels);
+  const NOT_TYPED_IN = new Set(not_typed_in);
+  const LETTERS = [4, 8]; // fields of one letter that make a code, at least and at most
+  const LEVELS = 4; // above a field of one letter, in which the others are looked for
+  const { own } = demotape;
 
-  const open = new WeakMap(); // element -> at which version of the DOM it was no secret
+  const spaced = (name) => name.replace(/([a-z0-9])([A-Z])/g, "$1-$2").replace(/_/g, "-").toLowerCase();
 
-  /** Whether a control's value is secret: once a password field, always one, also after "show password". */
+  const open = new WeakMap(); // element -> at which version of the DOM, and with what value, it was no secret
+
+  /** Whether a control's value is secret: once it is, always, also after "show password". */
   function isSecret(element) {
     const { oncePassword, version } = demotape.shared;
     if (oncePassword.has(element)) return true;
-    if (open.get(element) === version) return false;
-    const secret =
-      (demotape.shared.masks && demotape.own(element).closest("[data-demotape-mask]")) ||
-      (element.localName === "input" &&
-        (element.type === "password" ||
-          AUTOCOMPLETE.test(element.getAttribute("autocomplete") ?? "") ||
-          NAMES.test(spaced(element.name ?? "")) ||
-          NAMES.test(spaced(element.id ?? ""))));
-    if (secret && (element.localName === "input" || element.localName === "textarea")) oncePassword.add(element);
-    if (!secret) open.set(element, version);
+    const known = open.get(element);
+    if (known?.version === version) return false;
+    const { localName, value } = own(element);
+    const typed = localName === "input" || localName === "textarea";
+    // What it takes time to see is looked at first, and when the value has changed.
+    const changed = !known || known.value !== value;
+    const secret = isMarked(element) || (typed && (looksSecret(element) || (changed && isCalledSecret(element))));
+    if (secret && typed) oncePassword.add(element);
+    if (!secret) open.set(element, { version, value: typed ? value : undefined });
     return Boolean(secret);
+  }
+
+  /** Somebody acts in a control: look at it again, and at all that may tell that it is secret. */
+  const doubt = (element) => open.delete(element);
+
+  const isMarked = (element) => demotape.shared.masks && own(element).closest("[data-demotape-mask]");
+
+  /** By what the control itself says. */
+  function looksSecret(element) {
+    if (element.type === "password") return true;
+    if (element.type !== "hidden" && NOT_TYPED_IN.has(element.type)) return false;
+    return (
+      AUTOCOMPLETE.test(element.getAttribute("autocomplete") ?? "") ||
+      NAMES.test(spaced(element.name ?? "")) || NAMES.test(spaced(element.id ?? ""))
+    );
+  }
+
+  /** By its label, by what shows its letters as dots, or as one of the fields that take a code letter by letter. */
+  function isCalledSecret(element) {
+    if (NOT_TYPED_IN.has(element.type)) return false;
+    return (
+      LABELS.test(demotape.elements.name(element).toLowerCase()) ||
+      LABELS.test((element.getAttribute("placeholder") ?? "").toLowerCase()) ||
+      ["disc", "circle", "square"].includes(getComputedStyle(element).getPropertyValue("-webkit-text-security")) ||
+      lettersBeside(element).length > 0
+    );
+  }
+
+  /** The fields of one letter that make a code with this one, itself included; none when it is no such field. */
+  function lettersBeside(element) {
+    let above = element;
+    for (let level = 0; element.maxLength === 1 && level < LEVELS && above; level++) {
+      above = own(above).parentElement;
+      const found = above ? Array.from(own(above).querySelectorAll("input[maxlength='1']"), (input) => input) : [];
+      if (found.length > LETTERS[1]) return [];
+      if (found.length >= LETTERS[0]) return found;
+    }
+    return [];
   }
 
   /** A control's value, masked when secret; an empty field stays empty. */
   function valueOf(element) {
-    const own = demotape.own(element);
-    const value = own.value ?? (own.isContentEditable ? own.innerText : "");
+    const node = own(element);
+    const value = node.value ?? (node.isContentEditable ? node.innerText : "");
     return value && isSecret(element) ? REDACTED : String(value);
   }
 
@@ -41,8 +83,10 @@ demotape.secrets = (function () {
    */
   function tell(element) {
     if (!demotape.tellSecret) return;
-    const { value } = demotape.own(element);
+    const { value } = own(element);
     if (value !== undefined) tellOnce(demotape.uid(element), String(value));
+    const letters = value === undefined ? [] : lettersBeside(element);
+    if (letters.length) tellOnce(`${demotape.uid(letters[0])}/code`, letters.map((letter) => letter.value).join(""));
     else tellTexts(element);
   }
 
@@ -61,5 +105,5 @@ demotape.secrets = (function () {
     }
   }
 
-  return { REDACTED, isSecret, valueOf, tell };
+  return { REDACTED, isSecret, doubt, valueOf, tell };
 })();

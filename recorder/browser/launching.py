@@ -22,8 +22,10 @@ def has_display() -> bool:
     return os.name == "nt" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-async def launch(playwright: Playwright, *, headless: bool, arguments: Sequence[str] = ()) -> Browser:
-    """Start a Chromium whose pages can be recorded whole."""
+async def launch(playwright: Playwright, *, headless: bool, arguments: Sequence[str] = (),
+                 signals: bool = True) -> Browser:
+    """Start a Chromium whose pages can be recorded whole. `signals`: Ctrl-C and the like end it, as with Playwright."""
     return await playwright.chromium.launch(
         executable_path=find_chromium(playwright.chromium.executable_path), headless=headless,
+        handle_sigint=signals, handle_sigterm=signals, handle_sighup=signals,
         args=[*_ARGUMENTS, *sandbox_arguments(), *arguments])

@@ -168,7 +168,7 @@ class Recorder:
             await asyncio.sleep(_TICK)
             if (seconds := watch.slept()) > 1:
                 self._builder.slept(seconds)
-            self._builder.release_exchanges()
+            self._builder.release()
 
     def _on_error(self, error: Exception) -> None:
         self._builder.on_lost(f"something that the browser told could not be taken in ({type(error).__name__})")

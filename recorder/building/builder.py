@@ -4,8 +4,6 @@ Knows nothing of browsers: who reports (a Playwright context, an extension's upl
 navigations and resources with their wall-clock times.
 """
 
-import re
-import secrets
 from collections.abc import Callable
 from datetime import datetime
 from importlib.metadata import version
@@ -17,16 +15,18 @@ from recorder.media.video import Video, VideoWriter
 from recorder.privacy.har import Exchange
 from recorder.privacy.har_file import HarFile, HeldExchanges
 from recorder.privacy.secret_values import Secrets
-from recorder.writer import NewEvent, RecordingWriter
+from recorder.writer import NewEvent, RecordingWriter, new_id
 from schemas import VERSIONS, ChatLineSchema, DemotapeError, InputError
 from schemas.files import validated
 from schemas.package_types import Message
 from schemas.recording import FORMAT
 from schemas.types import ChatLine, EventData, Size
 
+from .closed_tabs import ClosedTabs
 from .event_writer import EventWriter
 from .frame_merging import place_point, place_target
 from .live_list import LiveList
+from .loaded_resources import LoadedResources
 from .lost_values import LostValues
 from .pauses import Pauses
 from .pending_screenshots import PendingScreenshots
@@ -64,14 +64,14 @@ class RecordingBuilder:
         self._seqs: dict[str | None, int] = {}
         self._pending = PendingScreenshots(self._note_frame)
         self._current: TabState | None = None
+        self._closed_tabs = ClosedTabs(self._tell_removed)
         self._lost = LostValues(self.problems, self._note_lost)
         self._noting_lost = False
         self._writer_thread = WriterThread(self._on_failure, self._lost.add_error)
-        self._resources: set[tuple[str, int]] = set()
+        self._resources = LoadedResources()
         self._running = False
         self._pauses = Pauses()
         self._lines = LiveList()
-        self._loaded_in_pause: dict[str, tuple[str, bytes]] = {}
         self._secrets = Secrets()
         self._exchanges = HeldExchanges(self._secrets, self._write_exchange)
         self._har: HarFile | None = None
@@ -84,7 +84,7 @@ class RecordingBuilder:
         """
         self._clock = self._make_clock()
         self._writer = RecordingWriter(self.directory, {
-            "format": FORMAT, "version": VERSIONS[FORMAT], "id": name or _id_from(self.directory), "task": self._task,
+            "format": FORMAT, "version": VERSIONS[FORMAT], "id": name or new_id(self.directory), "task": self._task,
             "started_at": datetime.fromtimestamp(self._clock.start).astimezone(), "user_agent": "", "browser": browser,
             "viewport": None, "options": self._options})
         self._event_writer = EventWriter(self._writer, self._secrets, self._lost)
@@ -145,9 +145,8 @@ class RecordingBuilder:
 
     def take_up(self, used: set[str]) -> None:
         """Of what was loaded in a pause, keep what the pages still show: without it they could not be shown again."""
-        loaded, self._loaded_in_pause = self._loaded_in_pause, {}
-        for url in used & loaded.keys():
-            self.on_resource(url, loaded[url][0], self.now, loaded[url][1])
+        for url, content_type, content in self._resources.used(used):
+            self.on_resource(url, content_type, self.now, content)
 
     def say(self, speaker: str, utterance: str) -> None:
         """Keep an utterance at this moment; raises InputError when it is empty, when paused, or after the end."""
@@ -227,14 +226,12 @@ class RecordingBuilder:
 
     def on_resource(self, url: str, content_type: str, epoch: float, content: bytes) -> bool:
         """A style sheet, image or font; kept once per address and content. Returns whether it is kept by now."""
-        key = (url, hash(content))
-        if not self._running or key in self._resources:
-            return self._running
-        if self._pauses.hold(self.seconds(epoch)):
-            self._loaded_in_pause[url] = (content_type, content)
-            return False
-        self._resources.add(key)
         at = self.seconds(epoch)
+        if self._running and self._pauses.hold(at):
+            self._resources.note_in_pause(url, content_type, content)
+            return False
+        if not self._running or not self._resources.keep(url, content):
+            return self._running
 
         def write() -> None:
             self._writer.resource({"url": self._secrets.in_text(url), "content_type": content_type, "time": at,
@@ -252,9 +249,10 @@ class RecordingBuilder:
         if self._har and self._running and not self._pauses.hold(self.seconds(exchange.start)):
             self._exchanges.add(exchange)
 
-    def release_exchanges(self) -> None:
-        """Write the exchanges that have waited long enough for their pages to tell what is secret."""
+    def release(self) -> None:
+        """Write what has waited long enough: exchanges, for secrets that their pages tell of; closed tabs."""
         self._exchanges.release()
+        self._closed_tabs.settle()
 
     def _write_exchange(self, entry: Callable[[], dict[str, Any]]) -> None:
         if har := self._har:
@@ -290,6 +288,7 @@ class RecordingBuilder:
     def add_tab(self, tab: TabState, opener: TabState | None) -> None:
         """A tab has appeared; the first one is where the recording begins."""
         self.tabs.append(tab)
+        self._closed_tabs.opened(tab)
         if self._current is None and len(self.tabs) == 1:
             self._current = tab
         elif not self.paused:
@@ -299,7 +298,10 @@ class RecordingBuilder:
 
     def remove_tab(self, tab: TabState) -> None:
         """A tab was closed."""
-        self.on_browser_event(tab, "tabremove", self.now, {"tab": tab.number})
+        self._closed_tabs.closed(tab, self.now)
+
+    def _tell_removed(self, tab: TabState, epoch: float) -> None:
+        self.on_browser_event(tab, "tabremove", epoch, {"tab": tab.number})
 
     def show(self, tab: TabState) -> None:
         """The person turns to a tab now."""
@@ -316,6 +318,7 @@ class RecordingBuilder:
 
     def _write(self, event: NewEvent, of: TabState | None, *, with_dom: bool, url: str | None = None) -> int:
         """Queue an event with the state of a tab (None: without state); returns the event's number."""
+        self._closed_tabs.release()
         self._seq += 1
         seq = self._seq
         if line := self._lost.attempt(lambda: self._lines.take({"seq": seq, **event}), None):
@@ -358,6 +361,7 @@ class RecordingBuilder:
 
     def stop(self) -> None:
         """Take in nothing any more; what waits is still written by `finish`."""
+        self._closed_tabs.settle()
         self._running = False
 
     def abandon(self) -> None:
@@ -373,7 +377,7 @@ class RecordingBuilder:
 
         `cut_off`: what was recorded has no end; the recording opens as recovered.
         """
-        self._running = False
+        self.stop()
         self._exchanges.release(all_=True)
         self._writer_thread.close()
         if self._har:
@@ -391,9 +395,3 @@ class RecordingBuilder:
             self._writer.abandon()
         else:
             self._writer.close(datetime.fromtimestamp(ended_at).astimezone())
-
-
-def _id_from(directory: Path) -> str:
-    """An id that no other recording has: the folder's name, with what an id may not hold replaced, and a random end."""
-    name = re.sub(r"[^A-Za-z0-9_-]+", "-", directory.resolve().name).strip("-_")[:80] or "recording"
-    return f"{name}-{secrets.token_hex(4)}"

@@ -128,6 +128,7 @@ class _Receiver:
             clock=lambda: RecordingClock(wall=lambda: self._now, steady=lambda: self._now))
         self._pictures: dict[int, PictureLine] = {}
         self._numbers: dict[int, int] = {}  # line of the journal -> number of the event
+        self._gone: list[int] = []  # lines of tabs that were closed, told of when the next event is
         self._ended = False
         self._told_viewport = False
 
@@ -140,7 +141,8 @@ class _Receiver:
             self._now, before = max(self._now, line["at"]), self.builder.last_event
             getattr(self, f"_on_{line['kind']}")(line)
             if self.builder.last_event > before:
-                self._numbers[line["n"]] = self.builder.last_event
+                self._numbers |= zip(self._gone, range(before + 1, self.builder.last_event), strict=False)
+                self._numbers[line["n"]], self._gone = self.builder.last_event, []
             if line["n"] % _DRAIN_EVERY == 0:
                 self.builder.drain()
         self.builder.settle()
@@ -172,6 +174,7 @@ class _Receiver:
     def _on_gone(self, line: OfTabLine) -> None:
         self._paint(line)
         self.builder.remove_tab(self._tab(line))
+        self._gone.append(line["n"])
 
     def _on_page(self, line: PageLine) -> None:
         tab, message = self._tab(line), line["message"]

@@ -91,8 +91,9 @@ def test_record_ends_on_ctrl_c_and_says_what_was_recorded(tmp_path, site):
     assert "Ctrl-C" in recording.stdout.readline()
     os.killpg(recording.pid, signal.SIGINT)  # as a terminal does: to every process of the command
     output, errors = recording.communicate(timeout=30)
-    assert recording.returncode == 0, errors
+    assert recording.returncode == 0 and errors == "", errors
     assert "Recorded" in output and "demotape process" in output
+    assert [event["type"] for event in Recording(tmp_path / "rec").events] == ["navigate"]
     assert Recording(tmp_path / "rec").manifest["status"] == "complete"
     assert run("check", tmp_path / "rec").returncode == 0
 

@@ -250,3 +250,24 @@ def test_a_folder_that_holds_a_recording_is_refused(recording_browser, tmp_path)
     recording_browser.run(record())
     with pytest.raises(InputError, match="recording already"):
         recording_browser.run(record())
+
+
+@pytest.mark.parametrize("left", [0, 1])
+def test_to_close_the_last_window_is_no_action(recording_browser, site, tmp_path, left):
+    site.pages |= {"/": "<h1>One</h1>", "/two": "<h1>Two</h1>"}
+
+    async def run():
+        context = await recording_browser.browser.new_context()
+        async with Recorder(context, tmp_path / "rec"):
+            pages = [await context.new_page() for _ in range(3)]
+            for page in pages:
+                await page.goto(site.origin + "/")
+            await pages[0].close()
+            await pages[1].mouse.click(50, 50)
+            for page in pages[1:3 - left]:
+                await page.close()
+        await context.close()
+
+    recording_browser.run(run())
+    closed = [event["tab"] for event in Recording(tmp_path / "rec").events if event["type"] == "tabremove"]
+    assert closed == ([1] if not left else [1, 2])
