@@ -72,7 +72,7 @@ class CachedPage:
     def __init__(self, page: Page, plain: bool):
         self.page, self.chunks, self.plain_chunks = page, {}, 0
         show(page, PAGE)
-        page.evaluate("demotape.events.rested = () => {}")
+        page.evaluate("demotape.rest.rested = () => {}")
         if not plain:
             page.evaluate("demotape.plain.text = () => null")
         page.evaluate("document.querySelector('script:last-of-type').remove()")
