@@ -33,9 +33,11 @@ async def record(url: str | None, directory: Path, task: str, *, headless: bool,
         ended = _ended(context)
         page = context.pages[0] if context.pages else await context.new_page()
         refused = None
-        async with Recorder(context, directory, task, cdp=connect, **options) as recorder, AsyncExitStack() as beside:
+        async with (Recorder(context, directory, task, cdp=connect, keys=True, **options) as recorder,
+                    AsyncExitStack() as beside):
             if not headless and not connect and context.browser:
-                await beside.enter_async_context(ControlPage(context.browser, recorder, ended.set, task=task))
+                await beside.enter_async_context(ControlPage(context.browser, recorder, ended.set, task=task,
+                                                             beside=page))
                 await page.bring_to_front()
             refused = await _open(page, url) if url else None
             if not refused:

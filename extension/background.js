@@ -67,6 +67,9 @@ chrome.action.onClicked.addListener((tab) => {
   tell("invoked", factsOf(tab));
 });
 
+/** Keys that the person chose, wherever they are (chrome://extensions/shortcuts); pages do not get them. */
+chrome.commands.onCommand.addListener((command) => tell("command", { command }));
+
 /** What was being sent when the browser was closed is sent on. */
 chrome.runtime.onStartup.addListener(() => TASKS.offscreen());
 

@@ -231,6 +231,7 @@ demotape.events = (function () {
   const quietly = () => ({ capture: true, passive: true, signal: ending.signal });
 
   function listen() {
+    demotape.steering?.listen(ending.signal); // where the recorder has keys of its own
     for (const type of Object.keys(HANDLERS)) window.addEventListener(type, onEvent, quietly());
     for (const type of STIRRING) window.addEventListener(type, stir, quietly());
   }

@@ -190,8 +190,17 @@ function onPanel(panel) {
 }
 
 chrome.runtime.onMessage.addListener((message, sender) => {
-  if (message.to === "offscreen" && isOurs(sender)) recording?.onNews(message.news);
+  if (message.to !== "offscreen" || !isOurs(sender)) return;
+  if (message.news.kind === "command") obey(message.news.command);
+  else recording?.onNews(message.news);
 });
+
+/** A key of the browser's that steers the recording. */
+function obey(command) {
+  if (!recording) return;
+  const task = command === "pause" && recording.paused ? "resume" : command;
+  TASKS[task]({}).catch(({ message }) => recording?.problem(message));
+}
 
 /** Close the offscreen document when nobody needs it for a while. */
 function leaveSoon() {

@@ -184,7 +184,7 @@ part.task.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) part.begin.requestSubmit();
 });
 addEventListener("keydown", (event) => {
-  const keys = current ? { KeyP: part.pause, KeyZ: part.undo } : { KeyR: part.start };
+  const keys = current ? { KeyP: part.pause, KeyZ: part.undo, KeyS: part.stop } : { KeyR: part.start };
   const button = event.altKey && !event.ctrlKey && !event.metaKey && keys[event.code];
   if (!button) return;
   event.preventDefault();

@@ -5,7 +5,8 @@ from pathlib import Path
 
 _FOLDER = Path(__file__).resolve().parents[2] / "extension" / "capture"
 FILES = ("../shared.js", "frame_group.js", "own.js", "secrets.js", "elements.js", "plain.js", "markup.js",
-         "snapshot_cache.js", "table.js", "closed_roots.js", "snapshot.js", "sending.js", "rest.js", "events.js")
+         "snapshot_cache.js", "table.js", "closed_roots.js", "snapshot.js", "sending.js", "rest.js", "events.js",
+         "../../recorder/browser/steering.js")
 WORLD = "demotape"
 BINDING = "demotapeSend"
 TELLING = "globalThis.demotape?.rest.tell()"  # source that has a frame tell what it shows
@@ -42,9 +43,11 @@ _START = f"""{{
   }};
 }}"""
 
+_KEYS = f'demotape.steering.start((command) => globalThis.{BINDING}(JSON.stringify({{ type: "command", command }})));'
 
-def capture_script(recording: str) -> str:
-    """Source for an isolated world that holds the binding.
+
+def capture_script(recording: str, *, keys: bool = False) -> str:
+    """Source for an isolated world that holds the binding. `keys`: those that steer the recording are heard, too.
 
     A second run for the same recording in the same document does nothing; one for another recording, as when a page is
     recorded that was recorded before, begins anew and sends all again.
@@ -55,6 +58,7 @@ def capture_script(recording: str) -> str:
 if (demotape.recording !== "{recording}") {{
   if (demotape.recording) demotape.end();
   demotape.recording = "{recording}";
+  {_KEYS if keys else ""}
   {_START}
 }}"""
 

@@ -33,7 +33,8 @@ class Recorder:
     `context`: any BrowserContext; its pages, present and future, are recorded. `directory`: the new recording's
     folder. `cdp`: the `http:` or `ws:` address of the context's browser; it is found where the browser runs on this
     machine and has one, as with `recorder.browser.launch` or `--remote-debugging-port`. Without one, new pages run
-    before they are armed, and their first events may be missing: there is a warning then.
+    before they are armed, and their first events may be missing: there is a warning then. `keys`: Alt+P pauses and goes
+    on, Alt+Z undoes, Alt+S sets `stopped`; the pages do not get these keys.
 
     Raises InputError for another browser, a `cdp` where it does not answer, or a folder that holds a recording;
     DemotapeError at the end when the disk failed on the way (what was written stays readable). Options: `har` keeps the
@@ -43,10 +44,11 @@ class Recorder:
     """
 
     def __init__(self, context: BrowserContext, directory: Path | str, task: str = "", *,
-                 cdp: str | None = None, **options: bool):
+                 cdp: str | None = None, keys: bool = False, **options: bool):
         self._builder = RecordingBuilder(directory, task, options, on_failure=self._on_failure)
         self._extras = Extras(bool(options.get("har")), bool(options.get("mhtml")))
-        self.stopped = asyncio.Event()  # set when the recording fails on the way, as on a full disk
+        self.stopped = asyncio.Event()  # set when the recording fails on the way, as on a full disk, and by Alt+S
+        self._steer = self._obey if keys else None
         self._context = context
         self._cdp = cdp
         self._tabs: list[Tab] = []
@@ -99,6 +101,16 @@ class Recorder:
         """Mark the last action as a mistake: its turn will be dropped; returns the number of its event, if any."""
         return self._builder.undo_last()
 
+    def _obey(self, command: str) -> None:
+        """What a key in a recorded page asks for."""
+        match command:
+            case "pause":
+                (self.resume if self.paused else self.pause)()
+            case "undo":
+                self.undo_last()
+            case "stop":
+                self.stopped.set()
+
     async def __aenter__(self) -> "Recorder":
         browser = self._context.browser
         if browser and browser.browser_type.name != "chromium":
@@ -138,7 +150,7 @@ class Recorder:
 
     def open_tab(self, url: str, opener: Tab | None) -> Tab:
         """A tab has appeared."""
-        tab = Tab(len(self._tabs) + 1, url, self._builder, self._extras, opened=opener is not None)
+        tab = Tab(len(self._tabs) + 1, url, self._builder, self._extras, opened=opener is not None, steer=self._steer)
         self._tabs.append(tab)
         self._builder.add_tab(tab, opener)
         return tab

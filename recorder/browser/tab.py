@@ -6,7 +6,7 @@ Knows the browser's protocol and nothing of files: what it learns it hands to it
 import asyncio
 import json
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from secrets import token_hex
@@ -28,6 +28,7 @@ from .screencast import Screencast
 _LATE_FRAME = 3.0  # seconds by which a frame may come late
 _ARCHIVE_AFTER = 0.6  # seconds of rest after which a page is kept as MHTML
 _ENLARGE = 5  # times that a window is made larger in vain: its screen may be too small
+_FRAME_OF_WINDOW = 200  # pixels that a window's tabs, bars and edges take at most
 _FRAMES_BEFORE = 0.1  # seconds in which frames of the smaller window may come; Playwright may make it smaller again
 _ROUNDS, _ROUND = 10, 0.05  # times that frames are asked at the end, until they have nothing new to say; seconds apart
 _ANSWERED = 0.5  # seconds that frames have to tell what they show
@@ -43,16 +44,19 @@ class Extras:
 
 
 _Side = Literal["width", "height"]
+_SIDES: tuple[_Side, ...] = ("width", "height")
 
 
 class Tab(TabState):
     """One page of the browser."""
 
-    def __init__(self, number: int, url: str, observer: TabObserver, extras: Extras, *, opened: bool = False):
+    def __init__(self, number: int, url: str, observer: TabObserver, extras: Extras, *, opened: bool = False,
+                 steer: Callable[[str], None] | None = None):
         super().__init__(number, url, observer.on_frame)
         self._observer = observer
         self._extras = extras
         self._opened = opened  # by another page
+        self._steer = steer  # obeys the keys that steer the recording
         self._token = token_hex(4)
         self._sessions: list[Session] = []  # of its page, then of frames in processes of their own
         self._worlds: dict[Session, set[int]] = {}  # where the capture script runs
@@ -105,8 +109,9 @@ class Tab(TabState):
         session.post("Page.enable")
         session.post("Runtime.enable")
         session.post("Runtime.addBinding", {"name": BINDING, "executionContextName": WORLD})
+        source = capture_script(self._token, keys=self._steer is not None)
         session.post("Page.addScriptToEvaluateOnNewDocument",
-                     {"source": capture_script(self._token), "worldName": WORLD, "runImmediately": True})
+                     {"source": source, "worldName": WORLD, "runImmediately": True})
         session.post("Network.enable", {"maxTotalBufferSize": 100_000_000, "maxResourceBufferSize": 20_000_000})
 
     def leave(self, session: Session) -> None:
@@ -183,6 +188,9 @@ class Tab(TabState):
             self.tell_ahead(message["frame_group"], message["chunks"], message["rows"])
         elif message["type"] == "closedRootCandidates":
             self._spawn(closed_roots.find(session, event["executionContextId"]))
+        elif message["type"] == "command":
+            if self._steer:
+                self._steer(message["command"])
         elif message["type"] == "secret":
             self._observer.on_secret(message["field"], message["value"])
         else:
@@ -239,21 +247,25 @@ class Tab(TabState):
         So it is with the tabs that a link opens under Playwright; the page itself keeps its size.
         """
         viewport = self.facts["viewport"]
-        sides: tuple[_Side, ...] = ("width", "height")
-        lacking = {name: round(viewport[name] * self.zoom - shown[f"device{name.title()}"]) for name in sides}
-        if max(lacking.values()) <= 1:
+        size = {name: shown[f"device{name.title()}"] for name in _SIDES}
+        if all(viewport[name] * self.zoom - size[name] <= 1 for name in _SIDES):
             self._enlarged = 0
         elif not self._enlarging and self._enlarged < _ENLARGE:
             self._enlarging = True
             self._enlarged += 1
-            self._spawn(self._enlarge_window(lacking))
+            self._spawn(self._enlarge_window(size))
 
-    async def _enlarge_window(self, by: dict[_Side, int]) -> None:
+    async def _enlarge_window(self, size: dict[_Side, int]) -> None:
+        """Enlarge the window unless frames of the viewport's `size` only seem too small: it may just have changed."""
+        visual = (await self._sessions[0].send("Page.getLayoutMetrics"))["cssVisualViewport"]
         window = await self._sessions[0].send("Browser.getWindowForTarget")
-        now, viewport = window["bounds"], self.facts["viewport"]
-        bounds = {name: now[name] + max(0, by[name]) for name in by}
-        by_another_tab = all(now[name] == round(viewport[name] * self.zoom) + by[name] for name in by)
-        if not by_another_tab:
+        now = window["bounds"]
+        lacking = {name: round(self.facts["viewport"][name] * self.zoom - size[name]) for name in _SIDES}
+        of_now = all(now[name] - size[name] <= _FRAME_OF_WINDOW for name in _SIDES)
+        truly = any(visual[f"client{name.title()}"] * self.zoom - size[name] > 1 for name in _SIDES)
+        by_another_tab = all(now[name] == size[name] + 2 * lacking[name] for name in _SIDES)
+        if of_now and truly and not by_another_tab:
+            bounds = {name: now[name] + max(0, lacking[name]) for name in _SIDES}
             await self._sessions[0].send("Browser.setWindowBounds", {"windowId": window["windowId"], "bounds": bounds})
         await asyncio.sleep(_FRAMES_BEFORE)
         self._enlarging = False

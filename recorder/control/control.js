@@ -89,7 +89,7 @@ globalThis.control = (function () {
     if (!error && part.utterance.value.trim() === utterance) part.utterance.value = "";
   });
   addEventListener("keydown", (event) => {
-    const button = event.altKey && !event.ctrlKey && !event.metaKey && { KeyP: part.pause, KeyZ: part.undo }[event.code];
+    const button = event.altKey && !event.ctrlKey && !event.metaKey && { KeyP: part.pause, KeyZ: part.undo, KeyS: part.stop }[event.code];
     if (!button) return;
     event.preventDefault();
     if (!event.repeat) button.click();

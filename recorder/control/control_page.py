@@ -33,17 +33,19 @@ class ControlPage:
     """Shows a recording and steers it, from `async with` to its end.
 
     `stop` is called when the person presses Stop or closes the window. `windowed` gives the page a small window of its
-    own; without it, for tests, it has a viewport of that size.
+    own; without it, for tests, it has a viewport of that size. The window of the page `beside` gets the rest of the
+    screen, so that neither is under the other.
     """
 
     def __init__(self, browser: Browser, recorder: Recorder, stop: Callable[[], None], *, task: str = "",
-                 windowed: bool = True, color_scheme: str | None = None):
+                 windowed: bool = True, beside: Page | None = None, color_scheme: str | None = None):
         self._browser = browser
         self._recorder = recorder
         self._stop = stop
         self._task = task
         self._options = {"no_viewport": True} if windowed else {"viewport": SIZE, "color_scheme": color_scheme}
         self._windowed = windowed
+        self._beside = beside
         self._news: list[dict[str, Any]] = []
         self._told = self._starts = 0
         self._open = False
@@ -55,6 +57,8 @@ class ControlPage:
         await context.expose_binding("demotape", lambda _, command, *values: self._obey(command, *values))
         self._page = await (_popup(context) if self._windowed else context.new_page())
         self._page.on("close", lambda _: self._closed())
+        if self._beside:
+            await _place_beside(self._beside, self._page)
         self._recorder.listeners.append(self._news.append)
         self._tasks = [asyncio.ensure_future(self._tell()), asyncio.ensure_future(self._watch())]
         self._open = True
@@ -136,3 +140,23 @@ async def _popup(context: BrowserContext) -> Page:
     page = await opened.value
     await opener.close()
     return page
+
+
+async def _place_beside(page: Page, control: Page) -> None:
+    """Give the window of a page the screen's part left of the control page's window."""
+    screen = await control.evaluate("""() => ({ left: screen.availLeft, top: screen.availTop,
+        width: screen.availWidth, height: screen.availHeight })""")
+    edge = (await _window(control))["bounds"]["left"]
+    session = await page.context.new_cdp_session(page)
+    window = (await session.send("Browser.getWindowForTarget"))["windowId"]
+    bounds = screen | {"width": edge - screen["left"]}
+    await session.send("Browser.setWindowBounds", {"windowId": window, "bounds": {"windowState": "normal"}})
+    await session.send("Browser.setWindowBounds", {"windowId": window, "bounds": bounds})
+    await session.detach()
+
+
+async def _window(page: Page) -> dict[str, Any]:
+    session = await page.context.new_cdp_session(page)
+    window = await session.send("Browser.getWindowForTarget")
+    await session.detach()
+    return window

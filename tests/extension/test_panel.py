@@ -114,13 +114,46 @@ def test_a_recording_by_keys_alone(chrome, panel):
         await view.keyboard.type("Done")
         await view.keyboard.press("Enter")
         await view.locator("#lines .family-say", has_text="Done").wait_for()
-        await view.locator("#stop").focus()
-        await view.keyboard.press("Enter")
+        await view.keyboard.press("Alt+s")
         await view.locator("#kept li").first.wait_for()
         assert await chrome.panel.page.evaluate("chrome.action.getBadgeText({})") == ""
 
     session = read(chrome, panel(user_actions))
     assert [turn["intent"] for turn in session.turns if turn["element"]][:1] == ["click"]
+    assert verify(session.recording.layout.root) == []
+
+
+def test_keys_of_the_browser_steer_wherever_the_person_is(chrome, panel):
+    async def user_actions(page, view):
+        worker = await browsers.service_worker(chrome.context)
+        commands = await worker.evaluate("chrome.commands.getAll()")
+        assert {each["name"]: each["shortcut"] for each in commands if each["description"]} == {
+            "pause": "Alt+P", "undo": "Alt+Z", "stop": "Alt+S"}
+
+        async def press(command):  # a test cannot press keys of the browser's own, only those of a page
+            await worker.evaluate("command => chrome.commands.onCommand.dispatch(command)", command)
+
+        await view.bring_to_front()
+        await view.locator("#task").fill("Buy some tea")
+        await view.locator("#start").click()
+        await view.locator("#state", has_text=STATE).wait_for()
+        await page.bring_to_front()
+        await page.locator("#buy").click()
+        await view.locator("#lines li").nth(0).wait_for()
+        await press("pause")
+        await view.locator("#state", has_text="Paused").wait_for()
+        assert await chrome.panel.page.evaluate("chrome.action.getBadgeText({})") == "II"
+        await page.locator("#buy").click()
+        await press("pause")
+        await view.locator("#state", has_text=STATE).wait_for()
+        await press("undo")
+        await view.locator("#lines .undone").first.wait_for()
+        await press("stop")
+        await view.locator("#kept li").first.wait_for()
+
+    session = read(chrome, panel(user_actions))
+    clicks = [turn for turn in session.turns if turn["intent"] == "click" and turn["element"]["name"] == "Buy tea"]
+    assert len(clicks) == 1 and [event["type"] for event in session.recording.events].count("undo") == 1
     assert verify(session.recording.layout.root) == []
 
 

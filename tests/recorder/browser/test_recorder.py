@@ -1,5 +1,6 @@
 """The recorder leaves the page alone, shows the state before each effect, keeps secrets out, survives a kill."""
 
+import asyncio
 import json
 import os
 import re
@@ -16,6 +17,7 @@ from click.testing import CliRunner
 
 from demotape.cli import main
 from demotape.site import miniwob_folder, serve
+from pipeline.turns.folding import fold
 from pipeline.verify import verify
 from recorder import Recorder, Recording
 from schemas import InputError
@@ -271,3 +273,42 @@ def test_to_close_the_last_window_is_no_action(recording_browser, site, tmp_path
     recording_browser.run(run())
     closed = [event["tab"] for event in Recording(tmp_path / "rec").events if event["type"] == "tabremove"]
     assert closed == ([1] if not left else [1, 2])
+
+
+def test_keys_steer_where_the_person_is_and_no_page_gets_them(recording_browser, site, tmp_path):
+    site.pages |= {"/": """<input id=i><button id=b>B</button><script>const heard = [];
+      for (const type of ['keydown', 'keyup', 'keypress', 'input']) addEventListener(type, event => heard.push(
+        event.key ?? 'input'), true)</script>"""}
+
+    async def run():
+        context = await recording_browser.browser.new_context()
+        async with Recorder(context, tmp_path / "rec", keys=True) as recorder:
+            async def press(key, done):
+                await page.keyboard.press(key)
+                async with asyncio.timeout(5):
+                    while not done():
+                        await asyncio.sleep(0.01)
+
+            page = await context.new_page()
+            await page.goto(site.origin + "/")
+            await page.locator("#i").click()
+            await press("Alt+p", lambda: recorder.paused)
+            await page.keyboard.type("secret")
+            await press("Alt+p", lambda: not recorder.paused)
+            await page.locator("#b").click()
+            lines = []
+            recorder.listeners.append(lines.append)
+            await press("Alt+z", lambda: any(line.get("undone") for line in lines))
+            await page.keyboard.press("Control+Alt+p")  # is another one
+            await press("Alt+s", recorder.stopped.is_set)
+            heard = await page.evaluate("heard")
+        await context.close()
+        return heard
+
+    heard = recording_browser.run(run())
+    assert {"p", "z", "s", "π"} & {*heard} == {"p", "s"} and heard.count("s") == 3, "what was typed in the pause"
+    events = Recording(tmp_path / "rec").events
+    keys = [event["data"]["key"] for event in events if event["type"] == "keydown"]
+    assert {*keys} <= {"Alt", "Control", "p"} and keys.count("p") == 1
+    turns = [turn for turn in fold(events) if turn["intent"] != "load"]
+    assert [(turn["intent"], turn["dropped"]) for turn in turns][:2] == [("click", False), ("click", True)]

@@ -4,10 +4,12 @@ import asyncio
 import re
 
 import pytest
+from playwright.async_api import async_playwright
 
 from pipeline import process
 from pipeline.verify import verify
 from recorder import Recorder, Recording
+from recorder.browser import launch
 from recorder.building.live_list import LiveList
 from recorder.control.control_page import SIZE, ControlPage
 from schemas import InputError
@@ -281,6 +283,37 @@ def test_the_control_page_is_no_part_of_the_recording(steer):
     assert {event["tab"] for event in recording.events} == {1}
     assert not [event for event in recording.events if event["type"] not in ("navigate", "hover")]
     assert b"demotape.invalid" not in recording.layout.events.read_bytes()
+
+
+@pytest.mark.parametrize("screen", ["1280x720", "2560x1440"])
+def test_neither_window_is_under_the_other(recording_browser, site, tmp_path, screen):
+    site.pages["/"] = "<h1>Hello</h1>"
+
+    async def bounds(page):
+        session = await page.context.new_cdp_session(page)
+        return (await session.send("Browser.getWindowForTarget"))["bounds"]
+
+    async def run():
+        async with async_playwright() as playwright:
+            browser = await launch(playwright, headless=True, arguments=[f"--screen-info={{{screen}}}"])
+            context = await browser.new_context(no_viewport=True)
+            page = await context.new_page()
+            await page.goto(site.origin + "/")
+            async with (Recorder(context, tmp_path / "rec") as recorder,
+                        ControlPage(browser, recorder, lambda: None, beside=page) as control):
+                beside, width = await bounds(control), int(screen.partition("x")[0])
+                assert beside["left"] == width - SIZE["width"] and beside["width"] == SIZE["width"]
+                await painted(page)
+                await page.mouse.click(20, 20)
+                await painted(page)
+                recorded = await bounds(page)
+                assert (recorded["left"], recorded["width"]) == (0, beside["left"])
+                assert await page.evaluate("innerWidth") == beside["left"], "the recorder leaves it as it is"
+            await browser.close()
+
+    recording_browser.run(run())
+    states = [event["state"] for event in Recording(tmp_path / "rec").events if event["type"] == "pointerdown"]
+    assert [state["viewport"]["width"] for state in states] == [int(screen.partition("x")[0]) - SIZE["width"]]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

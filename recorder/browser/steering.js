@@ -1,0 +1,27 @@
+// The keys that steer the recording where the person is, in the recorded page: the page never gets them, and they are no
+// action. The extension has commands of the browser for it.
+"use strict";
+
+demotape.steering = (function () {
+  const COMMANDS = { KeyP: "pause", KeyZ: "undo", KeyS: "stop" };
+  let obey = null;
+
+  function onKey(event) {
+    const others = event.ctrlKey || event.metaKey || event.shiftKey || event.getModifierState("AltGraph");
+    const command = event.isTrusted && event.altKey && !others && COMMANDS[event.code];
+    if (!command || !obey) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (event.type === "keydown" && !event.repeat) obey(command);
+  }
+
+  /** Hear the keys before anybody else does; again when document.open() has taken all listeners away. */
+  function listen(signal) {
+    for (const type of ["keydown", "keyup"]) window.addEventListener(type, onKey, { capture: true, signal });
+  }
+
+  /** `obey` is called with each command; until then the keys are the page's. */
+  const start = (given) => void (obey = given);
+
+  return { start, listen };
+})();
