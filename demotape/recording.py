@@ -30,6 +30,7 @@ async def record(url: str | None, directory: Path, task: str, *, headless: bool,
     async with AsyncExitStack() as stack:
         playwright = await stack.enter_async_context(async_playwright())
         context = await _context(playwright, headless, connect)
+        context.on("dialog", lambda _: None)  # Playwright dismisses a dialog unless somebody listens
         ended = _ended(context)
         page = context.pages[0] if context.pages else await context.new_page()
         refused = None

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import BrowserContext, Dialog
+from playwright.async_api import BrowserContext
 
 from recorder.building.builder import RecordingBuilder
 from recorder.building.pending_screenshots import FRAME_DELAY
@@ -122,7 +122,6 @@ class Recorder:
         except DemotapeError:
             await self._targets.end()
             raise
-        self._context.on("dialog", _leave_to_the_person)
         await self._targets.begin()
         self._note_browser(await self._targets.version())
         self._ticking = asyncio.ensure_future(self._tick())
@@ -134,7 +133,6 @@ class Recorder:
         self._ticking.cancel()
         await asyncio.gather(*(tab.disarm() for tab in self._tabs))
         await self._targets.end()
-        self._context.remove_listener("dialog", _leave_to_the_person)
         await asyncio.to_thread(self._builder.finish, self._builder.now)
         if self.failed and not error:
             raise self.failed
@@ -197,7 +195,3 @@ class Recorder:
         while not self._builder.settled and time.monotonic() < until:
             await asyncio.sleep(0.02)
         self._builder.settle()
-
-
-def _leave_to_the_person(dialog: Dialog) -> None:
-    """Playwright dismisses a dialog unless somebody listens; the recorder answers none."""

@@ -312,3 +312,15 @@ def test_keys_steer_where_the_person_is_and_no_page_gets_them(recording_browser,
     assert {*keys} <= {"Alt", "Control", "p"} and keys.count("p") == 1
     turns = [turn for turn in fold(events) if turn["intent"] != "load"]
     assert [(turn["intent"], turn["dropped"]) for turn in turns][:2] == [("click", False), ("click", True)]
+
+
+def test_dialogs_are_answered_as_without_the_recorder(recording_browser, site):
+    site.pages["/"] = "<button id=b onclick=\"this.textContent = confirm('Sure?')\">B</button>"
+
+    async def user_actions(page):
+        await page.locator("#b").click()
+        return await page.locator("#b").inner_text()
+
+    session = recording_browser.record(user_actions, url=site.origin + "/")
+    assert session.answer == "false", "Playwright dismisses what nobody listens for"
+    assert [turn["arguments"]["accepted"] for turn in session.turns if turn["intent"] == "dialog"] == [False]
