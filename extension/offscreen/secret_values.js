@@ -1,6 +1,7 @@
 // Secrets that the pages' fields held: known in memory only, so that they are found wherever else they turn up before
 // anything is written. The same rules as recorder/privacy/secret_values.py (tests/cases/secret_values.json).
 import "../shared.js";
+import { numbered } from "./numbering.js";
 
 const { redacted: REDACTED, secrets } = globalThis.demotapeShared;
 const FEWEST = secrets.shortest_value; // characters of a value that is looked for at all
@@ -69,11 +70,17 @@ export class Secrets {
     const { snapshot } = message;
     const clean = { ...message, target: this.inEvent(message.target), data: this.inEvent(message.data) };
     if (!snapshot) return clean;
-    const { title, url, rows, chunks } = snapshot;
+    const { title, url, rows, chunks, frame_group } = snapshot;
     return { ...clean, snapshot: {
       ...snapshot, title: this.inText(title), url: this.inAddress(url), rows: this.inEvent(rows),
-      chunks: chunks.map(([number, text]) => [number, this.inMarkup(text)]),
+      chunks: chunks.map(([number, text]) => [number, this.#inChunk(text, frame_group)]),
     } };
+  }
+
+  /** A chunk's text without secrets. What is replaced may be part of a tag: the uids are put in before. */
+  #inChunk(text, frameGroup) {
+    const clean = this.inMarkup(text);
+    return clean === text || !text.includes("\u0003") ? clean : this.inMarkup(numbered(text, frameGroup));
   }
 
   #inRequest(text) {

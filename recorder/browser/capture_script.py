@@ -49,15 +49,16 @@ _KEYS = f'demotape.steering.start((command) => globalThis.{BINDING}(JSON.stringi
 def capture_script(recording: str, *, keys: bool = False) -> str:
     """Source for an isolated world that holds the binding. `keys`: those that steer the recording are heard, too.
 
-    A second run for the same recording in the same document does nothing; one for another recording, as when a page is
-    recorded that was recorded before, begins anew and sends all again.
+    A second run for the same recording in the same document does nothing. One for another recording, as when a page is
+    recorded that was recorded before, begins anew and sends all again; so does one in another document of the same
+    window: a new tab's first page takes over the window of `about:blank`, but not the listeners in it.
     """
     return f"""if (!globalThis.demotape) {{
 {_source()}
 }}
-if (demotape.recording !== "{recording}") {{
+if (demotape.recording !== "{recording}" || demotape.document !== document) {{
   if (demotape.recording) demotape.end();
-  demotape.recording = "{recording}";
+  Object.assign(demotape, {{ recording: "{recording}", document }});
   {_KEYS if keys else ""}
   {_START}
 }}"""
