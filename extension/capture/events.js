@@ -205,12 +205,12 @@ demotape.events = (function () {
   }
 
   // Where letters may come that are secret.
-  const ASKING = { keydown: 1, beforeinput: 1, input: 1, change: 1, copy: 1, cut: 1, paste: 1 };
+  const ASKING = new Set(["keydown", "beforeinput", "input", "change", "copy", "cut", "paste"]);
 
   /** One listener for all; nothing that the page dispatches itself. */
   function onEvent(event) {
     if (!event.isTrusted) return;
-    if (event.type in ASKING) attempt(() => demotape.secrets.doubt(targetOf(event)));
+    if (ASKING.has(event.type)) attempt(() => demotape.secrets.doubt(targetOf(event)));
     attempt(() => HANDLERS[event.type](event));
     if (event.type === "pointermove") return;
     demotape.shared.acted = performance.now();

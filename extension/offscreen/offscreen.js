@@ -199,7 +199,7 @@ chrome.runtime.onMessage.addListener((message, sender) => {
 function obey(command) {
   if (!recording) return;
   const task = command === "pause" && recording.paused ? "resume" : command;
-  TASKS[task]({}).catch(({ message }) => recording?.problem(message));
+  TASKS[task]({}).catch(({ message }) => tell({ problem: message }));
 }
 
 /** Close the offscreen document when nobody needs it for a while. */

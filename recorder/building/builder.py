@@ -391,7 +391,10 @@ class RecordingBuilder:
             self._writer.abandon()
             if not isinstance(self.failed, DemotapeError):
                 self.failed = DemotapeError(f"{self.directory}: recording stopped: {self.failed}")
-        elif cut_off:
+            return
+        if self._lost.count:  # some of it by the last jobs
+            self._write_lost()
+        if cut_off:
             self._writer.abandon()
         else:
             self._writer.close(datetime.fromtimestamp(ended_at).astimezone())

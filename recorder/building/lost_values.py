@@ -27,9 +27,12 @@ class LostValues:
 
     def tried(self, work: Callable[[], None]) -> bool:
         """Do `work`; returns whether it could be done."""
-        before = self.count
-        self.attempt(work, None)
-        return self.count == before
+        try:
+            work()
+        except Exception as error:
+            self.add_error(error)
+            return False
+        return True
 
     def attempt(self, work: Callable[[], Any], otherwise: Any) -> Any:
         """What `work` gives, or `otherwise` when it fails."""

@@ -15,14 +15,15 @@ class WriterThread:
     def __init__(self, on_failure: Callable[[Exception], None], on_lost: Callable[[Exception], None]):
         self._on_failure = on_failure
         self._on_lost = on_lost
-        self._failed = False
+        self._failed = self._closing = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
         self._turns = ExitStack()
         self._turns.enter_context(quick_turns())
 
     def submit(self, job: Callable[[], None]) -> None:
-        """Hand over a job."""
-        self._thread.submit(self._do, job)
+        """Hand over a job; nothing once the thread is to end."""
+        if not self._closing:
+            self._thread.submit(self._do, job)
 
     def drain(self) -> None:
         """Wait until all that was handed over is done."""
@@ -31,6 +32,7 @@ class WriterThread:
 
     def close(self) -> None:
         """Do what waits, and end."""
+        self._closing = True
         self._thread.shutdown(wait=True)
         self._turns.close()
 

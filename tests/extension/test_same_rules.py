@@ -9,6 +9,7 @@ from playwright.sync_api import Browser
 from pipeline.pages import targets
 from pipeline.pages.dom import parse
 from recorder.browser.capture_script import FILES
+from recorder.building.frame_merging import numbered
 from recorder.building.live_list import LiveList
 from recorder.privacy.secret_values import Secrets
 from schemas import INTENTS, REDACTED, UID_ATTRIBUTE
@@ -115,3 +116,12 @@ def test_every_intent_is_whole():
     assert {intent.family for intent in INTENTS.values()} <= families
     assert INTENTS.keys() == ARGUMENTS.keys() | {"say"}
     assert all(intent.label for intent in INTENTS.values())
+
+
+def test_plain_texts_get_their_uids(page):
+    """What the extension numbers before it masks is what the receiver would number."""
+    text = "<div>\x037+1,12+3\x03<p>a<b title='&lt;i'>b</b><i>c</i><br></p>\x03</div>\x031+1\x03<u>d</u>\x03"
+    source = (EXTENSION / "offscreen" / "numbering.js").read_text(encoding="utf-8")
+    page.add_script_tag(content=f"{{ {re.sub(r'(?m)^import .*$', '', source).replace('export function', 'function')}"
+                                "; globalThis.numbered = numbered }")
+    assert page.evaluate("text => numbered(text, 'group')", text) == numbered(text, "group")
