@@ -116,13 +116,13 @@ demotape.elements = (function () {
   }
 
   function step(element) {
-    const { namespaceURI, nodeName, localName } = own(element);
+    const { namespaceURI, nodeName, localName, previousElementSibling, nextElementSibling } = own(element);
     let index = 1, more = false;
-    for (let at = own(element).previousElementSibling; at; at = own(at).previousElementSibling) {
-      if (own(at).nodeName === nodeName) index++;
+    for (let at = own(previousElementSibling); at; at = own(at.previousElementSibling)) {
+      if (at.nodeName === nodeName) index++;
     }
-    for (let at = own(element).nextElementSibling; at && !more; at = own(at).nextElementSibling) {
-      more = own(at).nodeName === nodeName;
+    for (let at = own(nextElementSibling); at && !more; at = own(at.nextElementSibling)) {
+      more = at.nodeName === nodeName;
     }
     const test = namespaceURI === "http://www.w3.org/1999/xhtml" ? localName : `*[name()="${nodeName}"]`;
     return index > 1 || more ? `${test}[${index}]` : test;
@@ -146,8 +146,8 @@ demotape.elements = (function () {
         break;
       }
       let index = 1;
-      for (let each = own(at).previousElementSibling; each; each = own(each).previousElementSibling) {
-        if (own(each).localName === localName) index++;
+      for (let each = own(own(at).previousElementSibling); each; each = own(each.previousElementSibling)) {
+        if (each.localName === localName) index++;
       }
       steps.unshift(`${CSS.escape(localName)}:nth-of-type(${index})`);
     }
