@@ -15,7 +15,7 @@ from filelock import lock_descriptor
 
 from schemas import ChatLineSchema, EventSchema, InputError, RecordingLayout, RecordingSchema, ResourceSchema
 from schemas.files import dump_json, read_lines, read_versioned, write_atomically
-from schemas.types import ChatLine, Event, EventData, RecordingManifest, Resource
+from schemas.types import ChatLine, Event, EventData, RecordingManifest, Resource, State
 
 from . import blobs
 
@@ -104,7 +104,7 @@ class Recording:
         for event in events:
             if event["seq"] in better and event["state"]:
                 data = better[event["seq"]]
-                event["state"] |= {"screenshot": data["screenshot"], "screenshot_time": data["screenshot_time"]}
+                _better(event["state"], data)
         return events
 
     def chat(self) -> list[ChatLine]:
@@ -154,3 +154,13 @@ class Recording:
             return  # the manifest says which version its lines are of; that of an old recording is never rewritten
         with suppress(OSError):  # a full or read-only disk: it will be noted another time
             write_atomically(self.layout.manifest, dump_json(RecordingSchema().dump(self.manifest)))
+
+
+def _better(state: State, data: EventData) -> None:
+    """Put a better screenshot into a state, with what is said of it."""
+    state |= {"screenshot": data["screenshot"], "screenshot_time": data["screenshot_time"]}
+    state["stale"] = "stale_because" in data
+    if "stale_because" in data:
+        state["stale_because"] = data["stale_because"]
+    if "unchanged_until" in data:
+        state["unchanged_until"] = data["unchanged_until"]

@@ -8,6 +8,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate
 
 from .parts import (
+    STALE_REASONS,
     BoxSchema,
     ElementSchema,
     PointSchema,
@@ -118,6 +119,13 @@ class SnapshotSchema(Strict):
     scroll = nested(PointSchema, "scroll offsets")
 
 
+class ShownSchema(Strict):
+    """Whether an event's target was on the screen where it stood."""
+
+    since = number("since when it stands there, wall clock of the page, milliseconds since 1970")
+    painted = number("by when that was painted, the same; null when it was not yet", allow_none=True)
+
+
 class MessageSchema(Strict):
     """What a capture script tells."""
 
@@ -130,6 +138,8 @@ class MessageSchema(Strict):
     target = nested(ElementSchema, "the element", allow_none=True)
     data = nested(EventDataSchema, "what this type of event carries")
     snapshot = nested(SnapshotSchema, "what its frame group shows before the event", allow_none=True)
+    shown = nested(ShownSchema, "whether its target was on the screen by then; of what begins a gesture",
+                   required=False)
 
 
 class LineSchema(Strict):
@@ -197,6 +207,8 @@ class PictureLineSchema(LineSchema):
     time = wall("when it was on the screen, wall clock, seconds since 1970")
     still = flag("it is no frame of a stream but was taken now and then")
     blob = digest("its content, PNG")
+    stale_because = string("as in StateSchema", validate=validate.OneOf(STALE_REASONS), required=False)
+    unchanged_until = wall("as in StateSchema, but wall clock", required=False)
 
 
 _PACKET = (fields.Float(allow_nan=False, validate=validate.Range(min=0, max=1e11)),

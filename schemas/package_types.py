@@ -1,6 +1,6 @@
 """What the values of a package are once they were read and checked, as in types.py."""
 
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from .types import Box, Element, EventData, Point, Size
 
@@ -57,6 +57,22 @@ class Snapshot(TypedDict):
     scroll: Point
 
 
+class Shown(TypedDict):
+    """ShownSchema."""
+
+    since: float
+    painted: float | None
+
+
+class Unchanged(TypedDict):
+    """What a capture script tells after an event: how long the page stayed as it was, and by when the event's target
+    was painted where it stood; wall clock of the page, milliseconds since 1970."""
+
+    event: str
+    until: float
+    painted: float | None
+
+
 class Message(TypedDict):
     """MessageSchema."""
 
@@ -68,6 +84,7 @@ class Message(TypedDict):
     target: Element | None
     data: EventData
     snapshot: Snapshot | None
+    shown: NotRequired[Shown]
 
 
 class PackageLine(TypedDict):
@@ -133,6 +150,8 @@ class PictureLine(PackageLine):
     time: float
     still: bool
     blob: str
+    stale_because: NotRequired[str]
+    unchanged_until: NotRequired[float]
 
 
 class VideoLine(PackageLine):

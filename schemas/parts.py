@@ -9,6 +9,7 @@ from .upgrade import VERSIONS
 
 SHA256 = validate.Regexp(r"^[0-9a-f]{64}$", error="Not a SHA-256 in lower-case hexadecimal.")
 SCREENSHOT_STATUSES = ("good", "broken")
+STALE_REASONS = ("still", "late", "scrolled", "resized", "moved")
 SCREENSHOT_SOURCES = ("captured", "video")
 
 
@@ -135,7 +136,13 @@ class StateSchema(Strict):
     screenshot_time = number("when what the screenshot shows was first painted", allow_none=True)
     stale = flag("true when the page may have changed since the screenshot was painted: the browser gave no stream of "
                  "the tab, only pictures now and then, or no frame since the page was shown, or since the last action "
-                 "though it has changed", load_default=False, required=False)
+                 "though it has changed; or it shows another part of the page, another size, or the target elsewhere",
+                 load_default=False, required=False)
+    stale_because = string("why it is stale: `still` (a picture taken now and then), `late` (none since the page was "
+                           "shown or acted in), `scrolled`, `resized` (it shows the page so) or `moved` (the target "
+                           "may not be painted where it stood)", validate=validate.OneOf(STALE_REASONS), required=False)
+    unchanged_until = number("the screenshot was painted after the event, and the page was as before until then",
+                             required=False)
 
 
 class TableRowSchema(Strict):

@@ -3,6 +3,7 @@
 from marshmallow import fields, validate
 
 from .parts import (
+    STALE_REASONS,
     ElementSchema,
     PointSchema,
     SizeSchema,
@@ -94,6 +95,8 @@ class EventDataSchema(Strict):
     blob = digest("mhtml: blob of the page as one MHTML file", required=False)
     screenshot = digest("screenshot: blob of the better screenshot", required=False)
     screenshot_time = number("screenshot: when what it shows was first painted", required=False)
+    stale_because = string("screenshot: as in StateSchema", validate=validate.OneOf(STALE_REASONS), required=False)
+    unchanged_until = number("screenshot: as in StateSchema", required=False)
 
 
 class EventSchema(Strict):

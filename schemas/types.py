@@ -66,6 +66,8 @@ class State(TypedDict):
     screenshot: str | None
     screenshot_time: float | None
     stale: NotRequired[bool]
+    stale_because: NotRequired[str]
+    unchanged_until: NotRequired[float]
 
 
 class TableRow(TypedDict):
@@ -134,6 +136,8 @@ class EventData(TypedDict):
     blob: NotRequired[str]
     screenshot: NotRequired[str]
     screenshot_time: NotRequired[float]
+    stale_because: NotRequired[str]
+    unchanged_until: NotRequired[float]
 
 
 class Event(TypedDict):

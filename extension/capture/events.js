@@ -21,8 +21,12 @@ demotape.events = (function () {
   /** Send the first event of a gesture with the frame group's snapshot. */
   function begin(type, event, element, data) {
     const { shared } = demotape;
-    shared.gesture = send(type, event, element, data, { snapshot: snapshotNow(), gesture: null });
+    const scrolled = attempt(() => demotape.shown.lookForScrolls(element), 0);
+    const snapshot = snapshotNow();
+    const shown = attempt(() => demotape.shown.tell(element, scrolled));
+    shared.gesture = send(type, event, element, data, { snapshot, gesture: null, shown });
     shared.gestureType = type;
+    if (shown) attempt(() => demotape.shown.follow(shared.gesture, shown, element));
   }
 
   const snapshotNow = () => attempt(demotape.snapshot.take);
@@ -116,6 +120,7 @@ demotape.events = (function () {
   function onScroll(event) {
     const element = targetOf(event);
     demotape.shared.scrolled.add(element);
+    demotape.shown.scrolled(element);
     if (event.type === "scroll" && event.timeStamp - (lastScroll.get(element) ?? -Infinity) < SCROLL_EVERY) return;
     lastScroll.set(element, event.timeStamp);
     if (event.type === "scrollend") demotape.snapshotCache.warmSoon(); // look at it again at rest
@@ -222,7 +227,9 @@ demotape.events = (function () {
     "pointerover", "keyup", "resize", "hashchange", "beforetoggle", "toggle", "fullscreenchange", "transitionrun",
     "transitionend", "animationstart", "animationend", "contentvisibilityautostatechange",
   ];
-  function stir() {
+  const MOVELESS = new Set(["pointerover", "keyup"]);
+  function stir(event) {
+    if (event && !MOVELESS.has(event.type)) demotape.shown.change();
     demotape.shared.stirred++;
     demotape.snapshotCache.warmSoon();
   }
@@ -249,6 +256,7 @@ demotape.events = (function () {
     own(scope).addEventListener("load", ({ target }) => {
       if (!demotape.isElement(target)) return;
       demotape.snapshotCache.forget(target);
+      demotape.shown.change();
       stir();
     }, quietly());
   }

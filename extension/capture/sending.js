@@ -21,7 +21,7 @@ demotape.sending = (function () {
   }
 
   /** Send one event; returns its id within the frame group. */
-  function send(type, event, element, data, { snapshot = null, gesture = undefined, target = null } = {}) {
+  function send(type, event, element, data, { snapshot = null, gesture = undefined, target = null, shown = null } = {}) {
     const { shared } = demotape;
     const id = `${shared.prefix}:${++shared.messages}`;
     demotape.send({
@@ -33,6 +33,7 @@ demotape.sending = (function () {
       target: target ?? (element ? attempt(() => demotape.elements.describe(element)) : null),
       data,
       snapshot: demotape.snapshot.seal(snapshot),
+      ...(shown ? { shown } : {}),
     });
     return id;
   }

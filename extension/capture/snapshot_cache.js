@@ -55,7 +55,9 @@ demotape.snapshotCache = (function () {
         if (holder) forget(holder);
       } else forget(target);
     }
-    if (mutations.length) warmSoon();
+    if (!mutations.length) return;
+    demotape.shown.change();
+    warmSoon();
   }
 
   const observer = new MutationObserver(onMutations);
@@ -89,6 +91,7 @@ demotape.snapshotCache = (function () {
       if (!own(host ?? documentElement)?.isConnected) shared.scopes.delete(scope);
       else if (sheets !== sheetsOf(scope)) {
         shared.scopes.set(scope, sheetsOf(scope));
+        demotape.shown.change();
         forget(host ?? head ?? documentElement);
       }
     }

@@ -15,7 +15,7 @@ demotape.table = (function () {
   function placeOf(frame, outer, frameElement) {
     if (!outer) {
       return {
-        x: 0, y: 0, scaleX: 1, scaleY: 1, path: [],
+        x: 0, y: 0, scaleX: 1, scaleY: 1, path: [], scroll: demotape.shown.scroll(), moving: running(frame),
         clip: { left: 0, top: 0, right: frame.innerWidth, bottom: frame.innerHeight },
       };
     }
@@ -23,7 +23,7 @@ demotape.table = (function () {
     const { clip } = outer;
     return {
       x: content.x, y: content.y, scaleX: content.scaleX, scaleY: content.scaleY,
-      path: [...outer.path, demotape.uid(frameElement)],
+      path: [...outer.path, demotape.uid(frameElement)], scroll: outer.scroll, moving: outer.moving,
       clip: {
         left: Math.max(clip.left, content.x), top: Math.max(clip.top, content.y),
         right: Math.min(clip.right, content.x + content.width), bottom: Math.min(clip.bottom, content.y + content.height),
@@ -42,6 +42,7 @@ demotape.table = (function () {
   const { own } = demotape;
 
   let nextPoint = 0; // of the grid, to be asked next
+  let walks = 0; // times that the table was made
 
   const boxOf = (element) => own(element).getBoundingClientRect();
 
@@ -145,7 +146,11 @@ demotape.table = (function () {
     const box = { x: round(x), y: round(y), width: round(width), height: round(height) };
     context.elements.push(element);
     const visible = own(element).checkVisibility({ opacityProperty: true, visibilityProperty: true });
-    if (!isSame(record.row, facts, box, visible, place)) record.row = rowOf(element, facts, box, visible, place);
+    const before = record.row;
+    if (!isSame(before, facts, box, visible, place)) record.row = rowOf(element, facts, box, visible, place);
+    const seen = before?.walk === walks - 1; // it was in sight the last time
+    if (!seen || record.row !== before) record.row.since = demotape.shown.sinceOf(seen ? before : null, record.row, place.moving);
+    record.row.walk = walks;
     context.rows.push(record.row);
     if (demotape.secrets.isSecret(element)) {
       context.secrets.push(demotape.finiteBox({ x, y, width, height }));
@@ -163,10 +168,12 @@ demotape.table = (function () {
     );
   }
 
+  /** A new row. `since`: when its element came to stand there; `scroll`: how far the page had scrolled then. */
   function rowOf(element, facts, bbox, visible, place) {
     const { tag, role, name, clickable } = facts;
     const entry = { uid: demotape.uid(element), tag, role, name, frame: place.path, bbox, visible, clickable };
-    return { number: (demotape.shared.rows = (demotape.shared.rows ?? 0) + 1), facts, visible, entry, sent: false };
+    const number = (demotape.shared.rows = (demotape.shared.rows ?? 0) + 1);
+    return { number, facts, visible, entry, sent: false, since: 0, scroll: place.scroll, walk: 0 };
   }
 
   const round = (value) => Math.round(demotape.finite(value) * 1000) / 1000;
@@ -221,8 +228,13 @@ demotape.table = (function () {
    */
   function take() {
     const signs = signsOf(demotape.shared.rootFrame);
-    if (last && signs.every((sign, index) => sign === last.signs[index]) && last.sample.every(stands)) return last.context;
+    const same = last && signs.every((sign, index) => sign === last.signs[index]) && last.sample.every(stands);
+    if (same) {
+      demotape.shown.looked();
+      return last.context;
+    }
     const context = walkAll();
+    demotape.shown.looked();
     const final = context.probed && !running(demotape.shared.rootFrame);
     last = final ? { context: { ...context, elements: null, found: false }, signs, sample: sampleOf(context) } : null;
     return context;
@@ -256,10 +268,12 @@ demotape.table = (function () {
   function walkAll() {
     const frame = demotape.shared.rootFrame;
     const context = {
-      rows: [], frames: [], secrets: [], elements: [], seen: new Set(), found: false, passedOver: false,
+      moving: false, rows: [], frames: [], secrets: [], elements: [], seen: new Set(), found: false, passedOver: false,
       probed: true,
     };
+    walks++;
     const place = placeOf(frame, null, null);
+    context.moving = place.moving;
     const { documentElement } = own(frame.document);
     if (documentElement) {
       walk(documentElement, context, place);

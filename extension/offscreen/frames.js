@@ -9,6 +9,8 @@ const APART = 0.15; // seconds between those
 const MOMENT = 0.1; // seconds; a frame that stood longer is held
 const ON_ITS_WAY = 0.4; // seconds that a frame painted before an event may arrive after it
 const LAST_WAIT = 0.15; // the same, at the end of the recording
+const DRAWN = 0.03; // seconds from a page's third paint after a change until that is on the screen
+const FOLLOWED = 0.4; // seconds more that a page has to tell how long it stayed as it was
 const COLOURS = 1.5; // seconds that a frame waits to be known how to be read
 const TRUE = 0.6; // seconds that a true picture is compared with the frames that come
 const HOLD = 3; // seconds that a new document has to tell what in it is secret
@@ -69,16 +71,36 @@ class Tab {
   /** Whether a frame so many seconds old is to be read as well as is known by now. */
   readable = (age) => coloursKnown || !this.readers.size || age > COLOURS;
 
-  newestUntil(time) {
-    return this.ring.findLast((entry) => this.timeOf(entry) <= time) ?? null;
+  /**
+   * The frame that shows the page before an event: the newest not later than it, if that shows its target where it stood;
+   * else the first later one that does, while the page stayed as it was; else that newest one, which is stale.
+   */
+  choose(wanted) {
+    const { time, until = time } = wanted;
+    const index = this.ring.findLastIndex((entry) => this.timeOf(entry) <= time);
+    if (index >= 0 && !this.doubt(wanted, index, time)) return { entry: this.ring[index], told: {} };
+    for (let later = index + 1; later < this.ring.length && this.timeOf(this.ring[later]) <= until; later++) {
+      if (!this.doubt(wanted, later, until)) return { entry: this.ring[later], told: { unchanged_until: until } };
+    }
+    return { entry: this.ring[index] ?? null, told: { stale_because: "moved" } };
+  }
+
+  /** Whether a frame may show the target elsewhere; `bound`: until when the page is known to have been as it was. */
+  doubt({ placed, painted }, index, bound) {
+    if (!placed) return false;
+    const next = this.ring[index + 1], until = next ? this.timeOf(next) : Infinity;
+    return painted === null || (this.timeOf(this.ring[index]) < painted && Math.min(until, bound) < painted + DRAWN);
   }
 
   /** Answer the events for which no better frame can come. */
   serve() {
     const newest = this.ring.length ? this.timeOf(this.ring.at(-1)) : -Infinity, at = now();
     const isKnown = this.known || at - this.unknownSince > HOLD;
-    const ready = this.waiting.filter(({ time }) =>
-      isKnown && this.readable(at - time) && (newest > time || at - time > ON_ITS_WAY));
+    const ready = this.waiting.filter((wanted) => {
+      const { time } = wanted, passed = newest > time || at - time > ON_ITS_WAY;
+      if (!isKnown || !this.readable(at - time) || !passed) return false;
+      return !this.choose(wanted).told.stale_because || at - time > ON_ITS_WAY + FOLLOWED;
+    });
     if (!ready.length) return;
     this.waiting = this.waiting.filter((wanted) => !ready.includes(wanted));
     for (const wanted of ready) answer(this, wanted);
@@ -96,12 +118,12 @@ function tabOf(number) {
 }
 
 /** Hand out the picture of an event; the same frame is made into a picture once. */
-async function answer(tab, { event, time }) {
-  const entry = tab.newestUntil(time);
+async function answer(tab, wanted) {
+  const { event } = wanted, { entry, told } = tab.choose(wanted);
   if (!entry) return postMessage({ event, tab: tab.number, picture: null });
   entry.picture ??= pictureOf(tab.clean(entry));
   const { bytes, small } = await entry.picture;
-  postMessage({ event, tab: tab.number, picture: { bytes, small, time: tab.timeOf(entry), still: entry.time !== undefined } });
+  postMessage({ event, tab: tab.number, picture: { bytes, small, time: tab.timeOf(entry), still: entry.time !== undefined, told } });
 }
 
 async function pictureOf(copy) {
@@ -174,9 +196,15 @@ const ORDERS = {
     Object.assign(it, { secretBoxes: [it.secretBoxes[1], boxes], width, known: true });
     it.serve();
   },
-  want({ tab, event, time }) {
+  want({ tab, ...wanted }) {
     const it = tabOf(tab);
-    it.waiting.push({ event, time });
+    it.waiting.push(wanted);
+    it.serve();
+  },
+  /** The page of an event stayed as it was until a time; by when its target was painted, if it was. */
+  stayed({ tab, event, until, painted }) {
+    const it = tabOf(tab), wanted = it.waiting.find((one) => one.event === event);
+    if (wanted) Object.assign(wanted, { until, painted: painted ?? wanted.painted });
     it.serve();
   },
   show({ tab }) {

@@ -120,10 +120,13 @@ export class Pictures {
 
   onSecrets = (tab, boxes, width) => this.#order("secrets", { tab, boxes, width });
 
-  /** Look for the picture of a line: the newest of a tab that is not later than a time. */
-  want(tab, event, time) {
-    if (tab) this.#order("want", { tab, event, time });
+  /** Look for the picture of a line: the newest of a tab that is not later than a time, by when something was painted. */
+  want(tab, event, time, shown = {}) {
+    if (tab) this.#order("want", { tab, event, time, ...shown });
   }
+
+  /** The page of a line stayed as it was until a time. */
+  stayed = (tab, event, until, painted) => this.#order("stayed", { tab, event, until, painted });
 
   pause = () => this.#order("pause");
 
@@ -186,7 +189,7 @@ export class Pictures {
     if (segment) return void journal.add("video", { blob: await journal.keep(bytes), ...segment });
     if (!picture) return undefined;
     const blob = await journal.keep(picture.bytes);
-    journal.add("picture", { tab, event, time: picture.time, still: picture.still, blob });
+    journal.add("picture", { tab, event, time: picture.time, still: picture.still, blob, ...picture.told });
     this.recording.small.set(event, picture.small);
     tell({ picture: { event, small: picture.small } });
     return undefined;

@@ -41,6 +41,7 @@ export class Recording {
     this.said = []; // chat, as it was told
     this.small = new Map(); // line -> small picture
     this.seen = new Map(); // session of a frame -> number of its last message
+    this.begun = new Map(); // id of a message that began a gesture -> its tab and line
     this.resources = new Set(); // address and content of those that are kept
     this.looks = new Map(); // tab -> timer of the next look at what it has loaded
     this.lookedAt = new Map(); // tab -> when the last was
@@ -143,6 +144,7 @@ export class Recording {
   #take({ number, frame, document, early }, { sent, text }) {
     if (this.ended || this.paused || early) return 0;
     const message = this.secrets.any ? this.secrets.inMessage(JSON.parse(text)) : JSON.parse(text);
+    if (message.type === "unchanged") return this.#onUnchanged(message, sent);
     if (message.type === "error") return this.problem(`tab ${number}: the capture script failed: ${message.message.slice(0, 500)}`);
     const { snapshot } = message;
     if (snapshot) this.#tellSecrets(number, message.path, snapshot);
@@ -157,9 +159,24 @@ export class Recording {
       return line;
     }
     const time = truly(message.time, sent) / 1000;
-    if (snapshot) this.pictures.want(number, line, time);
+    if (snapshot) this.pictures.want(number, line, time, this.#shownBy(message.shown, sent));
+    if (message.shown) this.begun.set(message.id, { number, line });
     this.#list(line, { ...message, time: time - this.facts.started_at, tab: number });
     return line;
+  }
+
+  /** Whether and by when the target of an event was painted where it stood, in seconds. */
+  #shownBy(shown, sent) {
+    return shown ? { placed: true, painted: shown.painted && truly(shown.painted, sent) / 1000 } : {};
+  }
+
+  /** A page has stayed as it was before an event: a later picture may show that. */
+  #onUnchanged({ event, until, painted }, sent) {
+    const begun = this.begun.get(event);
+    if (!begun) return 0;
+    this.begun.delete(event);
+    this.pictures.stayed(begun.number, begun.line, truly(until, sent) / 1000, painted && truly(painted, sent) / 1000);
+    return 0;
   }
 
   #tellSecrets(number, path, snapshot) {

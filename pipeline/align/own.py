@@ -41,7 +41,10 @@ def _is_wrong(turn: BrowserTurn) -> bool:
     if not state or state["url"] == "about:blank":
         return False
     painted = state["screenshot_time"]
-    return state["screenshot_status"] == "broken" or (painted is not None and painted > turn["timestamp"] + _LATE)
+    if state.get("stale") and painted is not None:
+        return False  # the video has the same frames
+    until = max(turn["timestamp"], state.get("unchanged_until", 0.0))
+    return state["screenshot_status"] == "broken" or (painted is not None and painted > until + _LATE)
 
 
 def _frames(recording: Recording, turns: list[BrowserTurn]) -> dict[str, tuple[float, np.ndarray]]:

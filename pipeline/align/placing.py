@@ -56,11 +56,11 @@ def _states(turns: list[Turn], recording: Recording, video: Video | None) -> lis
 
 
 def _marked(turn: Turn, pictures: Mapping[str, Picture]) -> Turn:
-    """The turn with its screenshot called broken when it is blank or no picture."""
+    """The turn with its screenshot called broken when it is blank, no picture, or not of that moment."""
     state = turn["state"] if turn["type"] == "browser" else None
     if turn["type"] == "chat" or not state or not state["screenshot"] or state["url"] == _EMPTY_PAGE:
         return turn
-    status = "broken" if pictures[state["screenshot"]].blank else "good"
+    status = "broken" if pictures[state["screenshot"]].blank or state.get("stale") else "good"
     return {**turn, "state": {**state, "screenshot_status": status}}
 
 

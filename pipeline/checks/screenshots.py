@@ -16,6 +16,13 @@ _ENOUGH = 6  # boxes that are needed for a verdict
 _UNLIKE, _HALF = 0.9, 0.35  # shares of boxes that show nothing
 _LOADING = 5.0  # seconds after a navigation in which a page may be half loaded; later something covers it
 _SHIFT = 0.001  # seconds that count as the same time
+_STALE = {
+    "still": "The screenshot was taken up to 0.6 s before: the browser gave no stream of this tab.",
+    "late": "No frame came since the page was shown or last acted in.",
+    "scrolled": "The screenshot shows the page scrolled otherwise: nothing was painted between scrolling and acting.",
+    "resized": "The screenshot shows the page in another size.",
+    "moved": "The target may not be where it stands in the page: it was not painted there before the action.",
+}
 
 
 def broken(material: Material) -> Iterator[Finding]:
@@ -24,12 +31,19 @@ def broken(material: Material) -> Iterator[Finding]:
         state = turn["state"]
         if not state:
             continue
+        until = max(turn["timestamp"], state.get("unchanged_until", 0.0))
         if state["screenshot_status"] == "broken":
-            yield Finding(turn["id"], "broken-screenshot", "The screenshot is missing or blank.")
-        elif (state["screenshot_time"] is not None and state["screenshot_time"] > turn["timestamp"] + _SHIFT
+            yield Finding(turn["id"], "broken-screenshot", _why_broken(state))
+        elif (state["screenshot_time"] is not None and state["screenshot_time"] > until + _SHIFT
               and not state.get("screenshot_source")):
             yield Finding(turn["id"], "late-screenshot", "The screenshot was painted after the action.",
                           {"op": "set_screenshot_status", "turn": turn["id"], "status": "broken"})
+
+
+def _why_broken(state: TurnState) -> str:
+    if not state["screenshot"] or not state.get("stale"):
+        return "The screenshot is missing or blank."
+    return _STALE.get(state.get("stale_because", ""), "The page may have changed since the screenshot was painted.")
 
 
 def unlike_page(material: Material) -> Iterator[Finding]:

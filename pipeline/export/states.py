@@ -190,7 +190,9 @@ class States:
         return rows
 
     def _secret_boxes(self, state: TurnState) -> list[Box]:
-        """Boxes of the elements in sight that show what is taken out."""
+        """Boxes of the elements in sight that show what is taken out; all of a picture that shows them elsewhere."""
+        if self.known.known and state.get("stale"):
+            return [{"x": 0.0, "y": 0.0, "width": state["viewport"]["width"], "height": state["viewport"]["height"]}]
         page = self.page(state) if self.known.known else None
         if page is None or not page.showing:
             return []

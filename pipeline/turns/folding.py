@@ -65,7 +65,7 @@ def state_of(event: Event) -> TurnState | None:
     state = event["state"]
     if state is None:
         return None
-    status = "good" if state["screenshot"] else "broken"
+    status = "good" if state["screenshot"] and not state.get("stale") else "broken"
     return cast(TurnState, state | {"video_time": state["screenshot_time"], "screenshot_status": status})
 
 

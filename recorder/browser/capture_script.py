@@ -5,8 +5,8 @@ from pathlib import Path
 
 _FOLDER = Path(__file__).resolve().parents[2] / "extension" / "capture"
 FILES = ("../shared.js", "frame_group.js", "own.js", "secrets.js", "elements.js", "plain.js", "markup.js",
-         "snapshot_cache.js", "table.js", "closed_roots.js", "snapshot.js", "sending.js", "rest.js", "events.js",
-         "../../recorder/browser/steering.js")
+         "snapshot_cache.js", "shown.js", "table.js", "closed_roots.js", "snapshot.js", "sending.js", "rest.js",
+         "events.js", "../../recorder/browser/steering.js")
 WORLD = "demotape"
 BINDING = "demotapeSend"
 TELLING = "globalThis.demotape?.rest.tell()"  # source that has a frame tell what it shows
@@ -29,6 +29,7 @@ _START = f"""{{
     tell(message);
   }}, (field, value) => tell({{ type: "secret", field, value }}),
   (frame_group, chunks, rows) => tell({{ type: "ahead", frame_group, chunks: tellParts(frame_group, chunks), rows }}));
+  demotape.picturesTellScroll = true;
   begin();
   const ended = new AbortController();
   addEventListener("pageshow", ({{ persisted }}) => {{

@@ -20,10 +20,11 @@ _REST = 0.2  # seconds without a frame after which a page rests
 
 
 class Screencast:
-    """`take` is called with each frame's PNG bytes and the browser's metadata of it; `spawn` runs coroutines."""
+    """`take` is called with each frame's PNG bytes, the browser's metadata of it, and whether it would send a frame of
+    what it paints next; `spawn` runs coroutines."""
 
-    def __init__(self, session: Session, take: Callable[[bytes, dict[str, Any]], None],
-                 spawn: Callable[[Coroutine], None]):
+    def __init__(self, session: Session, take: Callable[[bytes, dict[str, Any], bool], None],
+                 spawn: Callable[[Coroutine], Any]):
         self._session = session
         self._take = take
         self._spawn = spawn
@@ -62,7 +63,7 @@ class Screencast:
             self._changed = None
         self._acknowledge(event["sessionId"])
         self._check_later()
-        self._take(base64.b64decode(event["data"]), event["metadata"])
+        self._take(base64.b64decode(event["data"]), event["metadata"], self._left > 0)
 
     def _acknowledge(self, screencast: int) -> None:
         """Ask for more frames, at a steady pace."""

@@ -168,9 +168,10 @@ class Recorder:
 
     def _note_browser(self, version: dict[str, str]) -> None:
         viewport = next((page.viewport_size for page in self._context.pages), None)
-        self._builder.note_browser(version["userAgent"], version["product"].replace("/", " "), viewport)
+        self._builder.note(user_agent=version["userAgent"], browser=version["product"].replace("/", " "),
+                           viewport=viewport)
         if isinstance(self._targets, PlaywrightTargets):
-            self._builder.note_late_arming()
+            self._builder.note(armed_late=True)
 
     async def _tick(self) -> None:
         watch = SleepWatch()

@@ -61,6 +61,7 @@ class Tab(TabState):
         self._sessions: list[Session] = []  # of its page, then of frames in processes of their own
         self._worlds: dict[Session, set[int]] = {}  # where the capture script runs
         self._tasks: set[asyncio.Task] = set()
+        self._owed: set[asyncio.Task] = set()  # those of them that the end of the recording waits for
         self._waiting: list[Message] = []  # messages of frames that those above have not told of yet
         self._last_heard = 0.0
         self._loads = 0
@@ -76,7 +77,7 @@ class Tab(TabState):
         held before its first instruction is not held longer than its browser takes to read the commands.
         """
         self._navigations = Navigations(session, main_frame, lambda: self._observer.now, opened=self._opened)
-        self._screencast = Screencast(session, self._on_screencast, self._spawn)
+        self._screencast = Screencast(session, self._on_screencast, self._start)
         for name, handler in {
             "Page.frameRequestedNavigation": self._navigations.requested,
             "Page.frameNavigated": self._on_navigated,
@@ -145,7 +146,7 @@ class Tab(TabState):
             await asyncio.sleep(_ROUND)
             if heard == self._last_heard:
                 break
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*self._owed, return_exceptions=True)
 
     async def resources_in_use(self) -> set[str]:
         """Addresses of the style sheets, images and fonts of the documents that it shows now, among others."""
@@ -160,7 +161,10 @@ class Tab(TabState):
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _spawn(self, work: Coroutine) -> None:
-        self._start(work)
+        """Begin what the end of the recording waits for."""
+        task = self._start(work)
+        self._owed.add(task)
+        task.add_done_callback(self._owed.discard)
 
     def _start(self, work: Coroutine) -> asyncio.Task:
         task = asyncio.ensure_future(self._forgiving(work))
@@ -191,6 +195,8 @@ class Tab(TabState):
         elif message["type"] == "command":
             if self._steer:
                 self._steer(message["command"])
+        elif message["type"] == "unchanged":
+            self._observer.on_unchanged(message)
         elif message["type"] == "secret":
             self._observer.on_secret(message["field"], message["value"])
         else:
@@ -235,11 +241,14 @@ class Tab(TabState):
         if self._shown:
             self._see_whole(self._shown)
 
-    def _on_screencast(self, image: bytes, metadata: dict[str, Any]) -> None:
+    def _on_screencast(self, image: bytes, metadata: dict[str, Any], followed: bool) -> None:
         self._shown = metadata
         self._see_whole(metadata)
         at = self._observer.seconds(metadata["timestamp"], f"frames of tab {self.number}", _LATE_FRAME)
-        self.paint(PaintedFrame(image, at))
+        scale = metadata["pageScaleFactor"]
+        self.paint(PaintedFrame(image, at, scroll=(metadata["scrollOffsetX"], metadata["scrollOffsetY"]),
+                                size=(metadata["deviceWidth"] / scale, metadata["deviceHeight"] / scale),
+                                followed=followed))
 
     def _see_whole(self, shown: dict[str, Any]) -> None:
         """An emulated viewport may be larger than its window, of which alone there are frames: then the window grows.

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from recorder.media.painted_frames import PaintedFrame
-from recorder.media.video import Video, VideoWriter
+from recorder.media.video import Video, VideoWriter, problems_of
 from recorder.privacy.har import Exchange
 from recorder.privacy.har_file import HarFile, HeldExchanges
 from recorder.privacy.secret_values import Secrets
 from recorder.writer import NewEvent, RecordingWriter, new_id
 from schemas import VERSIONS, ChatLineSchema, DemotapeError, InputError
 from schemas.files import validated
-from schemas.package_types import Message
+from schemas.package_types import Message, Unchanged
 from schemas.recording import FORMAT
-from schemas.types import ChatLine, EventData, Size
+from schemas.types import ChatLine, EventData
 
 from .closed_tabs import ClosedTabs
 from .event_writer import EventWriter
@@ -32,6 +32,7 @@ from .pauses import Pauses
 from .pending_screenshots import PendingScreenshots
 from .recording_clock import LATE, RecordingClock
 from .tab_state import TabState
+from .views import View
 from .writer_thread import WriterThread
 
 _STILL = 0.25  # seconds without a new frame after which a page does not paint
@@ -56,13 +57,12 @@ class RecordingBuilder:
         self._task = task
         self._options = options or {}
         self._make_clock = clock
-        self._still = still
         self._switching = switching
         self._tell_failure = on_failure
         self.cached: set[tuple[str, str]] = set()
-        self._seq = 0
+        self.last_event = 0  # its number
         self._seqs: dict[str | None, int] = {}
-        self._pending = PendingScreenshots(self._note_frame)
+        self._pending = PendingScreenshots(self._note_frame, still)
         self._current: TabState | None = None
         self._closed_tabs = ClosedTabs(self._tell_removed)
         self._lost = LostValues(self.problems, self._note_lost)
@@ -93,14 +93,9 @@ class RecordingBuilder:
             self._har = HarFile(self._writer.layout.har, browser, version("demotape"))
         self._running = True
 
-    def note_browser(self, user_agent: str, browser: str, viewport: Size | None) -> None:
-        """Write down which browser it is."""
-        facts = {"user_agent": user_agent, "browser": browser, "viewport": viewport}
+    def note(self, **facts: Any) -> None:
+        """Write down what only turns out while recording: which browser it is, that new pages are armed late."""
         self._writer_thread.submit(lambda: self._writer.update(**facts))
-
-    def note_late_arming(self) -> None:
-        """Write down that new pages run before anybody listens in them."""
-        self._writer_thread.submit(lambda: self._writer.update(armed_late=True))
 
     def seconds(self, epoch: float, source: str | None = None, late: float = LATE) -> float:
         """Wall clock in seconds to seconds of this recording (see `Clock.seconds`)."""
@@ -115,11 +110,6 @@ class RecordingBuilder:
     def paused(self) -> bool:
         """Whether nothing is being kept at the moment."""
         return self._pauses.open
-
-    @property
-    def last_event(self) -> int:
-        """Number of the last event so far."""
-        return self._seq
 
     @property
     def elapsed(self) -> float:
@@ -189,11 +179,11 @@ class RecordingBuilder:
             except Exception as error:  # somebody else's code must not cost the recording an event
                 self.problems.append(f"a listener failed: {error!r}")
 
-    def on_message(self, tab: TabState, message: Message) -> None:
-        """An event from a page's capture script."""
+    def on_message(self, tab: TabState, message: Message, picture: PaintedFrame | None = None) -> None:
+        """An event from a page's capture script; `picture`: the one that somebody else has chosen for it."""
         if not self._running:
             return
-        path, at = tuple(message["path"]), self.seconds(message["time"] / 1000, message["id"].partition(":")[0])
+        path, at = tuple(message["path"]), self._page_time(message["id"], message["time"])
         snapshot = message["snapshot"]
         whole = snapshot and self._lost.tried(lambda: tab.take(path, snapshot))
         if message["type"] == "snapshot":
@@ -202,12 +192,24 @@ class RecordingBuilder:
             return
         if self._switching and self._current is not tab:
             self._switch_to(tab, at)
+        shown: Any = message.get("shown") or {}
+        view = tab.view(at, bool(shown), self._page_time(message["id"], shown.get("painted")))
         seq = self._write({
             "time": at, "type": message["type"], "tab": tab.number, "gesture": self._seqs.get(message["gesture"]),
             "target": self._lost.attempt(lambda: place_target(message["target"], path, tab.frame_groups), None),
             "data": self._lost.attempt(lambda: place_point(message["data"], path, tab.frame_groups), {}),
-        }, tab if whole else None, with_dom=() in tab.frame_groups)
+        }, tab if whole else None, with_dom=() in tab.frame_groups, view=View(at, given=picture) if picture else view)
         self._seqs[message["id"]] = seq
+
+    def on_unchanged(self, message: Unchanged) -> None:
+        """The page has stayed as it was before an event for a while: later frames may show that."""
+        if seq := self._seqs.get(message["event"]):
+            until, painted = (self._page_time(message["event"], message[name]) for name in ("until", "painted"))
+            self._pending.stayed(seq, until, painted)
+
+    def _page_time(self, message: str, time: float | None) -> Any:
+        """A time that a page tells in a message, in seconds of the recording; None stays None."""
+        return time and self.seconds(time / 1000, message.partition(":")[0])
 
     def on_browser_event(self, tab: TabState, kind: str, epoch: float, data: EventData, url: str | None = None) -> None:
         """Something that the browser reports: a navigation, a tab, a dialog, a download; `url` is where it happened."""
@@ -223,6 +225,7 @@ class RecordingBuilder:
         if (tab is self._current or self._current is None) and not self._pauses.hold(frame.time):
             self._video.add(frame)
         self._pending.see(tab, frame)
+        self._pending.expire(self.elapsed)
 
     def on_resource(self, url: str, content_type: str, epoch: float, content: bytes) -> bool:
         """A style sheet, image or font; kept once per address and content. Returns whether it is kept by now."""
@@ -250,7 +253,8 @@ class RecordingBuilder:
             self._exchanges.add(exchange)
 
     def release(self) -> None:
-        """Write what has waited long enough: exchanges, for secrets that their pages tell of; closed tabs."""
+        """Write what has waited long enough: screenshots, closed tabs; exchanges, for secrets that pages tell of."""
+        self._pending.expire(self.elapsed)
         self._exchanges.release()
         self._closed_tabs.settle()
 
@@ -263,7 +267,7 @@ class RecordingBuilder:
         at, url = self.seconds(epoch), tab.facts["url"]
         if not self._running or self._pauses.hold(at):
             return
-        self._seq += 1
+        self.last_event += 1
         self._writer_thread.submit(lambda: self._event_writer.page_archive(at, tab.number, url, mhtml))
 
     def on_lost(self, what: str) -> None:
@@ -316,28 +320,26 @@ class RecordingBuilder:
             self._write({"time": at, "type": "tabswitch", "tab": tab.number, "gesture": None, "target": None,
                          "data": {"tab": tab.number, "origin": origin.number}}, origin, with_dom=False)
 
-    def _write(self, event: NewEvent, of: TabState | None, *, with_dom: bool, url: str | None = None) -> int:
+    def _write(self, event: NewEvent, of: TabState | None, *, with_dom: bool, url: str | None = None,
+               view: View | None = None) -> int:
         """Queue an event with the state of a tab (None: without state); returns the event's number."""
         self._closed_tabs.release()
-        self._seq += 1
-        seq = self._seq
+        self.last_event += 1
+        seq = self.last_event
         if line := self._lost.attempt(lambda: self._lines.take({"seq": seq, **event}), None):
             self._tell({"type": "line", **line})
-        frame = of.ring.newest_until(event["time"]) if of else None
-        # While the page paints, a better frame may be on its way: then the screenshot follows in a line of its own.
-        written = frame if frame and self._pauses.seen(frame).time <= event["time"] - self._still else None
-        seen = written and self._pauses.seen(written)
         frame_groups = dict(of.frame_groups) if of and with_dom else None
         state = of.state(url) if of else None
+        # While the page paints, a better frame may be on its way: then the screenshot follows in a line of its own.
+        frame = self._pending.add(seq, of, view or View(event["time"]), self._pauses.seen) if of else None
+        seen = frame and self._pauses.seen(frame)
         self._writer_thread.submit(lambda: self._event_writer.write(event, state, frame_groups, seen))
-        if of:
-            self._pending.add(seq, of, event["time"], frame, written)
         self._pending.expire(self.elapsed)
         return seq
 
     def _note_frame(self, event: int, tab: TabState, frame: PaintedFrame) -> None:
         """Write a better screenshot of an event in a line of its own."""
-        self._seq += 1
+        self.last_event += 1
         frame = self._pauses.seen(frame)
         self._writer_thread.submit(lambda: self._event_writer.better_screenshot(event, tab.number, frame))
 
@@ -383,10 +385,7 @@ class RecordingBuilder:
         if self._har:
             self._har.close()
         self._video.close()
-        if self._video.error:
-            self.problems.append(f"the video could not be written: {self._video.error}")
-        if self._video.dropped:
-            self.problems.append(f"the video lacks {self._video.dropped} painted frames; screenshots are not affected")
+        self.problems += problems_of(self._video)
         if self.failed:
             self._writer.abandon()
             if not isinstance(self.failed, DemotapeError):

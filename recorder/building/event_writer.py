@@ -38,7 +38,7 @@ class EventWriter:
                     state["dom"] = self._writer.blob(dom, like="dom")
                     state["elements"] = self._writer.blob(elements, like="elements")
             if frame:
-                state |= {"screenshot": self._screenshot(frame.image), "screenshot_time": frame.time}
+                state |= {"screenshot": self._screenshot(frame.image), **_facts(frame)}
             if frame and frame.stale:
                 state["stale"] = True
             state["url"] = self._clean(state["url"], "")
@@ -55,7 +55,7 @@ class EventWriter:
         """A better screenshot of an earlier event, in a line of its own."""
         self._writer.event({"time": frame.time, "type": "screenshot", "tab": tab, "gesture": None, "target": None,
                             "state": None, "data": {"event": event, "screenshot": self._screenshot(frame.image),
-                                                    "screenshot_time": frame.time}})
+                                                    **_facts(frame)}})
 
     def page_archive(self, time: float, tab: int, url: str, mhtml: bytes) -> None:
         """A page as MHTML."""
@@ -76,3 +76,9 @@ class EventWriter:
 
     def _keep_screenshot(self, image: bytes) -> str:
         return self._writer.blob(bitmap(image), like="screenshot")
+
+
+def _facts(frame: PaintedFrame) -> Any:
+    """What is said of a frame beside the screenshot that it is."""
+    facts = {"stale_because": frame.stale, "unchanged_until": frame.unchanged_until}
+    return {"screenshot_time": frame.time} | {name: fact for name, fact in facts.items() if fact is not None}

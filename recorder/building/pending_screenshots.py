@@ -1,6 +1,7 @@
 """Events whose screenshots may still be bettered: the frame that shows the page before them may be on its way.
 
-Frames come some time after they were painted, and not always in that order: the browser compresses several at once.
+Frames come some time after they were painted, and not always in that order: the browser compresses several at once. And
+who acts at once is ahead of the picture: then the first frame that shows the state comes after the event.
 """
 
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from recorder.media.painted_frames import PaintedFrame
 
 from .tab_state import TabState
+from .views import View
 
 FRAME_DELAY = 0.5  # seconds that a frame painted before an event may arrive after it
 
@@ -19,7 +21,7 @@ class _Waiting:
 
     event: int
     tab: TabState
-    time: float
+    view: View
     frame: PaintedFrame | None
     noted: PaintedFrame | None
     passed: bool = False
@@ -27,34 +29,51 @@ class _Waiting:
 
 class PendingScreenshots:
     """`note` is called with an event's number, its tab and a better frame: when one painted after the event has come,
-    or none did for a while; another time if a still better one comes after that."""
+    or none did for a while; another time if a still better one comes after that.
 
-    def __init__(self, note: Callable[[int, TabState, PaintedFrame], None]):
+    `still`: seconds without a new frame after which a page does not paint.
+    """
+
+    def __init__(self, note: Callable[[int, TabState, PaintedFrame], None], still: float):
         self._note = note
+        self._still = still
         self._waiting: list[_Waiting] = []
 
-    def add(self, event: int, tab: TabState, time: float, frame: PaintedFrame | None,
-            noted: PaintedFrame | None) -> None:
-        """An event in a tab, the newest frame before it by now, and the one that is written with it."""
-        self._waiting.append(_Waiting(event, tab, time, frame, noted))
+    def add(self, event: int, tab: TabState, view: View,
+            seen: Callable[[PaintedFrame], PaintedFrame]) -> PaintedFrame | None:
+        """An event in a tab. Returns the frame to be written with it; None when a better one may be on its way, as
+        while the page paints. `seen`: a frame at the time from which on it is kept."""
+        if view.given:
+            return view.given
+        frame = view.choose(tab.ring)
+        sure = frame and not frame.stale and seen(frame).time <= view.time - self._still
+        self._waiting.append(_Waiting(event, tab, view, frame, frame if sure else None))
+        return frame if sure else None
 
     def see(self, tab: TabState, frame: PaintedFrame) -> None:
         """A frame has come to the tab's ring."""
         for waiting in self._waiting:
-            if waiting.tab is not tab:
-                continue
-            if frame.time > waiting.time:
-                waiting.passed = True
-            else:
-                waiting.frame = tab.ring.newest_until(waiting.time)
-            if waiting.passed:
-                self._tell(waiting)
+            if waiting.tab is tab:
+                waiting.passed |= frame.time > waiting.view.time
+                self._look(waiting)
+
+    def stayed(self, event: int, until: float, painted: float | None) -> None:
+        """The page of an event was as before until then; by when its target was painted, if it was by then."""
+        for waiting in self._waiting:
+            if waiting.event == event:
+                waiting.view = waiting.view.stayed(until, painted)
+                self._look(waiting)
+
+    def _look(self, waiting: _Waiting) -> None:
+        waiting.frame = waiting.view.choose(waiting.tab.ring)
+        if waiting.passed and waiting.frame and not waiting.frame.stale:
+            self._tell(waiting)
 
     def expire(self, now: float) -> bool:
         """Let go of events so old that nothing better can come; whether none is left. `now`: seconds of the
         recording."""
-        old = [waiting for waiting in self._waiting if waiting.time < now - FRAME_DELAY]
-        self._waiting = [waiting for waiting in self._waiting if waiting.time >= now - FRAME_DELAY]
+        old = [waiting for waiting in self._waiting if _ends(waiting) < now]
+        self._waiting = [waiting for waiting in self._waiting if _ends(waiting) >= now]
         for waiting in old:
             self._tell(waiting)
         return not self._waiting
@@ -64,6 +83,10 @@ class PendingScreenshots:
         self.expire(float("inf"))
 
     def _tell(self, waiting: _Waiting) -> None:
-        if waiting.frame is not None and waiting.frame is not waiting.noted:
+        if waiting.frame is not None and waiting.frame != waiting.noted:
             waiting.noted = waiting.frame
             self._note(waiting.event, waiting.tab, waiting.frame)
+
+
+def _ends(waiting: _Waiting) -> float:
+    return max(waiting.view.time, waiting.view.until) + FRAME_DELAY

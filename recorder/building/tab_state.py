@@ -8,6 +8,7 @@ from schemas.package_types import Snapshot
 from schemas.types import Box, Point, Size, State, TableRow
 
 from .frame_merging import FrameGroup, SnapshotChunks, frame_of, secret_boxes
+from .views import View
 
 _GROUPS = 8  # whose texts are kept when another document comes: the new one may have told of itself already
 _HOLD = 3.0  # seconds that frames of a new document wait to be told what in them is secret
@@ -66,6 +67,14 @@ class TabState:
     def placed(self, path: tuple[int, ...]) -> bool:
         """Whether the frame groups above have told of the one at `path`, so that it has its place in the page."""
         return not path or (() in self.frame_groups and frame_of(path, self.frame_groups) is not None)
+
+    def view(self, time: float, placed: bool, painted: float | None) -> View:
+        """What a frame must agree with to show what the tab has told of itself; see View."""
+        if () not in self.frame_groups:
+            return View(time)
+        scroll, viewport = self.facts["scroll"], self.facts["viewport"]
+        return View(time, (scroll["x"] * self.zoom, scroll["y"] * self.zoom),
+                    (viewport["width"] * self.zoom, viewport["height"] * self.zoom), placed, painted)
 
     def tell_ahead(self, frame_group: str, chunks: list[tuple[int, str]], rows: list[tuple[int, TableRow]]) -> None:
         """Take in texts and rows of a frame group that its next snapshot is made of, or one after that."""

@@ -1,5 +1,6 @@
 """Painted frames of a tab, and which of them shows what a person saw at a given time."""
 
+import math
 from bisect import bisect_right, insort
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -17,12 +18,30 @@ _FAST = [cv2.IMWRITE_PNG_COMPRESSION, 1]
 class PaintedFrame:
     """One painted frame: a picture as a file, and when what it shows was painted, in seconds of the recording.
 
-    `stale`: the page may have changed since.
+    `stale`: why it may not show the page as it was then, see `stale_because` in StateSchema; None when it does.
+    `scroll`, `size`: how far the page was scrolled, and the viewport's width and height, in pixels of the window; None
+    where that is not known. `followed`: had the page painted something else next, a frame of it would have come.
+    `unchanged_until`: for how long the page stayed as it was after the event whose state the frame shows; None for a
+    frame from before.
     """
 
     image: bytes
     time: float
-    stale: bool = False
+    stale: str | None = None
+    scroll: tuple[float, float] | None = None
+    size: tuple[float, float] | None = None
+    followed: bool = True
+    unchanged_until: float | None = None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What stood on the screen for a while: the frame that showed it first, the last one that showed the same, and when
+    something else was painted (infinity: not yet)."""
+
+    frame: PaintedFrame
+    last: PaintedFrame
+    until: float
 
 
 class FrameRing:
@@ -42,15 +61,30 @@ class FrameRing:
     def newest_until(self, time: float) -> PaintedFrame | None:
         """The newest frame not later than `time`: what stood on the screen then. None when there is none. Of frames
         that show the same, as when a page that rests is painted again, the first: since then it stood there."""
+        found = self.standing_at(time)
+        return found.frame if found else None
+
+    def standing_at(self, time: float) -> Standing | None:
+        """What stood on the screen at `time`; None when that is not known."""
         number = bisect_right(self._frames, time, key=lambda one: one.time) - 1
-        while number > 0 and self._goes_on(number):
-            number -= 1
-        return self._frames[number] if number >= 0 else None
+        return self._standing(number) if number >= 0 else None
+
+    def between(self, start: float, end: float) -> list[Standing]:
+        """What came to the screen after `start` and not after `end`, in order."""
+        first, last = (bisect_right(self._frames, time, key=lambda one: one.time) for time in (start, end))
+        return [self._standing(number, first) for number in range(first, last)]
+
+    def _standing(self, number: int, least: int = 0) -> Standing:
+        first = number
+        while first > least and self._goes_on(first):
+            first -= 1
+        until = self._frames[number + 1].time if number + 1 < len(self._frames) else math.inf
+        return Standing(self._frames[first], self._frames[number], until)
 
     def _goes_on(self, number: int) -> bool:
         """Whether a frame shows what the one before it showed, and still stands for."""
         before, frame = self._frames[number - 1], self._frames[number]
-        return before.image == frame.image and not before.stale and not frame.stale
+        return (before.image, before.scroll) == (frame.image, frame.scroll) and not before.stale and not frame.stale
 
 
 def black_out(frame: PaintedFrame, boxes: Iterable[Box], viewport_width: float) -> PaintedFrame:

@@ -32,6 +32,14 @@ class Video(Protocol):
     def close(self) -> None: ...
 
 
+def problems_of(video: Video) -> list[str]:
+    """What went wrong with a video that is closed, a sentence each."""
+    found = [f"the video could not be written: {video.error}"] if video.error else []
+    if video.dropped:
+        found.append(f"the video lacks {video.dropped} painted frames; screenshots are not affected")
+    return found
+
+
 class VideoWriter:
     """Hands frames to a process that encodes them (recorder/media/encoder.py). The first one fixes the size."""
 

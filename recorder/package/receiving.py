@@ -157,8 +157,8 @@ class _Receiver:
             raise InputError(f"{self._where(line)}: field id: {line['id']!r} is not the manifest's")
         self._now = line["started_at"]
         self.builder.begin(line["browser"], name=line["id"], video=self._open_video)
-        self._browser = (line["user_agent"], line["browser"])
-        self.builder.note_browser(*self._browser, None)
+        self._browser = {"user_agent": line["user_agent"], "browser": line["browser"]}
+        self.builder.note(**self._browser)
 
     def _on_tab(self, line: TabLine) -> None:
         if line["tab"] != len(self.builder.tabs) + 1:
@@ -185,8 +185,8 @@ class _Receiver:
             if fault := tab.fault(snapshot):
                 self.builder.on_lost(f"line {line['n']} of the journal: {fault}; the page's state is left out")
                 message["snapshot"] = None
-        self._paint(line, tab if message["snapshot"] and message["type"] != "snapshot" else None)
-        self.builder.on_message(tab, message)
+        picture = self._paint(line, tab if message["snapshot"] and message["type"] != "snapshot" else None)
+        self.builder.on_message(tab, message, picture)
 
     def _on_navigate(self, line: NavigateLine) -> None:
         tab = self._tab(line)
@@ -239,16 +239,20 @@ class _Receiver:
             raise InputError(f"{self._where(line)}: field {field}: there is no tab {line[field]}")
         return self.builder.tabs[line[field] - 1]
 
-    def _paint(self, line: Mapping[str, Any], acted_in: _Tab | None = None) -> None:
+    def _paint(self, line: Mapping[str, Any], acted_in: _Tab | None = None) -> PaintedFrame | None:
         """The picture of a line, chosen and blackened by the extension; `acted_in`: where the line is an action."""
         picture = self._pictures.pop(line["n"], None)
-        stale = acted_in is not None and acted_in.is_stale(line, picture["time"] if picture else 0.0)
-        if picture:
-            tab = self._tab(picture)
-            frame = PaintedFrame(self._source.blob(picture["blob"]), self.builder.seconds(picture["time"]),
-                          picture["still"] or stale)
-            tab.ring.add(frame)
-            self.builder.on_frame(tab, frame)
+        late = acted_in is not None and acted_in.is_stale(line, picture["time"] if picture else 0.0)
+        if picture is None:
+            return None
+        tab = self._tab(picture)
+        stale = "still" if picture["still"] else picture.get("stale_because", "late" if late else None)
+        until = picture.get("unchanged_until")
+        frame = PaintedFrame(self._source.blob(picture["blob"]), self.builder.seconds(picture["time"]), stale,
+                             unchanged_until=until and self.builder.seconds(until))
+        tab.ring.add(frame)
+        self.builder.on_frame(tab, frame)
+        return frame
 
     def _new_document(self, tab: _Tab, document: str, url: str) -> None:
         if tab.document != document:
@@ -258,7 +262,7 @@ class _Receiver:
     def _tell_viewport(self, snapshot: Snapshot, path: list[int]) -> None:
         if not self._told_viewport and not path:
             self._told_viewport = True
-            self.builder.note_browser(*self._browser, snapshot["viewport"])
+            self.builder.note(viewport=snapshot["viewport"])
 
     def _where(self, line: Mapping[str, Any]) -> str:
         return f"{self._source.path}: journal.jsonl, line {line['n']}"

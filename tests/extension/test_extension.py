@@ -1,5 +1,6 @@
 """The extension in a real Chromium: what it records is whole, from before each effect, and leaves no trace."""
 
+import asyncio
 import json
 import re
 import subprocess
@@ -270,3 +271,26 @@ def test_every_permission_is_explained():
     text = (ROOT / "docs" / "extension.md").read_text(encoding="utf-8")
     explained = set(re.findall(r"^\| `([^`]+)` \|", text, flags=re.M))
     assert {*manifest["permissions"], *manifest["host_permissions"]} == explained
+
+
+def test_a_good_picture_shows_the_target_in_its_box_also_when_it_was_just_scrolled_to(chrome, site):
+    colours = [(40 + n * 53 % 200, 40 + n * 97 % 200, 40 + n * 31 % 200) for n in range(30)]
+    site.pages["/"] = "<!DOCTYPE html><body style='margin:0'>" + "".join(
+        f"<p style='margin:40px'><button id=b{number} style='background:rgb{colour};width:120px;height:60px;border:0;"
+        "outline:0'></button></p>" for number, colour in enumerate(colours))
+
+    async def user_actions(page):
+        for number in (25, 2, 14, 29, 0, 19):
+            await page.locator(f"#b{number}").click()
+            await asyncio.sleep(0.1)
+
+    session = chrome.record(user_actions, url=site.origin + "/")
+    clicks = [turn for turn in session.turns if turn["intent"] == "click"]
+    good = [turn for turn in clicks if turn["state"]["screenshot_status"] == "good"]
+    assert len(clicks) == 6 and len(good) >= 4
+    assert all(turn["state"]["stale_because"] in ("moved", "late") for turn in clicks if turn not in good)
+    for turn in good:
+        picture = cv2.imdecode(np.frombuffer(session.recording.blob(turn["state"]["screenshot"]), np.uint8), 1)
+        box, expected = turn["element"]["bbox"], colours[int(turn["element"]["attributes"]["id"][1:])]
+        seen = picture[int(box["y"]) + 10, int(box["x"] + box["width"] / 2)][::-1]
+        assert np.abs(seen.astype(int) - expected).max() < 12, turn["id"]  # the stream's colours are rounded

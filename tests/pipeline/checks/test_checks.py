@@ -13,6 +13,7 @@ from pipeline.privacy import finding
 from pipeline.turns import edits
 from schemas import EditSchema
 from schemas.demonstration import CheckSchema
+from schemas.parts import STALE_REASONS
 from tests.support.recording_fixtures import element, write_recording
 
 
@@ -206,3 +207,14 @@ def test_spans_lie_in_the_text_and_do_not_overlap(text):
         assert end <= span.start < span.end <= len(text) and span.kind in finding.KINDS
         end = span.end
     assert finding.replace(text, lambda span: text[span.start:span.end]) == text
+
+
+@pytest.mark.parametrize("reason", STALE_REASONS)
+def test_a_stale_screenshot_says_why(recording, reason):
+    state = {"screenshot_status": "broken", "stale": True, "stale_because": reason}
+    [found] = find(Material([turn(recording, 1, state=state)], recording))["t1"]
+    assert found["kind"] == "broken-screenshot" and "missing" not in found["reason"]
+
+
+def test_a_later_screenshot_of_a_page_that_stayed_as_it_was(recording):
+    assert kinds(recording, turn(recording, 1, state={"screenshot_time": 1.5, "unchanged_until": 1.6})) == {}

@@ -11,7 +11,7 @@ from schemas import DemotapeError
 def test_what_is_lost_at_the_very_end_is_counted_too(tmp_path):
     builder = RecordingBuilder(tmp_path / "rec")
     builder.begin("Chromium 1")
-    builder.note_browser("agent", "Chromium 1", {"width": 800, "height": 600})
+    builder.note(user_agent="agent", browser="Chromium 1", viewport={"width": 800, "height": 600})
     tab = TabState(1, "http://site.example/", builder.on_frame)
     builder.add_tab(tab, None)
     for number in range(3):

@@ -1,0 +1,166 @@
+// Whether what a state tells of is on the screen. Who acts at once is ahead of the picture: an agent scrolls to a button
+// and presses it before anything of that is painted. So an event tells since when its target stands where it does, and
+// by when that was painted. Where that is not sure, it is told afterwards for how long the page stayed as it was, so that
+// a later picture may show it.
+"use strict";
+
+demotape.shown = (function () {
+  const PAINTS = 3; // a change is begun to be painted in the first, handed over by the second, drawn by the third
+  const SURE = 30; // ms more until it is on the screen
+  const KEPT = 8; // times of painting that are remembered
+  const LOST = 1000; // ms after which a page that painted nothing is asked again
+  const FOLLOWED = 300; // ms after an event in which a picture may come that shows the state before it
+  const EVERY = 30; // ms between looks meanwhile
+  const NEAR = 2; // CSS pixels by which boxes may differ and stand at the same place
+  const LOOKS = ["outline", "backgroundColor", "color", "borderColor", "boxShadow", "transform", "opacity", "filter"];
+  const { shared, own } = demotape;
+  const now = () => performance.timeOrigin + performance.now();
+  shared.changed ??= now(); // when something was last heard to change where elements stand: ms since 1970
+  shared.painted ??= [{ since: -1, at: 0 }]; // what was there by `since` was painted by `at`; the last times, in order
+  shared.expecting ??= 0; // since when it is waited for the page to paint; 0 when it is not
+  shared.expected ??= 0; // what is to be painted is from then
+  shared.turned ??= 0; // when the page itself was last heard to scroll
+  shared.offsets ??= new WeakMap(); // element -> its scroll offsets as last heard
+  shared.looked ??= 0; // when the element table was made or found unchanged, the last time before now
+
+  /** Call `work` when the page paints next. A frame whose sandbox forbids scripts is not told of that. */
+  const atPaint = matchMedia("(scripting: none)").matches
+    ? (work) => void demotape.later(work, SURE) : (work) => void requestAnimationFrame(work);
+
+  /** Where elements stand may have changed just now. */
+  function change() {
+    shared.changed = now();
+    expectPaint(shared.changed);
+  }
+
+  /** Learn by when what is there at a time is painted. */
+  function expectPaint(time) {
+    shared.expected = Math.max(shared.expected, time);
+    if (paintedBy(time) !== null || now() - shared.expecting < LOST) return;
+    const begun = (shared.expecting = now());
+    let left = PAINTS;
+    const step = () => {
+      if (shared.expecting !== begun || demotape.events.isStopped()) return;
+      if (--left) return atPaint(step);
+      shared.painted = [...shared.painted.slice(1 - KEPT), { since: begun, at: now() }];
+      shared.expecting = 0;
+      expectPaint(shared.expected);
+    };
+    atPaint(step);
+  }
+
+  const offsetsOf = (element) => `${own(element).scrollLeft},${own(element).scrollTop}`;
+
+  const isTop = () => shared.rootFrame === window.top;
+
+  /** The element whose scrolling the pictures tell of, if any. */
+  const pageScroller = () => (demotape.picturesTellScroll && isTop() ? own(shared.rootFrame.document).scrollingElement : null);
+
+  /** An element has scrolled. */
+  function scrolled(element) {
+    shared.offsets.set(element, offsetsOf(element));
+    if (element === pageScroller()) shared.turned = now();
+    else change();
+  }
+
+  /**
+   * Look for what has scrolled around an element and was not told yet: the browser tells when it paints. Returns when an
+   * element other than the page has, 0 when none.
+   */
+  function lookForScrolls(element) {
+    let found = 0;
+    for (let at = element; at; at = holderOf(at)) {
+      if (offsetsOf(at) === (shared.offsets.get(at) ?? "0,0")) continue;
+      shared.scrolled.add(at);
+      scrolled(at);
+      if (at !== pageScroller()) found = now();
+    }
+    return found;
+  }
+
+  function holderOf(element) {
+    const parent = own(element).parentNode;
+    return demotape.isElement(parent) ? parent : own(parent)?.host ?? own(parent)?.defaultView?.frameElement ?? null;
+  }
+
+  /**
+   * Since when an element stands where its row of the table says: since the last change that was heard, if any was since
+   * the table was looked at before. `old`: its row then, if it had one; `moving`: whether something is animated.
+   */
+  function sinceOf(old, row, moving) {
+    if (old && stayed(old, row)) return old.since;
+    const heard = shared.looked && !(old && moving) && (!old || shared.changed > shared.looked);
+    const since = heard ? shared.changed : now();
+    expectPaint(since);
+    return since;
+  }
+
+  /** The element table was looked at. */
+  function looked() {
+    shared.looked = now();
+  }
+
+  /** Whether a row differs from the one before by no more than what the page has scrolled. */
+  function stayed(old, row) {
+    if (old.facts !== row.facts || old.visible !== row.visible || old.entry.frame.join() !== row.entry.frame.join()) return false;
+    const one = old.entry.bbox, other = row.entry.bbox;
+    const near = (before, after) => Math.abs(before - after) <= NEAR;
+    return near(one.width, other.width) && near(one.height, other.height) &&
+      near(one.x + old.scroll.x, other.x + row.scroll.x) && near(one.y + old.scroll.y, other.y + row.scroll.y);
+  }
+
+  /** How far the page has scrolled, as the pictures tell. */
+  const scroll = () => (pageScroller() ? { x: shared.rootFrame.scrollX, y: shared.rootFrame.scrollY } : { x: 0, y: 0 });
+
+  const paintedBy = (time) => shared.painted.find(({ since }) => since >= time)?.at ?? null;
+
+  /** What an event tells of its target, after the snapshot that goes with it; `least`: it stands there no longer. */
+  function tell(target, least) {
+    const row = target && demotape.markup.recordOf(target).row;
+    const since = Math.max(least, row ? row.since : shared.changed);
+    return { since, painted: paintedBy(since) };
+  }
+
+  /** After an event: tell for how long the page stays as it was, unless it is surely on the screen already. */
+  function follow(id, { since, painted }, target) {
+    const begun = now();
+    if (!isTop() || (painted !== null && painted + SURE < begun && begun - shared.turned > FOLLOWED)) return;
+    const before = lookAt(target);
+    let until = 0, last = begun;
+    const ended = new AbortController();
+    const check = (leaving) => {
+      if (ended.signal.aborted || demotape.events.isStopped() || shared.gesture !== id) return finish();
+      if (!leaving && now() - last < EVERY) return atPaint(() => check(false));
+      if (lookAt(target) !== before) return finish();
+      until = last = now();
+      if (leaving || until - begun > FOLLOWED) return finish();
+      atPaint(() => check(false));
+    };
+    const finish = () => {
+      if (ended.signal.aborted) return;
+      ended.abort();
+      if (until) demotape.send({ type: "unchanged", event: id, until, painted: paintedBy(since) });
+    };
+    addEventListener("pagehide", () => check(true), { signal: ended.signal });
+    atPaint(() => check(false));
+  }
+
+  /**
+   * All that would show in a picture, as far as it can be asked for: equal only when nothing of it has changed. What is
+   * animated may go on.
+   */
+  function lookAt(target) {
+    demotape.snapshotCache.update();
+    const { rows, moving } = demotape.table.take();
+    const { x, y } = scroll();
+    const stands = moving ? [demotape.markup.recordOf(target).row] : rows;
+    const styles = [];
+    for (let at = target; at && styles.length < LOOKS.length * 4; at = own(at).parentElement) {
+      const style = getComputedStyle(at);
+      styles.push(...LOOKS.map((name) => style[name]));
+    }
+    return [shared.version, x, y, innerWidth, innerHeight, ...styles, ...stands.map((row) => row?.number)].join();
+  }
+
+  return { change, scrolled, lookForScrolls, sinceOf, looked, scroll, tell, follow };
+})();

@@ -1,0 +1,60 @@
+"""Whether a painted frame shows what a state tells of: the same part of the page, in the same size, as it was then."""
+
+from dataclasses import dataclass, replace
+
+from recorder.media.painted_frames import FrameRing, PaintedFrame, Standing
+
+_DRAWN = 0.03  # seconds from a page's third paint after a change until that is on the screen
+_NEAR = 1.5  # pixels by which offsets and sizes may differ: browsers round them
+
+
+@dataclass(frozen=True)
+class View:
+    """What a frame must agree with to show the state before an event; times in seconds of the recording.
+
+    `time`: of the event; `scroll`, `size`: as a frame has them, None where they are not known. `placed`: whether the
+    page told by when its target was `painted` where it stands (None: it was not yet). `until`: how long the page stayed
+    as it was after the event. `given`: the frame that somebody else has chosen.
+    """
+
+    time: float
+    scroll: tuple[float, float] | None = None
+    size: tuple[float, float] | None = None
+    placed: bool = False
+    painted: float | None = None
+    until: float = 0.0
+    given: PaintedFrame | None = None
+
+    def stayed(self, until: float, painted: float | None) -> "View":
+        """The same, when the page has told more of it."""
+        return replace(self, until=until, painted=self.painted if painted is None else painted)
+
+    def choose(self, ring: FrameRing) -> PaintedFrame | None:
+        """The frame to be kept: the newest not later than the event, if it shows the state; else the first later one
+        that does; else that newest one, called stale. None when there is none yet."""
+        before = ring.standing_at(self.time)
+        doubt = self._doubt(before, self.time) if before else None
+        if before and not doubt:
+            return before.frame
+        for later in ring.between(self.time, self.until):
+            if not self._doubt(later, self.until):
+                return replace(later.frame, unchanged_until=self.until)
+        return replace(before.frame, stale=before.frame.stale or doubt) if before else None
+
+    def _doubt(self, standing: Standing, bound: float) -> str | None:
+        """Why what stood on the screen may not show the state, see `stale_because` in StateSchema; `bound`: until when
+        the page is known to have been as it was."""
+        frame = standing.last
+        if _differ(self.scroll, frame.scroll):
+            return "scrolled"
+        if _differ(self.size, frame.size):
+            return "resized"
+        if not self.placed or (self.painted is not None and (
+                frame.time >= self.painted
+                or (frame.followed and min(standing.until, bound) >= self.painted + _DRAWN))):
+            return None
+        return "moved"
+
+
+def _differ(one: tuple[float, float] | None, other: tuple[float, float] | None) -> bool:
+    return bool(one and other) and any(abs(a - b) > _NEAR for a, b in zip(one or (), other or (), strict=True))

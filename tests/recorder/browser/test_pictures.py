@@ -1,0 +1,80 @@
+"""The picture of a state that is called good shows the target in its box, also where who drives scrolls and presses at
+once: looked up in the pixels."""
+
+import asyncio
+
+import cv2
+import numpy as np
+import pytest
+
+from pipeline.turns.folding import fold
+from recorder import Recorder, Recording
+
+BUTTONS, SIZE = 40, {"width": 800, "height": 600}
+ORDER = (30, 3, 22, 39, 11, 0, 35, 17)
+
+
+def colour(number):
+    return 40 + number * 53 % 200, 40 + number * 97 % 200, 40 + number * 31 % 200
+
+
+def page(script="", before="<div>", after="</div>"):
+    buttons = "".join(
+        f"<p style='margin:40px'><button id=b{number} style='background:rgb{colour(number)};width:120px;height:40px;"
+        f"border:0;outline:0'></button></p>" for number in range(BUTTONS))
+    return (f"<!DOCTYPE html><title>Buttons</title><body style='margin:0'>{before}{buttons}{after}"
+            f"<script>{script}</script>")
+
+
+PAGES = {
+    "still": page(),
+    "spinner": page(before="<div style='position:fixed;right:0;top:0;width:50px;height:50px;background:linear-gradient("
+                           "red,blue);animation:turn 1s linear infinite'></div>"
+                           "<style>@keyframes turn { to { transform: rotate(360deg) } }</style><div>"),
+    "sticky": page(before="<div style='position:sticky;top:0;height:60px;background:white'>Head</div><div>"),
+    "scroller": page(before="<div style='height:500px;overflow:auto'>"),
+    "flipping": page("""const buttons = [...document.querySelectorAll('button')];
+        const was = buttons.map(b => b.style.background);
+        addEventListener('mousedown', () => { for (const b of buttons) b.style.background = 'black';
+          setTimeout(() => buttons.forEach((b, i) => b.style.background = was[i]), 150) }, true)"""),
+    "pushed": page("let n = 0; setInterval(() => document.body.style.paddingTop = (n += 70) % 300 + 'px', 400)"),
+}
+FEW_GOOD = {"flipping", "scroller", "pushed"}  # nothing of what is pressed is painted before it changes again
+
+
+def picture_in_box(recording, turn):
+    """The colour of the picture in the target's box."""
+    picture = cv2.imdecode(np.frombuffer(recording.blob(turn["state"]["screenshot"]), np.uint8), cv2.IMREAD_COLOR)
+    box = turn["element"]["bbox"]
+    blue, green, red = (int(value) for value in picture[int(box["y"]) + 8, int(box["x"] + box["width"] / 2)])
+    return red, green, blue
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_good_picture_shows_the_target_in_its_box(recording_browser, site, tmp_path, name):
+    site.pages["/"] = PAGES[name]
+
+    async def press():
+        context = await recording_browser.browser.new_context(viewport=SIZE)
+        async with Recorder(context, tmp_path / "rec"):
+            tab = await context.new_page()
+            await tab.goto(site.origin + "/")
+            for pause, number in enumerate(ORDER):
+                await tab.locator(f"#b{number}").click()
+                await asyncio.sleep((0, 0.05, 0.3)[pause % 3])
+        await context.close()
+
+    recording_browser.run(press())
+    recording = Recording(tmp_path / "rec")
+    turns = [turn for turn in fold(recording.events) if turn["intent"] == "click"]
+    assert [turn["element"]["attributes"]["id"] for turn in turns] == [f"b{number}" for number in ORDER]
+    good = [turn for turn in turns if turn["state"]["screenshot_status"] == "good"]
+    for turn in good:
+        given = turn["element"]["attributes"]
+        was = (0, 0, 0) if "black" in given["style"] else colour(int(given["id"][1:]))  # still, from the press before
+        assert picture_in_box(recording, turn) == was
+        state = turn["state"]
+        assert state["screenshot_time"] <= max(turn["timestamp"], state.get("unchanged_until", 0.0))
+    for turn in turns:
+        assert turn in good or turn["state"]["stale_because"] in ("scrolled", "moved")
+    assert name in FEW_GOOD or len(good) >= len(turns) - 1
