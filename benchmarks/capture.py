@@ -1,20 +1,21 @@
 """How long the page's main thread is blocked by recording, beside rrweb-snapshot and CDP DOMSnapshot.
 
-    python -m benchmarks.capture [--pages DIR] [--actions N]
+    python -m benchmarks.capture [--pages DIR] [--actions N] [--rounds N] [--only blocked|wall|machine]
 
 On pages from 264 to 50,000 elements a driver clicks with trusted input; every click changes the page a little. What is
 counted is what the browser's own trace says: the time of each `pointerdown` dispatch (the capture script's listener
 and the binding: what the person's action waits for), and all script of the page's thread per action (every event,
 timer and idle callback, less what the page does without the recorder). In the same run, on the same page, with the same
 clicks under the same trace: a listener that calls rrweb-snapshot's `snapshot(document)`; and, by the clock,
-`DOMSnapshot.captureSnapshot`. At last, the wall time of one scripted session over several pages with the recorder and
-without, in turns: paced like a quick driver, and as fast as the browser takes it.
+`DOMSnapshot.captureSnapshot`. Then the wall time of one scripted session over several pages with the recorder and
+without, in turns: paced like a quick driver, and as fast as the browser takes it; the mean ratio with its 95 %
+interval. At last what the machine feels of it (`benchmarks/machine.py`): processor time on pages that only paint, and
+the time from a click to the next page's first byte, and to its load, from a server that shares the machine.
 """
 
 import argparse
 import asyncio
 import json
-import shutil
 import statistics
 import subprocess
 import tempfile
@@ -26,6 +27,8 @@ from playwright.async_api import Page, async_playwright
 from demotape.site import serve
 from recorder import Recorder
 from recorder.browser import launch
+
+from . import machine
 
 PAGES = ("about.html", "index.html", "library/index.html", "glossary.html", "library/typing.html", "library/os.html",
          "genindex-P.html", "contents.html", "genindex-all.html")
@@ -147,54 +150,96 @@ async def act(page: Page, origin: str, pages: list[str], pace: float) -> float:
     return time.perf_counter() - start
 
 
-async def wall_ratio(browser, origin: str, pages: list[str], pace: float, folder: Path) -> float:
-    """Median wall time of three sessions with the recorder, divided by that of three without, one after the other."""
-    times: dict[bool, list[float]] = {False: [], True: []}
-    for round_ in range(3):
-        for recorded in (False, True):
+async def wall_ratios(browser, origin: str, pages: list[str], pace: float, folder: Path, rounds: int) -> list[float]:
+    """Wall time of a session with the recorder, divided by that of the same without, round by round."""
+    ratios = []
+    for round_ in range(rounds):
+        times = {}
+        for recorded in (round_ % 2 == 0, round_ % 2 == 1):
             context = await browser.new_context(viewport={"width": 1280, "height": 720})
             page = await context.new_page()
             if recorded:
                 async with Recorder(context, folder / f"wall-{pace}-{round_}"):
-                    times[True].append(await act(page, origin, pages, pace))
+                    times[True] = await act(page, origin, pages, pace)
             else:
-                times[False].append(await act(page, origin, pages, pace))
+                times[False] = await act(page, origin, pages, pace)
             await context.close()
-    return statistics.median(times[True]) / statistics.median(times[False])
+        ratios.append(times[True] / times[False])
+    return ratios
 
 
-async def run(pages: Path, actions: int) -> dict:
+def interval(ratios: list[float]) -> dict[str, float]:
+    """Mean of paired ratios, and the half width of its 95 % interval (normal approximation)."""
+    spread = statistics.stdev(ratios) if len(ratios) > 1 else float("nan")
+    return {"mean": statistics.mean(ratios), "interval": 1.96 * spread / len(ratios) ** 0.5}
+
+
+async def measure_pages(browser, pages: Path, actions: int, folder: Path) -> dict:
+    """Blocked time on every page, beside the peers."""
     rrweb, rows = rrweb_script(), []
-    folder = Path(tempfile.mkdtemp(prefix="demotape-capture-"))
-    try:
-        with serve(pages) as origin:
-            async with async_playwright() as playwright:
-                browser = await launch(playwright, headless=True)
-                for name in PAGES:
-                    if (pages / name).exists():
-                        rows.append(await measure(browser, f"{origin}/{name}", actions, rrweb, folder / str(len(rows))))
-                        print("{page:<22}{elements:>7} elements: {blocked_ms:5.1f} ms (at most {blocked_max_ms:.1f}, "
-                              "right after the load {first_ms:.1f}), all work {total_ms:5.1f}; rrweb {rrweb_ms:6.1f}, "
-                              "cdp {cdp_ms:7.1f}; ratio {ratio:.3f}, of all work {total_ratio:.3f}"
-                              .format(**rows[-1]), flush=True)
-                names = [name for name in PAGES if (pages / name).exists()][:6]
-                walls = [await wall_ratio(browser, origin, names, pace, folder) for pace in (0.1, 0.0)]
-                print(f"wall time with the recorder: {walls[0]:.3f} of the session without it, {walls[1]:.3f} when it "
-                      "goes as fast as the browser takes it")
-                await browser.close()
-    finally:
-        shutil.rmtree(folder)
-    return {"wall_ratio": walls[0], "wall_ratio_unpaced": walls[1],
-            "worst_ratio": max(row["ratio"] for row in rows),
+    with serve(pages) as origin:
+        for name in PAGES:
+            if (pages / name).exists():
+                rows.append(await measure(browser, f"{origin}/{name}", actions, rrweb, folder / str(len(rows))))
+                print("{page:<22}{elements:>7} elements: {blocked_ms:5.1f} ms (at most {blocked_max_ms:.1f}, "
+                      "right after the load {first_ms:.1f}), all work {total_ms:5.1f}; rrweb {rrweb_ms:6.1f}, "
+                      "cdp {cdp_ms:7.1f}; ratio {ratio:.3f}, of all work {total_ratio:.3f}"
+                      .format(**rows[-1]), flush=True)
+    return {"worst_ratio": max(row["ratio"] for row in rows),
             "worst_total_ratio": max(row["total_ratio"] for row in rows), "pages": rows}
+
+
+async def measure_wall(browser, pages: Path, folder: Path, rounds: int) -> dict:
+    """Wall time of a scripted session, paced and unpaced."""
+    names, found = [name for name in PAGES if (pages / name).exists()][:6], {}
+    with serve(pages) as origin:
+        for name, pace in (("wall", 0.1), ("wall_unpaced", 0.0)):
+            found[name] = interval(await wall_ratios(browser, origin, names, pace, folder, rounds))
+            print(f"{name}: {found[name]['mean']:.3f} of the session without the recorder, "
+                  f"± {found[name]['interval']:.3f}", flush=True)
+    return found
+
+
+async def measure_machine(browser, folder: Path, rounds: int) -> dict:
+    """What the machine feels of the recorder."""
+    pages, cores = folder / "machine", {}
+    pages.mkdir()
+    machine.write_pages(pages)
+    with serve(pages) as origin:
+        for name in machine.PAGES:
+            cores[name] = await machine.added_cores(browser, f"{origin}/{name}.html", folder / f"cores-{name}", 3)
+            print(f"{name} page: {cores[name]['added']:.2f} cores more than the {cores[name]['without']:.2f} without "
+                  "the recorder", flush=True)
+    answers = {name: interval(ratios)
+               for name, ratios in (await machine.answers(browser, folder, rounds)).items()}
+    for name, told in answers.items():
+        print(f"click to {name.replace('_', ' ')} on a shared machine: {told['mean']:.2f} ± {told['interval']:.2f}")
+    return {"added_cores": max(each["added"] for each in cores.values()), "cores": cores, **answers}
+
+
+async def run(options: argparse.Namespace, folder: Path) -> dict:
+    found: dict = {}
+    async with async_playwright() as playwright:
+        browser = await launch(playwright, headless=True)
+        if options.only in (None, "blocked"):
+            found |= await measure_pages(browser, options.pages or default_pages(), options.actions, folder)
+        if options.only in (None, "wall"):
+            found |= await measure_wall(browser, options.pages or default_pages(), folder, options.rounds)
+        if options.only in (None, "machine"):
+            found |= await measure_machine(browser, folder, options.rounds)
+        await browser.close()
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pages", type=Path)
     parser.add_argument("--actions", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=20, help="of sessions with the recorder and without")
+    parser.add_argument("--only", choices=("blocked", "wall", "machine"))
     options = parser.parse_args()
-    found = asyncio.run(run(options.pages or default_pages(), options.actions))
+    with tempfile.TemporaryDirectory(prefix="demotape-capture-") as folder:
+        found = asyncio.run(run(options, Path(folder)))
     found = json.loads(json.dumps(found), parse_float=lambda text: round(float(text), 3))
     print(json.dumps({"benchmark": "capture"} | found))
 

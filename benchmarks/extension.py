@@ -30,8 +30,8 @@ from recorder.package.receiving import receive
 from tests.support.chrome import Panel, launch
 
 from .driver import WITNESS, Driver
-from .fidelity import FLIP
 from .offline import compare
+from .places import FLIP
 
 _PACE = 0.1  # seconds between two actions
 _VIEWPORT = (800, 600)

@@ -126,6 +126,14 @@ class ShownSchema(Strict):
     painted = number("by when that was painted, the same; null when it was not yet", allow_none=True)
 
 
+class UnchangedSchema(Strict):
+    """What a capture script tells after an event; wall clock of the page, milliseconds since 1970."""
+
+    event = string("id of the event's message")
+    until = number("how long the page stayed as it was before the event")
+    painted = number("by when the event's target was painted where it stood; null when it was not", allow_none=True)
+
+
 class MessageSchema(Strict):
     """What a capture script tells."""
 

@@ -65,8 +65,7 @@ class Shown(TypedDict):
 
 
 class Unchanged(TypedDict):
-    """What a capture script tells after an event: how long the page stayed as it was, and by when the event's target
-    was painted where it stood; wall clock of the page, milliseconds since 1970."""
+    """UnchangedSchema."""
 
     event: str
     until: float

@@ -111,7 +111,7 @@ demotape.events = (function () {
     const { snapshot, version } = rest.seen;
     const seen = snapshot && version === shared.version ? snapshot : snapshotNow();
     const data = { ...point(event), modifiers: modifiers(event) };
-    shared.gesture = send("wheel", event, targetOf(event), data, { snapshot: seen, gesture: null });
+    shared.gesture = send("wheel", event, targetOf(event), data, { snapshot: seen, gesture: null, shown: demotape.shown.tellOfDocument() });
     shared.gestureType = "wheel";
     forgetHover();
   }
@@ -143,7 +143,7 @@ demotape.events = (function () {
   /** The pointer rests: a hover, if the page shows something else than before. */
   function onRest(event, target, data, before) {
     if (shown(rest.look()) === shown(before)) return;
-    send("hover", event, null, { ...data, changed: true }, { snapshot: before, gesture: null, target });
+    send("hover", event, null, { ...data, changed: true }, { snapshot: before, gesture: null, target, shown: demotape.shown.tellOfDocument() });
   }
 
   /** A gesture makes what was seen before it stale. A timer that runs already is left: each costs the person's time. */
@@ -215,6 +215,7 @@ demotape.events = (function () {
   /** One listener for all; nothing that the page dispatches itself. */
   function onEvent(event) {
     if (!event.isTrusted) return;
+    if (event.type === "pointermove") demotape.sending.stir("acting"); // all else is told itself
     if (ASKING.has(event.type)) attempt(() => demotape.secrets.doubt(targetOf(event)));
     attempt(() => HANDLERS[event.type](event));
     if (event.type === "pointermove") return;

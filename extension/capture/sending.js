@@ -38,5 +38,14 @@ demotape.sending = (function () {
     return id;
   }
 
-  return { send, attempt };
+  // What the receiver is told so that it knows how closely to look: that the pointer moves, that the page changes.
+  const STIR_EVERY = 400; // ms
+  const stirred = { acting: -Infinity, changing: -Infinity };
+  function stir(kind) {
+    if (!demotape.tellStir || performance.now() - stirred[kind] < STIR_EVERY) return;
+    stirred[kind] = performance.now();
+    demotape.tellStir(kind === "acting");
+  }
+
+  return { send, attempt, stir };
 })();

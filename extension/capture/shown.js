@@ -19,8 +19,12 @@ demotape.shown = (function () {
   shared.painted ??= [{ since: -1, at: 0 }]; // what was there by `since` was painted by `at`; the last times, in order
   shared.expecting ??= 0; // since when it is waited for the page to paint; 0 when it is not
   shared.expected ??= 0; // what is to be painted is from then
+  shared.begun ??= shared.changed; // when this document began
+  shared.first ??= null; // by when that was painted
   shared.turned ??= 0; // when the page itself was last heard to scroll
-  shared.offsets ??= new WeakMap(); // element -> its scroll offsets as last heard
+  shared.offsets ??= new WeakMap(); // element -> its scroll offsets as last heard, and when that was
+  shared.touched ??= new WeakMap(); // element -> when an attribute of it was changed, which may show in all inside it
+  shared.filled ??= new WeakMap(); // element -> when its content was changed
   shared.looked ??= 0; // when the element table was made or found unchanged, the last time before now
 
   /** Call `work` when the page paints next. A frame whose sandbox forbids scripts is not told of that. */
@@ -33,6 +37,19 @@ demotape.shown = (function () {
     expectPaint(shared.changed);
   }
 
+  /** A node was changed just now. */
+  function touch(node, type) {
+    const element = demotape.isElement(node) ? node : own(node).parentNode;
+    if (element) (type === "attributes" ? shared.touched : shared.filled).set(element, now());
+  }
+
+  /** When an element was last changed, or what it stands in was, as far as that may show in it. */
+  function touchedAt(element) {
+    let last = shared.filled.get(element) ?? 0;
+    for (let at = element; at; at = holderOf(at)) last = Math.max(last, shared.touched.get(at) ?? 0);
+    return last;
+  }
+
   /** Learn by when what is there at a time is painted. */
   function expectPaint(time) {
     shared.expected = Math.max(shared.expected, time);
@@ -42,6 +59,7 @@ demotape.shown = (function () {
     const step = () => {
       if (shared.expecting !== begun || demotape.events.isStopped()) return;
       if (--left) return atPaint(step);
+      shared.first ??= now();
       shared.painted = [...shared.painted.slice(1 - KEPT), { since: begun, at: now() }];
       shared.expecting = 0;
       expectPaint(shared.expected);
@@ -58,24 +76,25 @@ demotape.shown = (function () {
 
   /** An element has scrolled. */
   function scrolled(element) {
-    shared.offsets.set(element, offsetsOf(element));
+    shared.offsets.set(element, { offsets: offsetsOf(element), heard: now() });
     if (element === pageScroller()) shared.turned = now();
     else change();
   }
 
   /**
-   * Look for what has scrolled around an element and was not told yet: the browser tells when it paints. Returns when an
-   * element other than the page has, 0 when none.
+   * Look for what has scrolled around an element and was not told yet: the browser tells when it paints. Returns when
+   * one of them, but the page, was last heard to scroll: rows may have been made after it did and before that was heard.
    */
   function lookForScrolls(element) {
-    let found = 0;
+    let last = 0;
     for (let at = element; at; at = holderOf(at)) {
-      if (offsetsOf(at) === (shared.offsets.get(at) ?? "0,0")) continue;
-      shared.scrolled.add(at);
-      scrolled(at);
-      if (at !== pageScroller()) found = now();
+      if (offsetsOf(at) !== (shared.offsets.get(at)?.offsets ?? "0,0")) {
+        shared.scrolled.add(at);
+        scrolled(at);
+      }
+      if (at !== pageScroller()) last = Math.max(last, shared.offsets.get(at)?.heard ?? 0);
     }
-    return found;
+    return last;
   }
 
   function holderOf(element) {
@@ -117,9 +136,12 @@ demotape.shown = (function () {
   /** What an event tells of its target, after the snapshot that goes with it; `least`: it stands there no longer. */
   function tell(target, least) {
     const row = target && demotape.markup.recordOf(target).row;
-    const since = Math.max(least, row ? row.since : shared.changed);
+    const since = Math.max(least, target ? touchedAt(target) : 0, row ? row.since : shared.changed);
     return { since, painted: paintedBy(since) };
   }
+
+  /** The same of an event whose target may be anywhere: whether the document was painted at all. */
+  const tellOfDocument = () => ({ since: shared.begun, painted: shared.first });
 
   /** After an event: tell for how long the page stays as it was, unless it is surely on the screen already. */
   function follow(id, { since, painted }, target) {
@@ -162,5 +184,5 @@ demotape.shown = (function () {
     return [shared.version, x, y, innerWidth, innerHeight, ...styles, ...stands.map((row) => row?.number)].join();
   }
 
-  return { change, scrolled, lookForScrolls, sinceOf, looked, scroll, tell, follow };
+  return { change, touch, scrolled, lookForScrolls, sinceOf, looked, scroll, tell, tellOfDocument, follow };
 })();

@@ -45,7 +45,8 @@ demotape.snapshotCache = (function () {
 
   function onMutations(mutations) {
     shared.version++;
-    for (const { target, attributeName } of mutations) {
+    for (const { target, attributeName, type } of mutations) {
+      demotape.shown.touch(target, type);
       if (attributeName === MASK) {
         shared.records = new WeakMap();
         shared.masks = true;
@@ -57,6 +58,7 @@ demotape.snapshotCache = (function () {
     }
     if (!mutations.length) return;
     demotape.shown.change();
+    demotape.sending.stir("changing");
     warmSoon();
   }
 

@@ -65,7 +65,7 @@ class PlaywrightTargets:
         self._context.on("page", self._on_page)
         for page in self._context.pages:
             try:
-                await self._attach(page, None)
+                await self._attach(page, None, loaded=True)
             except PlaywrightError as error:
                 if "CDP" in error.message:
                     raise InputError("only a Chromium can be recorded") from None
@@ -101,9 +101,9 @@ class PlaywrightTargets:
         opener = await page.opener()
         await self._attach(page, self._tabs.get(opener) if opener else None)
 
-    async def _attach(self, page: Page, opener: Tab | None) -> None:
+    async def _attach(self, page: Page, opener: Tab | None, *, loaded: bool = False) -> None:
         session = self._sessions[page] = PlaywrightSession(await self._context.new_cdp_session(page))
-        tab = self._tabs[page] = self._keeper.open_tab(page.url, opener)
+        tab = self._tabs[page] = self._keeper.open_tab(page.url, opener, loaded=loaded)
         target = (await session.send("Target.getTargetInfo"))["targetInfo"]
         tab.arm(session, target["targetId"])
         page.on("close", lambda _: self._keeper.close_tab(tab))

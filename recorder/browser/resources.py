@@ -11,16 +11,22 @@ _KINDS = {"Stylesheet", "Image", "Font"}
 _MAX_BYTES = 20_000_000
 
 
+async def frames_of(session: Session) -> list[dict[str, Any]]:
+    """The resource trees of all frames of a session, the top one first, each with its `frame` and `resources`."""
+    found, trees = [], [(await session.send("Page.getResourceTree"))["frameTree"]]
+    while trees:
+        found.append(tree := trees.pop())
+        trees += tree.get("childFrames", [])
+    return found
+
+
 async def in_use(sessions: Iterable[Session]) -> set[str]:
     """Addresses of all that the documents shown now have loaded."""
     found: set[str] = set()
     for session in list(sessions):
         with suppress(ProtocolError):  # the tab is closed
-            trees = [(await session.send("Page.getResourceTree"))["frameTree"]]
-            while trees:
-                tree = trees.pop()
+            for tree in await frames_of(session):
                 found |= {resource["url"] for resource in tree["resources"]}
-                trees += tree.get("childFrames", [])
     return found
 
 

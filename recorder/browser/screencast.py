@@ -1,14 +1,22 @@
-"""The continuous screencast of one page: every painted frame that the machine has time for, and always the last one.
+"""The screencast of one page: what it paints, and always the last of it.
 
-The browser holds frames back while two are unacknowledged, and what it held back it never sends: a page that then stays
-as it is would be shown as it was before. So it is counted how many frames it may still send; if it may have held one
-back, the screencast is begun anew once the page rests, which makes the browser send what is on the screen.
+While somebody acts, and while the page rests, it is continuous: every frame that the machine has time for. A page that
+paints on while nobody acts (a spinner, a video) is looked at now and then instead, more often while its DOM changes. So
+is one that is about to be left: a frame costs the machine about 50 ms of processor time, also where a server needs
+that.
+
+Of a continuous screencast the browser holds frames back while two are unacknowledged, and what it held back it never
+sends: a page that then stays as it is would be shown as it was before. So it is counted how many frames it may still
+send; if it may have held one back, the screencast is begun anew once the page rests, which makes the browser send what
+is on the screen.
 """
 
 import asyncio
 import base64
 import time
+from collections import deque
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
 from recorder.devtools.sessions import Session
@@ -17,24 +25,36 @@ _UNACKNOWLEDGED = 2  # frames that the browser sends without an acknowledgement
 _AHEAD = 15  # acknowledgements given in advance, so that it sends on when this machine is busy
 _STEADY = 25  # frames a second of a page that paints all the time, so that it stays fast
 _REST = 0.2  # seconds without a frame after which a page rests
+_ACTING = 1.0  # seconds after what somebody did in which they still act
+_PAINTING = 6  # frames in a second from which on a page paints all the time
+_STIRRED = 1.0  # seconds after a change of the DOM in which the page is looked at more often
+_OFTEN, _SELDOM = 0.12, 0.4  # seconds between two looks
+_COMES = 2.0  # seconds that a frame may take
+_SAME = 3  # looks that show the same, after which a page rests
 
 
 class Screencast:
     """`take` is called with each frame's PNG bytes, the browser's metadata of it, and whether it would send a frame of
-    what it paints next; `spawn` runs coroutines."""
+    what it paints next; `on_gap` when it will not, after all; `spawn` runs coroutines."""
 
     def __init__(self, session: Session, take: Callable[[bytes, dict[str, Any], bool], None],
-                 spawn: Callable[[Coroutine], Any]):
+                 on_gap: Callable[[], None], spawn: Callable[[Coroutine], Any]):
         self._session = session
         self._take = take
+        self._on_gap = on_gap
         self._spawn = spawn
-        self._id = 0
+        self._id = self._stopped = 0
         self._left = _UNACKNOWLEDGED  # frames that the browser may send
         self._acknowledged = 0.0
         self._held_back = False  # a frame may have been
         self._changed: float | None = None  # wall clock of the last such change, until a later frame has come
-        self._last_frame = 0.0
+        self._times: deque[float] = deque([0.0], maxlen=_PAINTING)  # of the last frames
+        self._acted = self._stirred = 0.0
         self._checking = False
+        self._looking = False  # now and then, no continuous screencast
+        self._woken = asyncio.Event()  # somebody acts, or a page has loaded
+        self._came = asyncio.Event()  # a frame
+        self._image = b""
         session.on("Page.screencastFrame", self._on_frame)
 
     def start(self) -> None:
@@ -42,10 +62,31 @@ class Screencast:
         self._left, self._acknowledged, self._held_back, self._changed = _UNACKNOWLEDGED, 0.0, False, None
         self._session.post("Page.startScreencast", {"format": "png"})
 
+    def note_act(self) -> None:
+        """Somebody does something in the page."""
+        self._acted = asyncio.get_running_loop().time()
+        self._woken.set()
+
+    def note_change(self) -> None:
+        """The DOM has changed."""
+        self._stirred = asyncio.get_running_loop().time()
+
+    def note_leaving(self) -> None:
+        """Another document is asked for: until it comes, nobody acts in this one, or it is told."""
+        if not self._looking and self._image:
+            self._on_gap()
+            self._look_only(self._id)
+
+    def note_document(self) -> None:
+        """Another document is shown, in which nobody has acted yet."""
+        self._acted = 0.0
+        self.note_change()
+
     def look_again(self) -> None:
         """What is shown may have changed without a frame of it, as by a load: look when it rests, unless one comes."""
         self._changed = time.time()
-        self._last_frame = asyncio.get_running_loop().time()
+        self._woken.set()
+        self._times.append(asyncio.get_running_loop().time())
         self._check_later()
 
     @property
@@ -53,21 +94,42 @@ class Screencast:
         return self._held_back or self._changed is not None
 
     def _on_frame(self, event: dict[str, Any]) -> None:
-        self._last_frame = asyncio.get_running_loop().time()
+        now = asyncio.get_running_loop().time()
         if event["sessionId"] != self._id:  # of a screencast begun anew
             self._id = event["sessionId"]
         self._left -= 1
-        if self._left <= 0:
-            self._held_back = True
         if self._changed is not None and event["metadata"]["timestamp"] > self._changed:
             self._changed = None
-        self._acknowledge(event["sessionId"])
-        self._check_later()
-        self._take(base64.b64decode(event["data"]), event["metadata"], self._left > 0)
+        self._image = base64.b64decode(event["data"])
+        if not self._looking:
+            self._go_on(event["sessionId"], now)
+        elif event["sessionId"] != self._stopped:
+            self._stop(event["sessionId"])
+            self._came.set()
+        self._times.append(now)
+        self._take(self._image, event["metadata"], self._left > 0 and not self._looking)
 
-    def _acknowledge(self, screencast: int) -> None:
+    def _go_on(self, screencast: int, now: float) -> None:
+        """Ask for more frames, or look only now and then."""
+        if self._left <= 0:
+            self._held_back = True
+        if now - self._acted > _ACTING and len(self._times) == _PAINTING and now - self._times[0] < 1:
+            self._look_only(screencast)
+        else:
+            self._acknowledge(screencast, now)
+            self._check_later()
+
+    def _look_only(self, screencast: int) -> None:
+        self._looking = True
+        self._stop(screencast)
+        self._spawn(self._look_now_and_then())
+
+    def _stop(self, screencast: int) -> None:
+        self._stopped = screencast
+        self._session.post("Page.stopScreencast")
+
+    def _acknowledge(self, screencast: int, now: float) -> None:
         """Ask for more frames, at a steady pace."""
-        now = self._last_frame
         ahead = 0 if self._acknowledged else _AHEAD
         self._acknowledged = max(now, self._acknowledged + 1 / _STEADY)
         self._spawn(self._send_acknowledgements(screencast, 1 + ahead, self._acknowledged - now))
@@ -79,6 +141,31 @@ class Screencast:
             await self._session.send("Page.screencastFrameAck", {"sessionId": screencast})
             self._left += screencast == self._id
 
+    async def _look_now_and_then(self) -> None:
+        """Look at a page that paints while nobody acts, until somebody does, it has loaded, or it shows the same for a
+        while."""
+        loop = asyncio.get_running_loop()
+        same = 0
+        self._woken.clear()
+        while same < _SAME and not self._woken.is_set():
+            looked = loop.time()
+            while not self._woken.is_set() and loop.time() < looked + (
+                    _OFTEN if loop.time() - self._stirred < _STIRRED else _SELDOM):
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._woken.wait(), _OFTEN)
+            if self._woken.is_set():
+                break
+            before = self._image
+            self._came.clear()
+            self.start()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._came.wait(), _COMES)
+            same = same + 1 if self._image == before else 0
+        self._looking = False
+        self._times = deque([loop.time()], maxlen=_PAINTING)
+        self._session.post("Page.stopScreencast")  # a look may be under way
+        self.start()
+
     def _check_later(self) -> None:
         if self._doubt and not self._checking:
             self._checking = True
@@ -88,9 +175,9 @@ class Screencast:
         """Wait for the page to rest, then have it shown once more if there is still a doubt."""
         loop = asyncio.get_running_loop()
         try:
-            while (wait := self._last_frame + _REST - loop.time()) > 0:
+            while (wait := self._times[-1] + _REST - loop.time()) > 0:
                 await asyncio.sleep(wait)
-            if self._doubt:
+            if self._doubt and not self._looking:
                 self._session.post("Page.stopScreencast")
                 self.start()
         finally:

@@ -146,9 +146,10 @@ class Recorder:
         warnings.warn(_NO_ADDRESS, stacklevel=3)
         return PlaywrightTargets(self._context, self)
 
-    def open_tab(self, url: str, opener: Tab | None) -> Tab:
-        """A tab has appeared."""
-        tab = Tab(len(self._tabs) + 1, url, self._builder, self._extras, opened=opener is not None, steer=self._steer)
+    def open_tab(self, url: str, opener: Tab | None, *, loaded: bool = False) -> Tab:
+        """A tab has appeared; `loaded`: before the recording began."""
+        tab = Tab(len(self._tabs) + 1, url, self._builder, self._extras, opened=opener is not None, loaded=loaded,
+                  steer=self._steer)
         self._tabs.append(tab)
         self._builder.add_tab(tab, opener)
         return tab

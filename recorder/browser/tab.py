@@ -20,7 +20,7 @@ from recorder.privacy.har import Exchange
 from schemas.package_types import Message, Snapshot
 from schemas.types import EventData
 
-from . import closed_roots, network, resources
+from . import closed_roots, loaded_before, network, resources
 from .capture_script import BINDING, TELLING, WORLD, capture_script, ending_script
 from .navigation import Navigations
 from .screencast import Screencast
@@ -51,11 +51,12 @@ class Tab(TabState):
     """One page of the browser."""
 
     def __init__(self, number: int, url: str, observer: TabObserver, extras: Extras, *, opened: bool = False,
-                 steer: Callable[[str], None] | None = None):
+                 loaded: bool = False, steer: Callable[[str], None] | None = None):
         super().__init__(number, url, observer.on_frame)
         self._observer = observer
         self._extras = extras
         self._opened = opened  # by another page
+        self._loaded = loaded and url.startswith("http")  # what it shows, before the recording began
         self._steer = steer  # obeys the keys that steer the recording
         self._token = token_hex(4)
         self._sessions: list[Session] = []  # of its page, then of frames in processes of their own
@@ -67,6 +68,7 @@ class Tab(TabState):
         self._loads = 0
         self._learning: asyncio.Task | None = None  # of the zoom
         self._shown: dict[str, Any] | None = None  # the newest frame's metadata
+        self._unpainted = False  # what was pressed last was not on the screen yet
         self._enlarging = False  # the window is being made larger
         self._enlarged = 0  # times since a whole frame has come
 
@@ -77,7 +79,7 @@ class Tab(TabState):
         held before its first instruction is not held longer than its browser takes to read the commands.
         """
         self._navigations = Navigations(session, main_frame, lambda: self._observer.now, opened=self._opened)
-        self._screencast = Screencast(session, self._on_screencast, self._start)
+        self._screencast = Screencast(session, self._on_screencast, self.ring.note_gap, self._start)
         for name, handler in {
             "Page.frameRequestedNavigation": self._navigations.requested,
             "Page.frameNavigated": self._on_navigated,
@@ -85,13 +87,15 @@ class Tab(TabState):
             "Page.javascriptDialogOpening": self._on_dialog,
             "Page.javascriptDialogClosed": self._on_dialog_closed,
             "Page.downloadWillBegin": self._on_download,
-            "Page.frameStartedNavigating": self._navigations.started,
+            "Page.frameStartedNavigating": self._on_leaving,
             "Page.loadEventFired": self._on_loaded,
         }.items():
             session.on(name, handler)
         self.arm_frame(session)
         self._screencast.start()
         self._learning = self._start(self._learn_zoom(session))
+        if self._loaded:
+            self._spawn(loaded_before.take_up(session, self._observer))
 
     def arm_frame(self, session: Session) -> None:
         """Begin to listen in a frame that runs in a process of its own, and in all below it in that process."""
@@ -113,6 +117,8 @@ class Tab(TabState):
         source = capture_script(self._token, keys=self._steer is not None)
         session.post("Page.addScriptToEvaluateOnNewDocument",
                      {"source": source, "worldName": WORLD, "runImmediately": True})
+        if self._loaded:
+            self._spawn(loaded_before.take_up_fonts(session, self._observer))
         session.post("Network.enable", {"maxTotalBufferSize": 100_000_000, "maxResourceBufferSize": 20_000_000})
 
     def leave(self, session: Session) -> None:
@@ -195,11 +201,17 @@ class Tab(TabState):
         elif message["type"] == "command":
             if self._steer:
                 self._steer(message["command"])
+        elif message["type"] == "stir":
+            (self._screencast.note_act if message["acting"] else self._screencast.note_change)()
         elif message["type"] == "unchanged":
             self._observer.on_unchanged(message)
         elif message["type"] == "secret":
             self._observer.on_secret(message["field"], message["value"])
         else:
+            if message["type"] != "snapshot":
+                self._screencast.note_act()
+            if shown := message.get("shown"):
+                self._unpainted = shown["painted"] is None or self._is_elsewhere(message["snapshot"])
             self._on_message(message)
 
     def _on_message(self, message: Message) -> None:
@@ -250,6 +262,14 @@ class Tab(TabState):
                                 size=(metadata["deviceWidth"] / scale, metadata["deviceHeight"] / scale),
                                 followed=followed))
 
+    def _is_elsewhere(self, snapshot: Snapshot | None) -> bool:
+        """Whether the page is scrolled otherwise than in the newest frame."""
+        if not (snapshot and self._shown):
+            return False
+        told = self._shown["scrollOffsetX"], self._shown["scrollOffsetY"]
+        offsets = snapshot["scroll"]["x"], snapshot["scroll"]["y"]
+        return any(abs(one * self.zoom - other) > 1 for one, other in zip(offsets, told, strict=True))
+
     def _see_whole(self, shown: dict[str, Any]) -> None:
         """An emulated viewport may be larger than its window, of which alone there are frames: then the window grows.
 
@@ -280,11 +300,20 @@ class Tab(TabState):
         self._enlarging = False
         self._screencast.look_again()
 
+    def _on_leaving(self, event: dict[str, Any]) -> None:
+        """A navigation begins. Where what was pressed is not painted yet, a frame of it may still come."""
+        self._navigations.started(event)
+        leaves = "samedocument" not in event["navigationType"].lower()
+        if leaves and event["frameId"] == self._navigations.main_frame and not self._unpainted:
+            self._screencast.note_leaving()
+
     def _on_navigated(self, event: dict[str, Any]) -> None:
         frame = event["frame"]
         if "parentId" not in frame:
             self._hand_on()
+            self._loaded = False
             self.new_document(frame["url"])
+            self._screencast.note_document()
             self._navigated(frame["url"] + frame.get("urlFragment", ""), same_document=False)
 
     def _on_same_document(self, event: dict[str, Any]) -> None:

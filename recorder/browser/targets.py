@@ -22,7 +22,7 @@ ANSWERED = 5.0  # seconds that what is there at the start has to answer; a page 
 class TabKeeper(Protocol):
     """Who numbers and keeps the tabs."""
 
-    def open_tab(self, url: str, opener: Tab | None) -> Tab: ...
+    def open_tab(self, url: str, opener: Tab | None, *, loaded: bool = False) -> Tab: ...
     def close_tab(self, tab: Tab) -> None: ...
 
 
@@ -59,7 +59,7 @@ class HeldTargets:
         for target in self._order:
             with suppress(ProtocolError):  # closed meanwhile
                 found = await self._browser.send("Target.getTargetInfo", {"targetId": target})
-                self._tabs[target] = self._keeper.open_tab(found["targetInfo"]["url"], None)
+                self._tabs[target] = self._keeper.open_tab(found["targetInfo"]["url"], None, loaded=True)
         self._browser.on("Target.attachedToTarget", self._on_page)
         self._browser.on("Target.detachedFromTarget", self._on_detached)
         await self._browser.send("Target.setAutoAttach", _attaching_to("page"))

@@ -83,9 +83,13 @@ class PendingScreenshots:
         self.expire(float("inf"))
 
     def _tell(self, waiting: _Waiting) -> None:
-        if waiting.frame is not None and waiting.frame != waiting.noted:
+        if waiting.frame is not None and not _same(waiting.frame, waiting.noted):
             waiting.noted = waiting.frame
             self._note(waiting.event, waiting.tab, waiting.frame)
+
+
+def _same(frame: PaintedFrame, noted: PaintedFrame | None) -> bool:
+    return noted is not None and (frame.time, frame.stale, frame.image) == (noted.time, noted.stale, noted.image)
 
 
 def _ends(waiting: _Waiting) -> float:

@@ -58,6 +58,11 @@ class FrameRing:
         while len(self._frames) > 1 and self._frames[1].time < self._frames[-1].time - self._keep:
             del self._frames[1 if self._goes_on(1) else 0]  # of two that show the same, the first stays
 
+    def note_gap(self) -> None:
+        """What is painted after the newest frame may not come."""
+        if self._frames:
+            self._frames[-1] = replace(self._frames[-1], followed=False)
+
     def newest_until(self, time: float) -> PaintedFrame | None:
         """The newest frame not later than `time`: what stood on the screen then. None when there is none. Of frames
         that show the same, as when a page that rests is painted again, the first: since then it stood there."""

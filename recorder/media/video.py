@@ -1,5 +1,6 @@
 """The painted frames as a WebM video, each at its true time, playable also when the recorder is killed."""
 
+import math
 import os
 import queue
 import subprocess
@@ -19,6 +20,7 @@ from schemas import DemotapeError
 from . import encoder
 from .painted_frames import PaintedFrame
 
+_APART = 0.1  # seconds between two frames
 _BACKLOG = 500  # frames that may wait; a page that paints faster than we encode loses frames of the video only
 
 
@@ -41,7 +43,10 @@ def problems_of(video: Video) -> list[str]:
 
 
 class VideoWriter:
-    """Hands frames to a process that encodes them (recorder/media/encoder.py). The first one fixes the size."""
+    """Hands frames to a process that encodes them (recorder/media/encoder.py). The first one fixes the size.
+
+    At most ten a second: a frame that stood for less than a tenth of one is left out, but never the last.
+    """
 
     def __init__(self, path: Path):
         self._queue: queue.Queue[PaintedFrame | None] = queue.Queue(_BACKLOG)
@@ -52,11 +57,23 @@ class VideoWriter:
         step_back(self._process.pid)
         self._thread = threading.Thread(target=self._feed, name="video", daemon=True)
         self._thread.start()
+        self._last = -math.inf  # time of the last frame
+        self._held: PaintedFrame | None = None  # came too soon after it; kept if nothing follows
         self.dropped = 0
         self.error: Exception | None = None
 
     def add(self, frame: PaintedFrame) -> None:
-        """Queue a frame; never waits."""
+        """Take in a frame; never waits."""
+        if self._held and frame.time - self._held.time >= _APART:
+            self._put(self._held)
+        self._held = None
+        if 0 <= frame.time - self._last < _APART:
+            self._held = frame
+        else:
+            self._put(frame)
+
+    def _put(self, frame: PaintedFrame) -> None:
+        self._last = frame.time
         try:
             self._queue.put_nowait(frame)
         except queue.Full:
@@ -64,6 +81,8 @@ class VideoWriter:
 
     def close(self) -> None:
         """Wait until what waits is encoded and the file is closed."""
+        if self._held:
+            self._put(self._held)
         while self._thread.is_alive():
             try:
                 self._queue.put(None, timeout=0.5)

@@ -1,13 +1,17 @@
-"""A page as one self-contained MHTML file (RFC 2557), as the browser makes it, without what is secret in it."""
+"""A page as one self-contained MHTML file (RFC 2557), as the browser makes it: without what is secret in it, and what
+of style sheets, images and fonts is in it."""
 
 import email
 import email.charset
 import email.policy
+import re
+from collections.abc import Iterator
 from email.message import Message
 
 from .secret_values import Secrets
 
 _POLICY = email.policy.compat32.clone(linesep="\r\n", max_line_length=None)
+_LOADED = re.compile(r"text/css|(image|font)/.*|application/(x-)?font.*|application/vnd\.ms-fontobject")
 _UTF8 = email.charset.Charset("utf-8")
 _UTF8.body_encoding = email.charset.QP
 
@@ -17,6 +21,16 @@ def without_secrets(mhtml: bytes, secrets: Secrets) -> bytes:
     message = email.message_from_bytes(mhtml, policy=_POLICY)
     changed = [_clean(part, message["Snapshot-Content-Location"], secrets) for part in message.walk()]
     return message.as_bytes() if any(changed) else mhtml
+
+
+def loaded_parts(mhtml: bytes) -> Iterator[tuple[str, str, bytes]]:
+    """Address, media type and content of its style sheets, images and fonts. Documents are left out: they may hold what
+    was typed."""
+    for part in email.message_from_bytes(mhtml, policy=_POLICY).walk():
+        url, content = part["Content-Location"] or "", part.get_payload(decode=True)
+        if (url.startswith(("http:", "https:")) and isinstance(content, bytes)
+                and _LOADED.fullmatch(part.get_content_type())):
+            yield url, part.get_content_type(), content
 
 
 def _clean(part: Message, page: str | None, secrets: Secrets) -> bool:
