@@ -111,7 +111,8 @@ demotape.events = (function () {
     const { snapshot, version } = rest.seen;
     const seen = snapshot && version === shared.version ? snapshot : snapshotNow();
     const data = { ...point(event), modifiers: modifiers(event) };
-    shared.gesture = send("wheel", event, targetOf(event), data, { snapshot: seen, gesture: null, shown: demotape.shown.tellOfDocument() });
+    const told = { snapshot: seen, gesture: null, shown: demotape.shown.tellOfDocument() };
+    shared.gesture = send("wheel", event, targetOf(event), data, told);
     shared.gestureType = "wheel";
     forgetHover();
   }
@@ -143,7 +144,8 @@ demotape.events = (function () {
   /** The pointer rests: a hover, if the page shows something else than before. */
   function onRest(event, target, data, before) {
     if (shown(rest.look()) === shown(before)) return;
-    send("hover", event, null, { ...data, changed: true }, { snapshot: before, gesture: null, target, shown: demotape.shown.tellOfDocument() });
+    const told = { snapshot: before, gesture: null, target, shown: demotape.shown.tellOfDocument() };
+    send("hover", event, null, { ...data, changed: true }, told);
   }
 
   /** A gesture makes what was seen before it stale. A timer that runs already is left: each costs the person's time. */

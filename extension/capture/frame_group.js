@@ -5,7 +5,10 @@
 // This file and its neighbours are plain scripts. They share one isolated world per frame, which the page cannot see.
 "use strict";
 
-/** `tellStir`, where given, is told that something goes on. `picturesTellScroll`: whether the pictures that are taken tell how far the page was scrolled. */
+/**
+ * `tellStir`, where given, is told that something goes on. `picturesTellScroll`: whether the pictures that are taken tell
+ * how far the page was scrolled.
+ */
 var demotape = (globalThis.demotape = { send: null, tellStir: null, picturesTellScroll: false });
 
 /** Do some work in `wait` ms; returns what takes it back. */
