@@ -217,7 +217,10 @@ demotape.events = (function () {
   /** One listener for all; nothing that the page dispatches itself. */
   function onEvent(event) {
     if (!event.isTrusted) return;
-    if (event.type === "pointermove") demotape.sending.stir("acting"); // all else is told itself
+    if (event.type === "pointermove") {
+      demotape.shared.moved = performance.now();
+      demotape.sending.stir("acting"); // all else is told itself
+    }
     if (ASKING.has(event.type)) attempt(() => demotape.secrets.doubt(targetOf(event)));
     attempt(() => HANDLERS[event.type](event));
     if (event.type === "pointermove") return;

@@ -6,6 +6,7 @@
 
 demotape.shown = (function () {
   const PAINTS = 3; // a change is begun to be painted in the first, handed over by the second, drawn by the third
+  const HOVERED = 30; // ms after the pointer has moved in which the page shows that it is there
   const SURE = 30; // ms more until it is on the screen
   const KEPT = 8; // times of painting that are remembered
   const LOST = 1000; // ms after which a page that painted nothing is asked again
@@ -23,6 +24,7 @@ demotape.shown = (function () {
   shared.first ??= null; // by when that was painted
   shared.turned ??= 0; // when the page itself was last heard to scroll
   shared.offsets ??= new WeakMap(); // element -> its scroll offsets as last heard, and when that was
+  shared.moved ??= -Infinity; // when the pointer last did
   shared.touched ??= new WeakMap(); // element -> when an attribute of it was changed, which may show in all inside it
   shared.filled ??= new WeakMap(); // element -> when its content was changed
   shared.looked ??= 0; // when the element table was made or found unchanged, the last time before now
@@ -37,8 +39,9 @@ demotape.shown = (function () {
     expectPaint(shared.changed);
   }
 
-  /** A node was changed just now. */
+  /** A node was changed just now. What changes right after the pointer has moved is how the page answers to that. */
   function touch(node, type) {
+    if (performance.now() - shared.moved < HOVERED) return;
     const element = demotape.isElement(node) ? node : own(node).parentNode;
     if (element) (type === "attributes" ? shared.touched : shared.filled).set(element, now());
   }
