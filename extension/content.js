@@ -58,9 +58,16 @@ var demotapeBridge = (function () {
   function obey(order) {
     port.heard = true;
     if (order.acknowledged) unacknowledged = unacknowledged.filter(({ number }) => number > order.acknowledged);
+    if (order.tell) tell(order.tell);
     if (order.record === "on") begin();
     if (order.record === "wait") rest();
     if (order.record === "off") end();
+  }
+
+  /** Tell where secrets stand now; the answer comes after that. */
+  function tell(asked) {
+    if (running) demotape.rest.tell();
+    port?.postMessage({ told: asked });
   }
 
   function begin() {

@@ -237,6 +237,7 @@ demotape.events = (function () {
   function stir(event) {
     if (event && !MOVELESS.has(event.type)) demotape.shown.change();
     demotape.shared.stirred++;
+    demotape.rest.followSecrets();
     demotape.snapshotCache.warmSoon();
   }
 

@@ -5,6 +5,7 @@
 
 demotape.rest = (function () {
   const REPORT_EVERY = 400; // ms
+  const FOLLOWED = 300; // ms after something went on in which secret fields are followed
   const { send, attempt } = demotape.sending;
   const UNSEEN = { snapshot: null, version: -1, taken: -Infinity };
   const seen = { ...UNSEEN };
@@ -40,7 +41,7 @@ demotape.rest = (function () {
    * copy the others at an event, so that the receiver can take of the others what they showed last. Besides, this
    * readies the element table.
    */
-  let sentSize = null, secrets = false;
+  let sentSize = null, secrets = false, places = "";
   function report() {
     reported = performance.now();
     const snapshot = look();
@@ -51,6 +52,9 @@ demotape.rest = (function () {
     } else sendAhead(snapshot);
     sentSize = size;
     secrets = snapshot.secrets.length > 0;
+    const now = JSON.stringify(snapshot.secrets);
+    if (now !== places) followSecrets();
+    places = now;
     const due = demotape.closedRoots.due();
     if (due === 0) demotape.send({ type: "closedRootCandidates" });
     if (due !== null) reportSoon(Math.max(due, REPORT_EVERY)); // there may be more
@@ -72,6 +76,24 @@ demotape.rest = (function () {
     demotape.tellAhead(prefix, unsent.chunks, unsent.rows);
   }
 
+  /** Something goes on: while secret fields are in sight and move by it, tell each time that the page paints. */
+  let followedUntil = -Infinity, following = false;
+  function followSecrets() {
+    followedUntil = performance.now() + FOLLOWED;
+    if (!secrets || following) return;
+    following = true;
+    requestAnimationFrame(followOn);
+  }
+
+  function followOn() {
+    following = false;
+    if (!secrets || demotape.events.isStopped()) return;
+    if (demotape.table.secretsMoved()) tell();
+    if (following || performance.now() > followedUntil) return;
+    following = true;
+    requestAnimationFrame(followOn);
+  }
+
   /** Nothing was looked at or told yet. */
   function forget() {
     cancelReport?.();
@@ -80,5 +102,5 @@ demotape.rest = (function () {
     secrets = false;
   }
 
-  return { seen, look, rested, tell, forget };
+  return { seen, look, rested, tell, followSecrets, forget };
 })();

@@ -105,5 +105,17 @@ demotape.secrets = (function () {
     }
   }
 
-  return { REDACTED, isSecret, doubt, valueOf, tell };
+  /** Whether the page shows in an element, in clear, what a secret field of it holds. */
+  function repeats(element) {
+    const { toldSecrets } = demotape.shared;
+    if (!toldSecrets.size) return false;
+    const { childNodes, value } = own(element);
+    const texts = Array.from(childNodes, (node) => (node.nodeType === Node.TEXT_NODE ? node.data : ""));
+    if (typeof value === "string") texts.push(value);
+    const shown = texts.filter((text) => text.length >= RULES.distinct_value);
+    return shown.length > 0 && [...toldSecrets.values()].some((secret) =>
+      secret.length >= RULES.distinct_value && shown.some((text) => text.includes(secret)));
+  }
+
+  return { REDACTED, isSecret, doubt, valueOf, tell, repeats };
 })();

@@ -37,6 +37,7 @@ demotape.shown = (function () {
   function change() {
     shared.changed = now();
     expectPaint(shared.changed);
+    demotape.rest.followSecrets();
   }
 
   /** A node was changed just now. What changes right after the pointer has moved is how the page answers to that. */
@@ -80,6 +81,7 @@ demotape.shown = (function () {
   /** An element has scrolled. */
   function scrolled(element) {
     shared.offsets.set(element, { offsets: offsetsOf(element), heard: now() });
+    demotape.rest.followSecrets();
     if (element === pageScroller()) shared.turned = now();
     else change();
   }

@@ -42,6 +42,7 @@ demotape.table = (function () {
   const { own } = demotape;
 
   let nextPoint = 0; // of the grid, to be asked next
+  let secretElements = []; // that are in sight, each with its box
   let walks = 0; // times that the table was made
 
   const boxOf = (element) => own(element).getBoundingClientRect();
@@ -152,10 +153,11 @@ demotape.table = (function () {
     if (!seen || record.row !== before) record.row.since = demotape.shown.sinceOf(seen ? before : null, record.row, place.moving);
     record.row.walk = walks;
     context.rows.push(record.row);
-    if (demotape.secrets.isSecret(element)) {
-      context.secrets.push(demotape.finiteBox({ x, y, width, height }));
-      demotape.secrets.tell(element);
-    }
+    const secret = demotape.secrets.isSecret(element);
+    if (secret) demotape.secrets.tell(element);
+    if (!secret && !demotape.secrets.repeats(element)) return;
+    context.secrets.push(demotape.finiteBox({ x, y, width, height }));
+    secretElements.push([element, boxOf(element)]);
   }
 
   /** Whether a row says the same as the last one of its element: then it is that one, and need not be sent again. */
@@ -272,6 +274,7 @@ demotape.table = (function () {
       probed: true,
     };
     walks++;
+    secretElements = [];
     const place = placeOf(frame, null, null);
     context.moving = place.moving;
     const { documentElement } = own(frame.document);
@@ -282,5 +285,8 @@ demotape.table = (function () {
     return context;
   }
 
-  return { take };
+  /** Whether a secret field in sight stands elsewhere than in the last table. */
+  const secretsMoved = () => !secretElements.every(stands);
+
+  return { take, secretsMoved };
 })();

@@ -1,6 +1,7 @@
 // A worker: the painted frames of the recorded tabs. Gives for each event the newest frame not later than it, and the
 // shown tab's frames as a video. What is secret is blackened before anything leaves this worker.
 import { blackened, copyOf, decoded, learnColours, png, shown, thumbnail } from "./pixels.js";
+import { SecretPlaces } from "./secret_places.js";
 import { Video } from "./video.js";
 
 const FRESH = 0.6; // seconds of which every frame is held
@@ -14,6 +15,7 @@ const FOLLOWED = 0.4; // seconds more that a page has to tell how long it stayed
 const COLOURS = 1.5; // seconds that a frame waits to be known how to be read
 const TRUE = 0.6; // seconds that a true picture is compared with the frames that come
 const HOLD = 3; // seconds that a new document has to tell what in it is secret
+const ASK_EVERY = 0.06; // seconds
 const TELLINGS = 200; // frames by which the clock of a stream is set
 const THUMBNAIL = 176; // pixels
 
@@ -31,8 +33,10 @@ class Tab {
     this.number = number;
     this.ring = []; // { copy, ticks | time, boxes, wanted }
     this.delays = []; // wall clock minus the stream's own clock, of the last frames, in seconds
-    this.secretBoxes = [[], []]; // boxes of the last two tellings: a frame may show either
-    this.width = 0; // of the viewport, CSS pixels
+    this.places = new SecretPlaces();
+    this.guarded = false; // something secret was in sight: frames wait until it is known where it stood
+    this.asked = -Infinity; // when the page was last asked for that
+    this.width = this.height = 0; // of the viewport, CSS pixels
     this.known = true; // whether this document has told where its secrets are
     this.unknownSince = 0;
     this.waiting = []; // events whose picture is looked for
@@ -47,9 +51,9 @@ class Tab {
   timeOf = (entry) => entry.time ?? entry.ticks + this.offset;
 
   add(entry) {
-    entry.boxes = this.secretBoxes.flat();
     this.ring.push(entry);
     this.thin();
+    this.ask();
     this.serve();
     toVideo(this);
   }
@@ -99,6 +103,8 @@ class Tab {
     const ready = this.waiting.filter((wanted) => {
       const { time } = wanted, passed = newest > time || at - time > ON_ITS_WAY;
       if (!isKnown || !this.readable(at - time) || !passed) return false;
+      const { entry } = this.choose(wanted);
+      if (entry && !this.isCovered(entry) && at - time < HOLD) return false;
       return !this.choose(wanted).told.stale_because || at - time > ON_ITS_WAY + FOLLOWED;
     });
     if (!ready.length) return;
@@ -108,8 +114,21 @@ class Tab {
 
   scale = (entry) => (this.width ? entry.copy.width / this.width : 1);
 
+  /** Whether it is known where secrets stood while a frame was painted. */
+  isCovered = (entry) => !this.guarded || this.places.covers(this.timeOf(entry));
+
+  /** Have the page tell where secrets stand, when there are frames for which that is not known. */
+  ask() {
+    const newest = this.ring.at(-1);
+    if (!newest || this.isCovered(newest) || now() - this.asked < ASK_EVERY) return;
+    this.asked = now();
+    postMessage({ ask: this.number, time: this.asked });
+  }
+
   /** A frame without its secrets. */
-  clean = (entry) => blackened(entry.copy, [...entry.boxes, ...this.secretBoxes.flat()], this.scale(entry));
+  clean(entry) {
+    return blackened(entry.copy, this.places.during(this.timeOf(entry), this.height), this.scale(entry));
+  }
 }
 
 function tabOf(number) {
@@ -120,7 +139,7 @@ function tabOf(number) {
 /** Hand out the picture of an event; the same frame is made into a picture once. */
 async function answer(tab, wanted) {
   const { event } = wanted, { entry, told } = tab.choose(wanted);
-  if (!entry) return postMessage({ event, tab: tab.number, picture: null });
+  if (!entry || !tab.isCovered(entry)) return postMessage({ event, tab: tab.number, picture: null });
   entry.picture ??= pictureOf(tab.clean(entry));
   const { bytes, small } = await entry.picture;
   postMessage({ event, tab: tab.number, picture: { bytes, small, time: tab.timeOf(entry), still: entry.time !== undefined, told } });
@@ -137,7 +156,7 @@ function toVideo(tab, all = false) {
   for (const [index, entry] of tab.ring.entries()) {
     const time = tab.timeOf(entry);
     const age = now() - time;
-    if (!isKnown || (!all && (age < FRESH / 2 || !tab.readable(age)))) break;
+    if (!isKnown || !tab.isCovered(entry) || (!all && (age < FRESH / 2 || !tab.readable(age)))) break;
     const next = tab.ring[index + 1];
     if (entry.filmed || !video.wants(time, next ? tab.timeOf(next) : Infinity)) continue;
     entry.filmed = true;
@@ -191,10 +210,18 @@ const ORDERS = {
     Object.assign(tabOf(tab), { known: !tells, unknownSince: now() });
   },
   /** What in a tab is secret, by its own word. */
-  secrets({ tab, boxes, width }) {
+  secrets({ tab, boxes, width, height, time }) {
     const it = tabOf(tab);
-    Object.assign(it, { secretBoxes: [it.secretBoxes[1], boxes], width, known: true });
+    it.places.tell(time, boxes);
+    if (!it.known) it.places.confirm(time); // the document before is gone
+    it.guarded = boxes.length > 0 || (it.known && it.guarded);
+    Object.assign(it, { width: width || it.width, height: height || it.height, known: true });
     it.serve();
+  },
+  /** All that a tab shows has told where its secrets stand, at a time or later. */
+  confirm({ tab, time }) {
+    tabOf(tab).places.confirm(time);
+    tabOf(tab).serve();
   },
   want({ tab, ...wanted }) {
     const it = tabOf(tab);
@@ -252,6 +279,7 @@ onmessage = ({ data }) => ORDERS[data.order](data);
 setInterval(() => {
   for (const tab of tabs.values()) {
     tab.serve();
+    tab.ask();
     toVideo(tab);
   }
 }, 100);

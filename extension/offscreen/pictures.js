@@ -118,7 +118,10 @@ export class Pictures {
 
   onDocument = (tab, tells) => this.#order("document", { tab, tells });
 
-  onSecrets = (tab, boxes, width) => this.#order("secrets", { tab, boxes, width });
+  onSecrets = (tab, boxes, { width, height }, time) => this.#order("secrets", { tab, boxes, width, height, time });
+
+  /** All that a tab shows has told where its secrets stand. */
+  confirm = (tab, time) => this.#order("confirm", { tab, time });
 
   /** Look for the picture of a line: the newest of a tab that is not later than a time, by when something was painted. */
   want(tab, event, time, shown = {}) {
@@ -171,6 +174,7 @@ export class Pictures {
       this.#seen.add(said.begun);
       return this.#begun.resolve();
     }
+    if (said.ask) return this.recording.askPlaces(said.ask, said.time);
     if (said.coloursKnown) return (this.#coloursKnown = true);
     if (said.ended) {
       this.#flowing.delete(said.ended);

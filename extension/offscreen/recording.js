@@ -41,6 +41,7 @@ export class Recording {
     this.said = []; // chat, as it was told
     this.small = new Map(); // line -> small picture
     this.seen = new Map(); // session of a frame -> number of its last message
+    this.asked = new Map(); // tab -> when it was last asked for its secrets' places, and which frames have not answered
     this.begun = new Map(); // id of a message that began a gesture -> its tab and line
     this.resources = new Set(); // address and content of those that are kept
     this.looks = new Map(); // tab -> timer of the next look at what it has loaded
@@ -130,6 +131,7 @@ export class Recording {
 
   #onMessage(port, frame, message) {
     if (message.resting) frame.resting = true;
+    if (message.told) this.#onTold(port, message.told);
     if (message.resources) this.#lookSoon(frame.number);
     if (!message.number || message.number <= (this.seen.get(frame.session) ?? 0)) return;
     this.seen.set(frame.session, message.number);
@@ -147,7 +149,7 @@ export class Recording {
     if (message.type === "unchanged") return this.#onUnchanged(message, sent);
     if (message.type === "error") return this.problem(`tab ${number}: the capture script failed: ${message.message.slice(0, 500)}`);
     const { snapshot } = message;
-    if (snapshot) this.#tellSecrets(number, message.path, snapshot);
+    if (snapshot) this.#tellSecrets(number, message.path, snapshot, truly(message.time, sent) / 1000);
     if (snapshot && !message.path.length) this.heard.resolve();
     if (snapshot && BEGINNINGS.has(message.type) && truly(message.time, sent) / 1000 > this.pictures.shownAt) {
       this.showTab(this.tabs.chromeTab(number)); // who acts in a tab sees it
@@ -179,10 +181,35 @@ export class Recording {
     return 0;
   }
 
-  #tellSecrets(number, path, snapshot) {
+  /** Have all frames of a tab tell where their secrets stand now. */
+  askPlaces(number, time) {
+    const ports = [...this.ports].filter(([, frame]) => frame.number === number && !frame.early && !frame.resting);
+    this.asked.set(number, { time, ports: new Set(ports.map(([port]) => port)) });
+    for (const [port] of ports) port.postMessage({ tell: time });
+    if (!ports.length) this.pictures.confirm(number, time); // nobody can move them
+  }
+
+  /** Learn where secrets stood in the last frames, as far as the pages answer. */
+  async #learnLastPlaces() {
+    for (const number of this.frameGroups.keys()) this.askPlaces(number, clock());
+    const until = performance.now() + RESTING;
+    while ([...this.asked.values()].some(({ ports }) => ports.size) && performance.now() < until) {
+      await new Promise((done) => setTimeout(done, 10));
+    }
+  }
+
+  #onTold(port, time) {
+    const { number } = this.ports.get(port) ?? {}, asked = this.asked.get(number);
+    if (!asked || asked.time !== time) return;
+    asked.ports.delete(port);
+    if (!asked.ports.size) this.pictures.confirm(number, time);
+  }
+
+  #tellSecrets(number, path, snapshot, time) {
     const groups = this.frameGroups.get(number);
     groups.take(path, snapshot);
-    if (groups.hasTop) this.pictures.onSecrets(number, groups.secrets(), path.length ? 0 : snapshot.viewport.width);
+    const size = path.length ? { width: 0, height: 0 } : snapshot.viewport;
+    if (groups.hasTop) this.pictures.onSecrets(number, groups.secrets(), size, time);
   }
 
   /** Look soon at what a tab has loaded: a new document at once, one that goes on loading now and then. */
@@ -312,6 +339,7 @@ export class Recording {
   async stop() {
     if (this.ended) return;
     await Promise.all([...this.looks.keys()].map((number) => this.#look(number)));
+    await this.#learnLastPlaces();
     this.#order("off");
     const until = performance.now() + RESTING;
     while ([...this.ports.values()].some((frame) => !frame.resting) && performance.now() < until) {

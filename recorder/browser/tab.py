@@ -32,6 +32,7 @@ _FRAME_OF_WINDOW = 200  # pixels that a window's tabs, bars and edges take at mo
 _FRAMES_BEFORE = 0.1  # seconds in which frames of the smaller window may come; Playwright may make it smaller again
 _ROUNDS, _ROUND = 10, 0.05  # times that frames are asked at the end, until they have nothing new to say; seconds apart
 _ANSWERED = 0.5  # seconds that frames have to tell what they show
+_BETWEEN = 0.02  # seconds between two questions where secrets stand
 _FAREWELL = 1.0  # seconds that a page has to take note of the end; one with a dialog open answers nothing
 
 
@@ -69,6 +70,7 @@ class Tab(TabState):
         self._learning: asyncio.Task | None = None  # of the zoom
         self._shown: dict[str, Any] | None = None  # the newest frame's metadata
         self._unpainted = False  # what was pressed last was not on the screen yet
+        self._asking = False  # where secrets stand
         self._enlarging = False  # the window is being made larger
         self._enlarged = 0  # times since a whole frame has come
 
@@ -221,7 +223,8 @@ class Tab(TabState):
             self._waiting.append(message)
             below = tuple(self._waiting[0]["path"])
             if message["snapshot"] and path != below and path == below[:len(path)]:
-                self.take(path, message["snapshot"])
+                self.take(path, message["snapshot"], self._observer.seconds(
+                    message["time"] / 1000, message["id"].partition(":")[0]))
             if self.placed(below):
                 self._hand_on()
         elif message["type"] != "snapshot" and not self.placed(path):
@@ -247,9 +250,9 @@ class Tab(TabState):
                                for session in self._sessions for world in self._worlds[session]),
                              return_exceptions=True)
 
-    def take(self, path: tuple[int, ...], snapshot: Snapshot) -> None:
+    def take(self, path: tuple[int, ...], snapshot: Snapshot, time: float) -> None:
         """Take in what a frame group shows; the viewport may be known only now."""
-        super().take(path, snapshot)
+        super().take(path, snapshot, time)
         if self._shown:
             self._see_whole(self._shown)
 
@@ -261,6 +264,9 @@ class Tab(TabState):
         self.paint(PaintedFrame(image, at, scroll=(metadata["scrollOffsetX"], metadata["scrollOffsetY"]),
                                 size=(metadata["deviceWidth"] / scale, metadata["deviceHeight"] / scale),
                                 followed=followed))
+        if self.waits and not self._asking:
+            self._asking = True
+            self._start(self._learn_places())
 
     def _is_elsewhere(self, snapshot: Snapshot | None) -> bool:
         """Whether the page is scrolled otherwise than in the newest frame."""
@@ -269,6 +275,18 @@ class Tab(TabState):
         told = self._shown["scrollOffsetX"], self._shown["scrollOffsetY"]
         offsets = snapshot["scroll"]["x"], snapshot["scroll"]["y"]
         return any(abs(one * self.zoom - other) > 1 for one, other in zip(offsets, told, strict=True))
+
+    async def _learn_places(self) -> None:
+        """Have the page tell where secrets stand after the frames that wait were painted."""
+        try:
+            while self.waits:
+                asked = self._observer.seconds(self._observer.now)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._in_worlds(TELLING), _ANSWERED)
+                    self.confirm_places(asked)
+                await asyncio.sleep(_BETWEEN)
+        finally:
+            self._asking = False
 
     def _see_whole(self, shown: dict[str, Any]) -> None:
         """An emulated viewport may be larger than its window, of which alone there are frames: then the window grows.

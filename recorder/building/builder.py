@@ -185,7 +185,7 @@ class RecordingBuilder:
             return
         path, at = tuple(message["path"]), self._page_time(message["id"], message["time"])
         snapshot = message["snapshot"]
-        whole = snapshot and self._lost.tried(lambda: tab.take(path, snapshot))
+        whole = snapshot and self._lost.tried(lambda: tab.take(path, snapshot, at))
         if message["type"] == "snapshot":
             return  # no event: what one of several frame groups shows now that it has come to rest
         if self._pauses.leave_out(message, at):

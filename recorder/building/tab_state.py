@@ -5,12 +5,14 @@ from typing import Any, TypedDict
 
 from recorder.media.painted_frames import FrameRing, PaintedFrame, black_out
 from schemas.package_types import Snapshot
-from schemas.types import Box, Point, Size, State, TableRow
+from schemas.types import Point, Size, State, TableRow
 
 from .frame_merging import FrameGroup, SnapshotChunks, frame_of, secret_boxes
+from .secret_places import SecretPlaces
 from .views import View
 
 _GROUPS = 8  # whose texts are kept when another document comes: the new one may have told of itself already
+_HELD = 100  # frames that may wait
 _HOLD = 3.0  # seconds that frames of a new document wait to be told what in them is secret
 
 
@@ -42,10 +44,11 @@ class TabState:
         self._rows: dict[str, dict[int, TableRow]] = {}
         self._held: list[PaintedFrame] = []
         self._known = True  # whether this document has told where its secrets are
-        self._secrets: list[list[Box]] = [[], []]  # boxes of the last two tellings: a frame may show either
+        self._places = SecretPlaces()
+        self.guarded = False  # something secret was in sight: frames wait until it is known where it stood
 
-    def take(self, path: tuple[int, ...], snapshot: Snapshot) -> None:
-        """Take in what a frame group shows: its text, and where in the page something is secret."""
+    def take(self, path: tuple[int, ...], snapshot: Snapshot, time: float) -> None:
+        """Take in what a frame group shows at a time: its text, and where in the page something is secret."""
         self.frame_groups[path] = self._whole(snapshot)
         if not path:
             self.facts = {
@@ -55,9 +58,24 @@ class TabState:
             if self._unzoomed_ratio:
                 self.zoom = round(self.facts["device_pixel_ratio"] / self._unzoomed_ratio, 4)
         if () in self.frame_groups:
-            self._secrets = [self._secrets[1], secret_boxes(self.frame_groups)]
-            self._known = True
+            boxes = secret_boxes(self.frame_groups)
+            self._places.tell(time, boxes)
+            if self._known:
+                self.guarded |= bool(boxes)
+            else:  # the document before is gone
+                self._known, self.guarded = True, bool(boxes)
+                self._places.confirm(time)
             self._release()
+
+    def confirm_places(self, time: float) -> None:
+        """All that the page shows has told where its secrets stand, at that time or later."""
+        self._places.confirm(time)
+        self._release()
+
+    @property
+    def waits(self) -> bool:
+        """Whether frames wait to be told where secrets stand."""
+        return self.guarded and bool(self._held)
 
     def state(self, url: str | None) -> State:
         """The state of it now, yet without its blobs; `url`: where it was shown."""
@@ -89,8 +107,11 @@ class TabState:
     def paint(self, frame: PaintedFrame) -> None:
         """Take in a painted frame; it is handed on as soon as it is known what in it is secret."""
         self._held.append(frame)
-        if self._known or frame.time - self._held[0].time > _HOLD:
-            self._release()
+        if (oldest := self._held[0].time) < frame.time - _HOLD:
+            self._known = True  # it tells nothing: it has none
+            self._places.confirm(oldest + _HOLD / 2)  # it does not answer: what is stuck moves nothing
+        del self._held[:-_HELD]
+        self._release()
 
     def new_document(self, url: str) -> None:
         """Another document takes the place of what was shown."""
@@ -115,11 +136,14 @@ class TabState:
         return whole
 
     def _release(self) -> None:
-        """Hand on the frames that wait, with what is secret in them blackened."""
+        """Hand on the frames of which it is known what in them is secret, with that blackened."""
+        viewport = self.facts["viewport"]
         held, self._held = self._held, []
-        boxes = [box for recent in self._secrets for box in recent]
         for frame in held:
-            if boxes:
-                frame = black_out(frame, boxes, self.facts["viewport"]["width"])
+            if not self._known or (self.guarded and not self._places.covers(frame.time)):
+                self._held.append(frame)
+                continue
+            if boxes := self._places.during(frame.time, viewport["height"]):
+                frame = black_out(frame, boxes, viewport["width"])
             self.ring.add(frame)
             self._on_frame(self, frame)

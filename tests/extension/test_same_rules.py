@@ -11,6 +11,7 @@ from pipeline.pages.dom import parse
 from recorder.browser.capture_script import FILES
 from recorder.building.frame_merging import numbered
 from recorder.building.live_list import LiveList
+from recorder.building.secret_places import SecretPlaces
 from recorder.privacy.secret_values import Secrets
 from schemas import INTENTS, REDACTED, UID_ATTRIBUTE
 from schemas.demonstration import ARGUMENTS
@@ -32,7 +33,7 @@ def page(browser: Browser):
     """A page with the capture script and the extension's modules, each under the name of its file."""
     page = browser.new_page()
     page.add_script_tag(content=(EXTENSION / "shared.js").read_text(encoding="utf-8"))
-    for name in ("live_list", "secret_values"):
+    for name in ("live_list", "secret_places", "secret_values"):
         source = (EXTENSION / "offscreen" / f"{name}.js").read_text(encoding="utf-8")
         plain = re.sub(r"(?m)^import .*$", "", source).replace("export class", "class")
         exported = re.search(r"export class (\w+)", source)[1]
@@ -54,6 +55,22 @@ def test_the_live_list(page, case):
       }
       return lines.all().map(({ event, word, name }) => [event, word, name]);
     }""", case["events"]) == case["lines"]
+
+
+@cases("secret_places")
+def test_where_secrets_stood(page, case):
+    places = SecretPlaces()
+    for time, boxes in case["told"]:
+        places.tell(time, boxes)
+    for time in case["confirmed"]:
+        places.confirm(time)
+    assert [places.covers(case["time"]), places.during(case["time"], 600)] == [case["covers"], case["boxes"]]
+    assert page.evaluate("""({ told, confirmed, time }) => {
+      const places = new SecretPlaces();
+      for (const [at, boxes] of told) places.tell(at, boxes);
+      for (const at of confirmed) places.confirm(at);
+      return [places.covers(time), places.during(time, 600)];
+    }""", case) == [case["covers"], case["boxes"]]
 
 
 @cases("secret_values")

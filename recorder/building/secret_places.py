@@ -1,0 +1,56 @@
+"""Where secret fields stood while a frame was painted: from what the pages told before it and after. Pure."""
+
+from bisect import bisect_left, bisect_right
+from collections import deque
+
+from schemas.types import Box
+
+_LAG = 0.15  # seconds from what the page was to the frame that shows it, at most
+_AHEAD = 0.05  # seconds by which a frame may be ahead of what its page tells of itself: scrolled, animated
+_TELLINGS = 200  # that are remembered
+
+
+class SecretPlaces:
+    """The places of one tab's secret fields, as they were told; times in seconds of the recording."""
+
+    def __init__(self) -> None:
+        self._told: deque[tuple[float, list[Box]]] = deque(maxlen=_TELLINGS)
+        self._known_until = 0.0
+
+    def tell(self, time: float, boxes: list[Box]) -> None:
+        """Where they stood at a time, in CSS pixels of the viewport: those in sight, in the order of the document."""
+        self._told.append((max(time, self._told[-1][0] if self._told else time), boxes))
+
+    def confirm(self, time: float) -> None:
+        """Every frame of the page has told where they stand, at that time or later."""
+        self._known_until = max(self._known_until, time)
+        if self._told:
+            self.tell(time, self._told[-1][1])
+
+    def covers(self, time: float) -> bool:
+        """Whether it is known where they stood while a frame of that time was painted."""
+        return time + _AHEAD <= self._known_until
+
+    def during(self, time: float, height: float) -> list[Box]:
+        """Boxes that hold every secret field while a frame of that time was painted: the places told before and after
+        it, and the path between. A field that is in sight at one end of a path only may have come from above or below:
+        then it is the whole `height` of the viewport."""
+        times = [at for at, _ in self._told]
+        first = max(0, bisect_right(times, time - _LAG) - 1)
+        last = min(len(times), bisect_left(times, time + _AHEAD) + 1)
+        around = [boxes for _, boxes in list(self._told)[first:last]]
+        found = [box for boxes in around for box in boxes]
+        for before, after in zip(around, around[1:], strict=False):
+            if len(before) == len(after):
+                found += [_around(one, other) for one, other in zip(before, after, strict=True) if one != other]
+            else:
+                found += [{**box, "y": 0.0, "height": height} for box in [*before, *after]]
+        return found
+
+
+def _around(one: Box, other: Box) -> Box:
+    """The box around two."""
+    left, top = min(one["x"], other["x"]), min(one["y"], other["y"])
+    right = max(one["x"] + one["width"], other["x"] + other["width"])
+    bottom = max(one["y"] + one["height"], other["y"] + other["height"])
+    return {"x": left, "y": top, "width": right - left, "height": bottom - top}
