@@ -11,6 +11,7 @@ TASK = "Book a round trip from New York to Las Vegas, March 2 to March 24"
 _SEED = "23"  # makes the site ask for the flight that the instructor's chat is about
 _KEY_DELAY = 45  # ms between keys
 _LOOK = 400  # ms that a person looks before acting
+_AIM = 150  # ms from a movement of the hand to the next: people's quickest reactions take about as long
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,14 @@ class Driver:
         if not box:
             raise DemotapeError("the demo's site does not look as expected; a target has no box")
         await self.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=12)
+        await self.page.wait_for_timeout(_AIM)
         await self.page.mouse.down()
         await self.page.wait_for_timeout(60)
         await self.page.mouse.up()
 
     async def type(self, text: str) -> None:
         """Press the keys of a text one by one."""
+        await self.page.wait_for_timeout(_AIM)
         await self.page.keyboard.type(text, delay=_KEY_DELAY)
 
 

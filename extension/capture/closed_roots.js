@@ -24,7 +24,7 @@ demotape.closedRoots = (function () {
     (custom || !firstChild ? likely : possible).push(element);
   }
 
-  const quiet = () => performance.now() - demotape.shared.acted > QUIET;
+  const quiet = () => demotape.now() - demotape.shared.acted > QUIET;
 
   /** In how many ms there is something to be looked into; null when there is nothing. */
   function due() {

@@ -138,7 +138,7 @@ demotape.events = (function () {
     const target = demotape.elements.describe(targetOf(event));
     const data = { ...pointerData(event), button: 0 };
     hover.cancel = demotape.later(() => attempt(() => onRest(event, target, data, before)), HOVER_REST);
-    if (event.timeStamp - rest.seen.taken > HOVER_SNAPSHOT_EVERY) rest.look();
+    if (performance.timeOrigin + event.timeStamp - rest.seen.taken > HOVER_SNAPSHOT_EVERY) rest.look();
   }
 
   /** The pointer rests: a hover, if the page shows something else than before. */
@@ -218,13 +218,13 @@ demotape.events = (function () {
   function onEvent(event) {
     if (!event.isTrusted) return;
     if (event.type === "pointermove") {
-      demotape.shared.moved = performance.now();
+      demotape.shared.moved = demotape.now();
       demotape.sending.stir("acting"); // all else is told itself
     }
     if (ASKING.has(event.type)) attempt(() => demotape.secrets.doubt(targetOf(event)));
     attempt(() => HANDLERS[event.type](event));
     if (event.type === "pointermove") return;
-    demotape.shared.acted = performance.now();
+    demotape.shared.acted = demotape.now();
     stir();
   }
 

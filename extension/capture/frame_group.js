@@ -124,10 +124,17 @@ demotape.frameGroup = (function () {
   return { root, path, documentOf, frameOf, indexInParent, contentBox, transform, framePath };
 })();
 
+/** What there is one of in a frame group: the root's. Who had one of a frame's own would lose it where that frame goes. */
+demotape.ofGroup = function (name, make) {
+  const root = demotape.frameGroup.root();
+  return root === window ? make() : root.demotape[name];
+};
+
+/** Milliseconds since 1970: the clocks of the frames begin at different times. */
+demotape.now = () => performance.timeOrigin + performance.now();
+
 /** State shared by the scripts of one frame group: the elements' numbers, the current gesture, what was scrolled, what is secret. */
-demotape.shared = (function () {
-  const top = demotape.frameGroup.root();
-  if (top !== window && top.demotape.shared) return top.demotape.shared;
+demotape.shared = demotape.ofGroup("shared", function () {
   return {
     rootFrame: window,
     prefix: crypto.getRandomValues(new Uint32Array(1))[0].toString(36),
@@ -143,7 +150,7 @@ demotape.shared = (function () {
     toldSecrets: new Map(),
     closedRoots: new WeakMap(),
   };
-})();
+});
 
 /** The number of an element in its frame group, for the life of its document. Kept beside the page, never in it. */
 demotape.number = function (element) {

@@ -3,7 +3,7 @@
 // to know before an event comes is told at rest, too.
 "use strict";
 
-demotape.rest = (function () {
+demotape.rest = demotape.ofGroup("rest", function () {
   const REPORT_EVERY = 400; // ms
   const FOLLOWED = 300; // ms after something went on in which secret fields are followed
   const { send, attempt } = demotape.sending;
@@ -14,7 +14,7 @@ demotape.rest = (function () {
   function look() {
     seen.snapshot = demotape.snapshot.take();
     seen.version = demotape.shared.version;
-    seen.taken = performance.now();
+    seen.taken = demotape.now();
     return seen.snapshot;
   }
 
@@ -103,4 +103,4 @@ demotape.rest = (function () {
   }
 
   return { seen, look, rested, tell, followSecrets, forget };
-})();
+});

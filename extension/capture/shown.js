@@ -4,7 +4,7 @@
 // a later picture may show it.
 "use strict";
 
-demotape.shown = (function () {
+demotape.shown = demotape.ofGroup("shown", function () {
   const PAINTS = 3; // a change is begun to be painted in the first, handed over by the second, drawn by the third
   const HOVERED = 30; // ms after the pointer has moved in which the page shows that it is there
   const SURE = 30; // ms more until it is on the screen
@@ -14,8 +14,7 @@ demotape.shown = (function () {
   const EVERY = 30; // ms between looks meanwhile
   const NEAR = 2; // CSS pixels by which boxes may differ and stand at the same place
   const LOOKS = ["outline", "backgroundColor", "color", "borderColor", "boxShadow", "transform", "opacity", "filter"];
-  const { shared, own } = demotape;
-  const now = () => performance.timeOrigin + performance.now();
+  const { shared, own, now } = demotape;
   shared.changed ??= now(); // when something was last heard to change where elements stand: ms since 1970
   shared.painted ??= [{ since: -1, at: 0 }]; // what was there by `since` was painted by `at`; the last times, in order
   shared.expecting ??= 0; // since when it is waited for the page to paint; 0 when it is not
@@ -24,7 +23,7 @@ demotape.shown = (function () {
   shared.first ??= null; // by when that was painted
   shared.turned ??= 0; // when the page itself was last heard to scroll
   shared.offsets ??= new WeakMap(); // element -> its scroll offsets as last heard, and when that was
-  shared.moved ??= -Infinity; // when the pointer last did
+  shared.moved ??= -Infinity; // when the pointer last did, in any of the frames
   shared.touched ??= new WeakMap(); // element -> when an attribute of it was changed, which may show in all inside it
   shared.filled ??= new WeakMap(); // element -> when its content was changed
   shared.looked ??= 0; // when the element table was made or found unchanged, the last time before now
@@ -42,7 +41,7 @@ demotape.shown = (function () {
 
   /** A node was changed just now. What changes right after the pointer has moved is how the page answers to that. */
   function touch(node, type) {
-    if (performance.now() - shared.moved < HOVERED) return;
+    if (now() - shared.moved < HOVERED) return;
     const element = demotape.isElement(node) ? node : own(node).parentNode;
     if (element) (type === "attributes" ? shared.touched : shared.filled).set(element, now());
   }
@@ -168,7 +167,8 @@ demotape.shown = (function () {
       ended.abort();
       if (until) demotape.send({ type: "unchanged", event: id, until, painted: paintedBy(since) });
     };
-    addEventListener("pagehide", () => check(true), { signal: ended.signal });
+    const frame = (target && own(own(target).ownerDocument).defaultView) ?? window;
+    frame.addEventListener("pagehide", () => check(true), { signal: ended.signal });
     atPaint(() => check(false));
   }
 
@@ -190,4 +190,4 @@ demotape.shown = (function () {
   }
 
   return { change, touch, scrolled, lookForScrolls, sinceOf, looked, scroll, tell, tellOfDocument, follow };
-})();
+});

@@ -1,7 +1,7 @@
 // A snapshot: a frame group's text, its element table, and what the state says of the tab.
 "use strict";
 
-demotape.snapshot = (function () {
+demotape.snapshot = demotape.ofGroup("snapshot", function () {
   /** The frame group now. `root` is a chunk; `seal` makes the snapshot ready to be sent. */
   function take() {
     const frame = demotape.shared.rootFrame;
@@ -67,4 +67,4 @@ demotape.snapshot = (function () {
   }
 
   return { take, seal, ahead };
-})();
+});

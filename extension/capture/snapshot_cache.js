@@ -5,7 +5,7 @@
 // no observer tells (values of controls, scroll offsets, rules added by script) is compared when a snapshot is taken.
 "use strict";
 
-demotape.snapshotCache = (function () {
+demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
   const WATCHED = { subtree: true, childList: true, attributes: true, characterData: true };
   const { shared, own } = demotape;
   const { MASK, recordOf, stateOf, sheetsOf, scrollState, rootIn, documentChunk } = demotape.markup;
@@ -164,4 +164,4 @@ demotape.snapshotCache = (function () {
   }
 
   return { take, warmSoon, watch, partOfPlain, forget, update, renew };
-})();
+});

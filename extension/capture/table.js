@@ -2,7 +2,7 @@
 // sight are passed over without reading their boxes; points of a grid are asked at the end what was missed by that.
 "use strict";
 
-demotape.table = (function () {
+demotape.table = demotape.ofGroup("table", function () {
   const WITHOUT_BOX = new Set(["head", "meta", "link", "script", "style", "title", "base", "template", "noscript"]);
   const NAME_LIMIT = 100;
   const LONG_LIST = 120; // children from which a list is searched instead of read through
@@ -289,4 +289,4 @@ demotape.table = (function () {
   const secretsMoved = () => !secretElements.every(stands);
 
   return { take, secretsMoved };
-})();
+});

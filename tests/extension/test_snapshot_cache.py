@@ -166,7 +166,7 @@ def test_what_the_page_no_longer_needs_is_forgotten_and_nothing_else(browser: Br
             tab.tell_ahead(*theirs.page.evaluate(AHEAD))
         if seed >= LATE:
             snapshot = theirs.page.evaluate("demotape.snapshot.seal(held.shift())")
-            tab.take((), snapshot)
+            tab.take((), snapshot, float(seed))
             forgotten += len(snapshot.get("gone", {}).get("chunks", []))
             document, rows = merge(tab.frame_groups)
             assert document.replace(snapshot["frame_group"], "group") == texts[seed - LATE], f"change {seed - LATE}"

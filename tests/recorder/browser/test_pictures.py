@@ -78,3 +78,23 @@ def test_a_good_picture_shows_the_target_in_its_box(recording_browser, site, tmp
     for turn in turns:
         assert turn in good or turn["state"]["stale_because"] in ("scrolled", "moved")
     assert name in FEW_GOOD or len(good) >= len(turns) - 1
+
+
+def test_what_another_frame_changes_keeps_no_picture_from_being_good(recording_browser, site, tmp_path):
+    site.pages["/"] = ("<p>0</p><iframe src=/inner style='width:600px;height:400px'></iframe><script>let time = 0;"
+                       "setInterval(() => document.querySelector('p').textContent = ++time, 40)</script>")
+    site.pages["/inner"] = page()
+
+    async def press():
+        context = await recording_browser.browser.new_context(viewport=SIZE)
+        async with Recorder(context, tmp_path / "rec"):
+            tab = await context.new_page()
+            await tab.goto(site.origin + "/")
+            for number in (1, 2, 3):
+                await asyncio.sleep(0.5)
+                await tab.frame_locator("iframe").locator(f"#b{number}").click()
+        await context.close()
+
+    recording_browser.run(press())
+    turns = [turn for turn in fold(Recording(tmp_path / "rec").events) if turn["intent"] == "click"]
+    assert [turn["state"]["stale"] for turn in turns] == [False] * 3
