@@ -283,7 +283,7 @@ def test_a_good_picture_shows_the_target_in_its_box_also_when_it_was_just_scroll
     async def user_actions(page):
         for number in (25, 2, 14, 29, 0, 19):
             await page.locator(f"#b{number}").click()
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.5)  # in which a picture may come that shows the state before
 
     session = chrome.record(user_actions, url=site.origin + "/")
     clicks = [turn for turn in session.turns if turn["intent"] == "click"]
