@@ -32,16 +32,17 @@ _HIT = """([x, y, uid]) => {
 _MOVES = "() => document.getAnimations().length > 0 || !!document.querySelector('video, marquee')"
 
 
-async def compare(browser, recordings: list[Path], viewport: dict) -> dict:
+async def compare(browser, recordings: list[Path], viewport: dict, apart: bool = True) -> dict:
     """SSIM of each action's rendered DOM with its screenshot, and whether its target is hit at its box's centre.
 
-    Pages with video or running animations, which no single moment shows twice, are counted apart.
+    Pages with video or running animations, which no single moment shows twice, are counted apart if so wished; so
+    are states whose screenshot is called stale.
     """
     scores: list[float] = []
     moving: list[float] = []
     hits: list[bool] = []
     worst: list[tuple[float, str]] = []
-    canvases = 0
+    canvases = stale = 0
     context = await browser.new_context(viewport=viewport, offline=True)
     page = await context.new_page()
     for path in recordings:
@@ -50,6 +51,9 @@ async def compare(browser, recordings: list[Path], viewport: dict) -> dict:
         for turn in fold(recording.events):
             state = turn["state"]
             if not (state and state["dom"] and state["screenshot"]):
+                continue
+            if state["stale"]:  # it says itself that it is of another moment
+                stale += 1
                 continue
             key = (state["dom"], state["screenshot"])
             document = render(recording, state, resources)
@@ -60,7 +64,7 @@ async def compare(browser, recordings: list[Path], viewport: dict) -> dict:
             if key not in known:
                 known[key] = ssim(await page.screenshot(), recording.blob(state["screenshot"]))
             canvases += await page.evaluate("!!document.querySelector('canvas')")
-            bucket = moving if state["animations"] or await page.evaluate(_MOVES) else scores
+            bucket = moving if apart and (state["animations"] or await page.evaluate(_MOVES)) else scores
             bucket.append(known[key])
             worst.append((known[key], f"{path.name} {turn['id']}"))
             box = turn["element"] and turn["element"]["bbox"]
@@ -71,7 +75,7 @@ async def compare(browser, recordings: list[Path], viewport: dict) -> dict:
     await context.close()
     for score, name in sorted(worst)[:8]:
         print(f"  rendering {name}: SSIM {score:.3f}")
-    return {"rendered": len(scores), "ssim_median": statistics.median(scores) if scores else None,
+    return {"rendered": len(scores), "stale": stale, "ssim_median": statistics.median(scores) if scores else None,
             "ssim_at_least_0.9": sum(score >= 0.9 for score in scores) / max(len(scores), 1),
             "with_canvas": canvases, "with_video_or_animation": len(moving),
             "their_ssim_median": statistics.median(moving) if moving else None,

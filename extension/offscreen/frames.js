@@ -207,6 +207,7 @@ const ORDERS = {
   },
   /** Another document takes the place of what a tab showed. */
   document({ tab, tells }) {
+    tabOf(tab).places.leave();
     Object.assign(tabOf(tab), { known: !tells, unknownSince: now() });
   },
   /** What in a tab is secret, by its own word. */

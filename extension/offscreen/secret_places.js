@@ -9,17 +9,24 @@ const TELLINGS = 200; // that are remembered
 export class SecretPlaces {
   #told = [];
   #knownUntil = -Infinity;
+  #document = 0;
 
   /** Where they stood at a time, in CSS pixels of the viewport: those in sight, in the order of the document. */
-  tell(time, boxes) {
-    this.#told.push({ time: Math.max(time, this.#told.at(-1)?.time ?? time), boxes });
+  tell(time, boxes, document = this.#document) {
+    this.#told.push({ time: Math.max(time, this.#told.at(-1)?.time ?? time), boxes, document });
     if (this.#told.length > TELLINGS) this.#told.shift();
+  }
+
+  /** Another document takes the place of this one: nothing moves from the one to the other. */
+  leave() {
+    this.#document++;
   }
 
   /** Every frame of the page has told where they stand, at that time or later. */
   confirm(time) {
     this.#knownUntil = Math.max(this.#knownUntil, time);
-    if (this.#told.length) this.tell(time, this.#told.at(-1).boxes);
+    const last = this.#told.at(-1);
+    if (last) this.tell(time, last.boxes, last.document);
   }
 
   /** Whether it is known where they stood while a frame of that time was painted. */
@@ -34,10 +41,11 @@ export class SecretPlaces {
     const told = this.#told, count = (test) => told.filter(test).length;
     const first = Math.max(0, count((each) => each.time <= time - LAG) - 1);
     const last = Math.min(told.length, count((each) => each.time < time + AHEAD) + 1);
-    const around = told.slice(first, last).map(({ boxes }) => boxes);
-    const found = around.flat();
+    const around = told.slice(first, last);
+    const found = around.flatMap(({ boxes }) => boxes);
     for (let index = 1; index < around.length; index++) {
-      const before = around[index - 1], after = around[index];
+      if (around[index - 1].document !== around[index].document) continue;
+      const before = around[index - 1].boxes, after = around[index].boxes;
       if (before.length === after.length) {
         found.push(...before.map((box, at) => [box, after[at]]).filter(([one, other]) => !isSame(one, other)).map(boxAround));
       } else found.push(...[...before, ...after].map((box) => ({ ...box, y: 0, height })));

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections import deque
+from dataclasses import dataclass
 
 from schemas.types import Box
 
@@ -10,22 +11,35 @@ _AHEAD = 0.05  # seconds by which a frame may be ahead of what its page tells of
 _TELLINGS = 200  # that are remembered
 
 
+@dataclass(frozen=True)
+class _Telling:
+    time: float
+    boxes: list[Box]
+    document: int
+
+
 class SecretPlaces:
     """The places of one tab's secret fields, as they were told; times in seconds of the recording."""
 
     def __init__(self) -> None:
-        self._told: deque[tuple[float, list[Box]]] = deque(maxlen=_TELLINGS)
+        self._told: deque[_Telling] = deque(maxlen=_TELLINGS)
         self._known_until = 0.0
+        self._document = 0
 
     def tell(self, time: float, boxes: list[Box]) -> None:
         """Where they stood at a time, in CSS pixels of the viewport: those in sight, in the order of the document."""
-        self._told.append((max(time, self._told[-1][0] if self._told else time), boxes))
+        self._told.append(_Telling(max(time, self._told[-1].time if self._told else time), boxes, self._document))
+
+    def leave(self) -> None:
+        """Another document takes the place of this one: nothing moves from the one to the other."""
+        self._document += 1
 
     def confirm(self, time: float) -> None:
         """Every frame of the page has told where they stand, at that time or later."""
         self._known_until = max(self._known_until, time)
         if self._told:
-            self.tell(time, self._told[-1][1])
+            last = self._told[-1]
+            self._told.append(_Telling(max(time, last.time), last.boxes, last.document))
 
     def covers(self, time: float) -> bool:
         """Whether it is known where they stood while a frame of that time was painted."""
@@ -35,12 +49,15 @@ class SecretPlaces:
         """Boxes that hold every secret field while a frame of that time was painted: the places told before and after
         it, and the path between. A field that is in sight at one end of a path only may have come from above or below:
         then it is the whole `height` of the viewport."""
-        times = [at for at, _ in self._told]
+        times = [telling.time for telling in self._told]
         first = max(0, bisect_right(times, time - _LAG) - 1)
         last = min(len(times), bisect_left(times, time + _AHEAD) + 1)
-        around = [boxes for _, boxes in list(self._told)[first:last]]
-        found = [box for boxes in around for box in boxes]
-        for before, after in zip(around, around[1:], strict=False):
+        around = list(self._told)[first:last]
+        found = [box for telling in around for box in telling.boxes]
+        for left, come in zip(around, around[1:], strict=False):
+            before, after = left.boxes, come.boxes
+            if left.document != come.document:
+                continue
             if len(before) == len(after):
                 found += [_around(one, other) for one, other in zip(before, after, strict=True) if one != other]
             else:

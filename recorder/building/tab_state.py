@@ -116,6 +116,7 @@ class TabState:
     def new_document(self, url: str) -> None:
         """Another document takes the place of what was shown."""
         self.frame_groups.clear()
+        self._places.leave()
         self._known = not url.startswith(("http:", "https:", "file:"))
         for frame_group in list(self._chunks)[:-_GROUPS]:  # what is still to be written holds on to its own
             del self._chunks[frame_group], self._rows[frame_group]
