@@ -1,8 +1,10 @@
 """What a page had loaded before anybody listened: style sheets, images and fonts, from the browser's memory and cache.
 
 Nothing is requested again. `Page.getResourceContent` would: it has every style sheet loaded once more. So style sheets
-and images are those of the page as MHTML, which the browser makes of what it holds. It holds no font as it came; those
-of the page's own origin are fetched from the cache only, in a world that the page does not see.
+and images are those of the page as MHTML, which the browser makes of what it holds. It holds no font as it came: the
+cache is asked for those, by a fetch in a world that the page does not see. A fetch may ask the cache alone for nothing
+but an address of the page's own origin, and lacks the header `Origin`, by which caches tell apart what is for fonts. So
+it asks for an address that is none, and its request is given the font's address and that header before it is sent.
 """
 
 import json
@@ -16,10 +18,12 @@ from recorder.privacy.mhtml import loaded_parts
 from .resources import frames_of
 
 _WORLD = "demotape-fonts"
-_FORBIDDING = ("connect-src", "default-src")  # directives that may forbid the fetch, which the page would be told
-_FETCH = """(async (url) => {
-  if (new URL(url).origin !== location.origin || navigator.serviceWorker?.controller) return null;
-  const answer = await fetch(url, { cache: "only-if-cached", mode: "same-origin" });
+_NOWHERE = "/.demotape-font"  # no page of its site: its request is given another address
+_RULING = ("connect-src", "default-src")  # the first there rules what may be fetched (CSP 3, section 6.8.3)
+_OWN = {"'self'", "*"}  # by which a page's own origin is allowed
+_FETCH = """(async (path) => {
+  if (location.origin === "null" || navigator.serviceWorker?.controller) return null;
+  const answer = await fetch(location.origin + path, { cache: "only-if-cached", mode: "same-origin" });
   if (!answer.ok) return null;
   const reader = new FileReader();
   const read = new Promise((done) => { reader.onload = () => done(reader.result); });
@@ -38,25 +42,50 @@ async def take_up(session: Session, observer: TabObserver) -> None:
 
 async def take_up_fonts(session: Session, observer: TabObserver) -> None:
     """Hand the observer the fonts of a session's frames, as far as the browser's cache has them."""
+    fonts: list[str] = []  # all that are asked for; the number of each is in the address that stands for it
+    session.on("Fetch.requestPaused", lambda event: _give_address(session, event, fonts))
     for tree in await frames_of(session):
-        fonts = [each for each in tree["resources"] if each["type"] == "Font"]
+        found = [each for each in tree["resources"] if each["type"] == "Font"]
         with suppress(ProtocolError):  # the frame is gone
-            if fonts and not await _forbids(session, tree["frame"]["id"]):
-                await _fetch(session, tree["frame"]["id"], fonts, observer)
+            if found and not await _forbids(session, tree["frame"]["id"]):
+                await session.send("Fetch.enable", {"patterns": [{"urlPattern": f"*{_NOWHERE}-*"}]})
+                await _fetch(session, tree["frame"]["id"], found, fonts, observer)
+    if fonts:
+        session.post("Fetch.disable")
+
+
+def _give_address(session: Session, event: dict[str, Any], fonts: list[str]) -> None:
+    """Let a request that stands for a font ask for that."""
+    origin, found, number = event["request"]["url"].partition(_NOWHERE + "-")
+    if found and number.isdecimal() and int(number) < len(fonts):
+        headers = event["request"]["headers"] | {"Origin": origin}
+        session.post("Fetch.continueRequest", {
+            "requestId": event["requestId"], "url": fonts[int(number)],
+            "headers": [{"name": name, "value": value} for name, value in headers.items()]})
+    else:  # the page's own
+        session.post("Fetch.continueRequest", {"requestId": event["requestId"]})
 
 
 async def _forbids(session: Session, frame: str) -> bool:
+    """Whether a policy of the page forbids the fetch, of which it would be told."""
     status = await session.send("Network.getSecurityIsolationStatus", {"frameId": frame})
-    return any(name in policy["effectiveDirectives"] for policy in status["status"].get("csp", [])
-               for name in _FORBIDDING)
+    return any(not _allows(policy["effectiveDirectives"]) for policy in status["status"].get("csp", []))
 
 
-async def _fetch(session: Session, frame: str, fonts: list[dict[str, Any]], observer: TabObserver) -> None:
+def _allows(policy: str) -> bool:
+    directives = {words[0].lower(): words[1:] for directive in policy.split(";") if (words := directive.split())}
+    ruling = next((directives[name] for name in _RULING if name in directives), ["*"])
+    return not _OWN.isdisjoint(word.lower() for word in ruling)
+
+
+async def _fetch(session: Session, frame: str, found: list[dict[str, Any]], fonts: list[str],
+                 observer: TabObserver) -> None:
     world = await session.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": _WORLD})
-    for font in fonts:
+    for font in found:
+        fonts.append(font["url"])
         answer = await session.send("Runtime.evaluate", {
-            "expression": _FETCH % json.dumps(font["url"]), "contextId": world["executionContextId"],
-            "awaitPromise": True, "returnByValue": True})
+            "expression": _FETCH % json.dumps(f"{_NOWHERE}-{len(fonts) - 1}"),
+            "contextId": world["executionContextId"], "awaitPromise": True, "returnByValue": True})
         if content := answer["result"].get("value"):
             body = body_of({"body": content, "base64Encoded": True})
             observer.on_resource(font["url"], font["mimeType"], observer.now, body)
