@@ -5,8 +5,7 @@
 Wagtail, JupyterLab and Label Studio are installed from PyPI, each into an environment of its own that is kept below
 --installed, and started on loopback. A seeded random driver signs in and acts, once in a page that was loaded before
 the recorder came (`attached`), once with all of it recorded (`loaded`). Printed: how the kept DOMs, rendered offline
-in a fresh browser without network, agree with their screenshots (SSIM), and how many targets are hit at their box's
-centre.
+in a fresh browser without network, agree with their screenshots (SSIM), and how many targets are hit where they were.
 """
 
 import argparse
@@ -149,7 +148,7 @@ async def _open(page: Page, address: str) -> None:
     name = page.locator("form:has(input[type=password]) input:is([type=text], [type=email], :not([type]))").first
     if await name.is_visible():
         await name.click()
-        await page.keyboard.type(_MAIL if await name.get_attribute("type") == "email" else _NAME, delay=30)
+        await page.keyboard.type(_MAIL if "mail" in (await name.get_attribute("name") or "") else _NAME, delay=30)
     await secret.click()
     await page.keyboard.type(_PASSWORD, delay=30)
     await page.keyboard.press("Enter")

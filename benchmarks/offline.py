@@ -16,7 +16,8 @@ _HIT = """([x, y, uid]) => {
   let scope = document, hit = document.elementFromPoint(x, y);
   const chain = [];
   while (hit) {
-    for (let at = hit; at; at = at.parentElement ?? at.getRootNode().host) chain.push(at.dataset.demotapeUid);
+    for (let at = hit; at; at = at.assignedSlot ?? at.parentElement ?? at.getRootNode().host)
+      chain.push(at.dataset.demotapeUid);
     chain.push(hit.closest('label')?.control?.dataset.demotapeUid);
     if (hit.localName === 'iframe' && hit.contentDocument) {
       const b = hit.getBoundingClientRect(), s = getComputedStyle(hit);
@@ -33,7 +34,7 @@ _MOVES = "() => document.getAnimations().length > 0 || !!document.querySelector(
 
 
 async def compare(browser, recordings: list[Path], viewport: dict, apart: bool = True) -> dict:
-    """SSIM of each action's rendered DOM with its screenshot, and whether its target is hit at its box's centre.
+    """SSIM of each action's rendered DOM with its screenshot, and whether its target is hit where it was then.
 
     Pages with video or running animations, which no single moment shows twice, are counted apart if so wished; so
     are states whose screenshot is called stale.
@@ -68,8 +69,8 @@ async def compare(browser, recordings: list[Path], viewport: dict, apart: bool =
             bucket.append(known[key])
             worst.append((known[key], f"{path.name} {turn['id']}"))
             box = turn["element"] and turn["element"]["bbox"]
-            if bucket is scores and box and (centre := _centre(box, viewport)):
-                hits.append(await page.evaluate(_HIT, [*centre, turn["element"]["uid"]]))
+            if bucket is scores and box and (point := _point(turn, box, viewport)):
+                hits.append(await page.evaluate(_HIT, [*point, turn["element"]["uid"]]))
                 if not hits[-1]:
                     print(f"  {path.name} {turn['id']}: {turn['intent']} on {turn['element']['xpath']} is not hit")
     await context.close()
@@ -95,7 +96,10 @@ def _pointer(turn: dict) -> tuple[float, float]:
     return turn["arguments"].get("x") or 0, turn["arguments"].get("y") or 0
 
 
-def _centre(box: dict, viewport: dict) -> tuple[float, float] | None:
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+def _point(turn: dict, box: dict, viewport: dict) -> tuple[float, float] | None:
+    """Where the target was hit; the centre of its box when that is not known (it may be covered there or cut off)."""
+    x, y = turn["arguments"].get("x"), turn["arguments"].get("y")
+    if turn["intent"] == "scroll" or x is None or not (
+            0 <= x - box["x"] < box["width"] and 0 <= y - box["y"] < box["height"]):
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     return (x, y) if 0 <= x < viewport["width"] and 0 <= y < viewport["height"] else None
-

@@ -134,8 +134,9 @@ demotape.events = (function () {
     if (event.target === hover.target || event.pointerType !== "mouse" || event.buttons) return;
     hover.target = event.target;
     hover.cancel?.();
-    const before = rest.seen.snapshot ?? rest.look();
     const target = demotape.elements.describe(targetOf(event));
+    const { snapshot } = rest.seen;
+    const before = snapshot?.rows.some((row) => row.entry.uid === target.uid) ? snapshot : rest.look();
     const data = { ...pointerData(event), button: 0 };
     hover.cancel = demotape.later(() => attempt(() => onRest(event, target, data, before)), HOVER_REST);
     if (performance.timeOrigin + event.timeStamp - rest.seen.taken > HOVER_SNAPSHOT_EVERY) rest.look();

@@ -98,3 +98,29 @@ def test_what_another_frame_changes_keeps_no_picture_from_being_good(recording_b
     recording_browser.run(press())
     turns = [turn for turn in fold(Recording(tmp_path / "rec").events) if turn["intent"] == "click"]
     assert [turn["state"]["stale"] for turn in turns] == [False] * 3
+
+
+def test_the_state_before_a_hover_has_its_target_also_when_that_has_just_come(recording_browser, site, tmp_path):
+    site.pages["/"] = ("<style>section { position: fixed; inset: 0 } b { display: none } section:hover b { display: block }"
+                       "</style><p>Text</p>")
+
+    async def rest():
+        context = await recording_browser.browser.new_context(viewport=SIZE)
+        async with Recorder(context, tmp_path / "rec"):
+            tab = await context.new_page()
+            await tab.goto(site.origin + "/")
+            await tab.mouse.move(20, 20)
+            await asyncio.sleep(1)
+            await tab.evaluate("document.body.append('More')")
+            await tab.mouse.move(300, 5)  # over another element: it is looked at
+            await tab.evaluate("""() => document.body.insertAdjacentHTML(
+                'beforeend', '<section><i>This</i><b>More</b></section>')""")
+            await tab.mouse.move(302, 300)
+            await asyncio.sleep(1.5)
+        await context.close()
+
+    recording_browser.run(rest())
+    recording = Recording(tmp_path / "rec")
+    for turn in fold(recording.events):
+        if turn["intent"] == "hover":
+            assert turn["element"]["uid"] in recording.blob(turn["state"]["dom"]).decode()
