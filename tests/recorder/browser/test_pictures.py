@@ -101,8 +101,8 @@ def test_what_another_frame_changes_keeps_no_picture_from_being_good(recording_b
 
 
 def test_the_state_before_a_hover_has_its_target_also_when_that_has_just_come(recording_browser, site, tmp_path):
-    site.pages["/"] = ("<style>section { position: fixed; inset: 0 } b { display: none } section:hover b { display: block }"
-                       "</style><p>Text</p>")
+    site.pages["/"] = ("<style>section { position: fixed; inset: 0 } b { display: none }"
+                       "section:hover b { display: block }</style><p>Text</p>")
 
     async def rest():
         context = await recording_browser.browser.new_context(viewport=SIZE)
