@@ -8,6 +8,7 @@ import { Secrets } from "./secret_values.js";
 import { Tabs } from "./tabs.js";
 
 const RESOURCES_APART = 1500; // ms between two looks at what a tab has loaded
+const FOLLOWED = 64; // events of which it may still be told for how long their page stayed as it was
 const BEGINNINGS = new Set(["pointerdown", "keydown", "wheel"]);
 const CLOCK_SET = 1000; // ms between a page's clock and this one that mean that one was set
 const RESTING = 500; // ms that frames have to fall silent at the end
@@ -162,7 +163,7 @@ export class Recording {
     }
     const time = truly(message.time, sent) / 1000;
     if (snapshot) this.pictures.want(number, line, time, this.#shownBy(message.shown, sent));
-    if (message.shown) this.begun.set(message.id, { number, line });
+    if (message.shown) this.#follow(message.id, { number, line });
     this.#list(line, { ...message, time: time - this.facts.started_at, tab: number });
     return line;
   }
@@ -170,6 +171,11 @@ export class Recording {
   /** Whether and by when the target of an event was painted where it stood, in seconds. */
   #shownBy(shown, sent) {
     return shown ? { placed: true, painted: shown.painted && truly(shown.painted, sent) / 1000 } : {};
+  }
+
+  #follow(event, begun) {
+    this.begun.set(event, begun);
+    if (this.begun.size > FOLLOWED) this.begun.delete(this.begun.keys().next().value);
   }
 
   /** A page has stayed as it was before an event: a later picture may show that. */
