@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from schemas.types import Box
 
-_LAG = 0.15  # seconds from what the page was to the frame that shows it, at most
+_LAG = 0.5  # seconds from what the page was to the frame that shows it, at most: a busy machine is slow
 _AHEAD = 0.05  # seconds by which a frame may be ahead of what its page tells of itself: scrolled, animated
 _TELLINGS = 200  # that are remembered
 
