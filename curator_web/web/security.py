@@ -5,15 +5,14 @@ from datetime import timedelta
 from flask import Flask, Response, abort, current_app, request
 from flask_wtf import CSRFProtect
 
-from pipeline.pages.restoring_scroll import CSP_SOURCE
+from pipeline.pages.restoring_scroll import POLICY
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 ANY_HOST = "*"
 
 PAGE_POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
                "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
-SNAPSHOT_POLICY = (f"sandbox allow-scripts; default-src 'none'; script-src {CSP_SOURCE}; style-src 'unsafe-inline'; "
-                   "img-src data:; font-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'")
+SNAPSHOT_POLICY = f"sandbox allow-scripts; {POLICY}; frame-ancestors 'self'"
 
 
 def protect(app: Flask, secret: bytes) -> None:

@@ -16,10 +16,9 @@ import cv2
 import zstandard
 from lxml import etree
 
-from schemas import RecordingLayout
+from schemas import RecordingLayout, limits
 from schemas.files import write_atomically
 
-MAX_BYTES = 1 << 29  # of a blob; what claims to be larger was not written by us
 _LEVEL = 1  # of compression: these are read far more often than written
 _RULES = ("pages/dom.py", "privacy/finding.py", "cache/prepared.py", "privacy/redacting.py", "export/states.py")
 
@@ -49,8 +48,8 @@ class Prepared:
         return read(content)
 
     def _decompress(self, data: bytes) -> bytes:
-        if zstandard.frame_content_size(data) > MAX_BYTES:
-            raise ValueError("too large")
+        if zstandard.frame_content_size(data) > limits.BLOB:
+            raise ValueError("too large")  # it was not written by us
         return self._decompressor.decompress(data)
 
 

@@ -1,5 +1,6 @@
-"""The accessibility tree of each turn's state, from its kept DOM: a Chromium without network shows the snapshot and
-tells its tree. So it is the tree of the very state before the effect, and making it costs the person who acts nothing.
+"""The accessibility tree of each turn's state, from its kept DOM: a Chromium without network and scripts shows the
+snapshot and tells its tree. So it is the tree of the very state before the effect, and making it costs the person who
+acts nothing.
 """
 
 import json
@@ -16,8 +17,9 @@ from schemas.chromium import find_chromium, sandbox_arguments
 from schemas.types import Demonstration, Turn, TurnState
 
 from .rendering import Resources, render
-from .restoring_scroll import PAGE_READY
+from .restoring_scroll import PAGE_READY, SCRIPT
 
+_PATIENCE = 10_000  # ms for one step of one page
 # What only says how the browser came to it.
 _LEFT_OUT = {"focusable", "url", "hiddenRoot", "actions"}
 
@@ -53,6 +55,8 @@ def tree(page: Page, recording: Recording, state: TurnState, resources: Resource
     width, height = (max(1, int(state["viewport"][name])) for name in ("width", "height"))
     page.set_viewport_size({"width": width, "height": height})
     page.set_content(render(recording, state, resources), wait_until="load")
+    for shown in page.frames:
+        shown.evaluate(SCRIPT)  # the one of a rendered page that does not run here, where none does
     page.evaluate(PAGE_READY)
     session = page.context.new_cdp_session(page)
     uids = dict(_uids(session.send("DOM.getDocument", {"depth": -1, "pierce": True})["root"]))
@@ -125,6 +129,9 @@ def _offline_page() -> Iterator[Page]:
         browser = playwright.chromium.launch(
             executable_path=find_chromium(playwright.chromium.executable_path), args=sandbox_arguments())
         try:
-            yield browser.new_context(offline=True).new_page()
+            context = browser.new_context(offline=True, java_script_enabled=False, service_workers="block",
+                                          accept_downloads=False)
+            context.set_default_timeout(_PATIENCE)
+            yield context.new_page()
         finally:
             browser.close()

@@ -1,0 +1,68 @@
+"""What scripts painted in a page (canvas, video), cut out of its screenshot."""
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
+from math import isfinite
+from typing import Any, TypeAlias
+
+import cv2
+import numpy as np
+
+from recorder import Recording
+
+PAINTED = frozenset({"canvas", "video", "embed", "object"})
+Painter: TypeAlias = Callable[[str], str | None]
+
+
+def painter(recording: Recording, state: Mapping[str, Any]) -> Painter:
+    """Gives a CSS background for an element by its uid: what the state's screenshot shows in its box; None for none.
+
+    Needs the state's `screenshot`, `elements` and `viewport`. Raises InputError when the screenshot is missing.
+    """
+    @lru_cache(maxsize=1)
+    def picture() -> np.ndarray | None:
+        name = state.get("screenshot")
+        if not (name and state["viewport"]["width"] > 0):
+            return None
+        return cv2.imdecode(np.frombuffer(recording.blob(name), np.uint8), cv2.IMREAD_COLOR)
+
+    @lru_cache(maxsize=1)
+    def boxes() -> dict[str, dict[str, float]]:
+        try:
+            name = state.get("elements")
+            rows = json.loads(recording.blob(name)) if name else []
+            return {row["uid"]: row["bbox"] for row in rows if row["tag"] in PAINTED
+                    and all(isfinite(row["bbox"][name]) for name in ("x", "y", "width", "height"))}
+        except (ValueError, TypeError, KeyError):
+            return {}  # no element table; `demotape check` reports it
+
+    @cache
+    def paint(uid: str) -> str | None:
+        box, image = boxes().get(uid), picture()
+        if not box or image is None:
+            return None
+        scale = image.shape[1] / state["viewport"]["width"]
+        across = _seen(box["x"] * scale, box["width"] * scale, image.shape[1])
+        down = _seen(box["y"] * scale, box["height"] * scale, image.shape[0])
+        if not (across and down):
+            return None
+        seen = image[down.start:down.stop, across.start:across.stop]
+        place = " ".join(f"{_percent(first - box[name] * scale, box[size] * scale - len(part))}%"
+                         for part, first, name, size in ((across, across.start, "x", "width"),
+                                                         (down, down.start, "y", "height")))
+        size = f"{_percent(len(across), box['width'] * scale)}% {_percent(len(down), box['height'] * scale)}%"
+        content = base64.b64encode(cv2.imencode(".png", seen)[1].tobytes()).decode()
+        return f'url("data:image/png;base64,{content}") {place}/{size} no-repeat border-box border-box'
+
+    return paint
+
+
+def _seen(start: float, length: float, limit: int) -> range:
+    """Pixels of a box that are in the picture."""
+    return range(min(max(round(start), 0), limit), max(min(round(start + length), limit), 0))
+
+
+def _percent(part: float, whole: float) -> float:
+    return round(100 * part / whole, 4) if abs(whole) >= 1 else 0
