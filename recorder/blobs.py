@@ -14,6 +14,8 @@ from functools import cached_property
 import numpy as np
 import zstandard
 
+from schemas import limits
+
 from .bitmaps import from_planes, to_planes
 
 _LEVEL, _DIFFERENCE_LEVEL = 6, 3
@@ -24,7 +26,6 @@ _NAME_BYTES = 32
 _BITMAP = b"BM"
 _SAME = 0.003  # of a bitmap's bytes: where no more differ, little is gained by looking for what was moved
 _SAMPLE = 251  # every so many bytes; a prime, so that the sample is no column
-MAX_BYTES = 1 << 29
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,9 @@ def decompress(data: bytes, read_base: Callable[[str], Form]) -> Form:
             raise zstandard.ZstdError("there is a frame that nothing is known of")
     dictionary = _dictionary(base) if kind == _DICTIONARY else None
     decompressor = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=1 << 27)
-    found = decompressor.decompress(data, max_output_size=MAX_BYTES)
+    if zstandard.frame_content_size(data) > limits.BLOB:  # then the limit of what follows does not count
+        raise zstandard.ZstdError(f"it is larger than {limits.size(limits.BLOB)}")
+    found = decompressor.decompress(data, max_output_size=limits.BLOB)
     if kind == _DIFFERENCE:
         if len(found) != len(base) or len(base) < len(_BITMAP):
             raise zstandard.ZstdError("the blob that it was subtracted from has another size")

@@ -9,6 +9,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError
 
+from . import limits
 from .errors import InputError
 from .parts import Strict
 from .upgrade import upgrade, version_of
@@ -52,9 +53,12 @@ def read_json(path: Path, schema: Strict) -> Any:
 def read_versioned(path: Path, schema: Strict) -> tuple[Any, int]:
     """As `read_json`, with the version that the file is of: lines beside it are of that version too."""
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(limits.JSON + 1)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    if len(content) > limits.JSON:
+        raise InputError(f"{path}: larger than {limits.size(limits.JSON)}")
     return parse(content, schema, str(path))
 
 
@@ -86,10 +90,12 @@ def read_lines(path: Path, schema: Strict, version: int) -> Iterator[Any]:
     """
     try:
         with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(iter(lambda: file.readline(limits.LINE + 1), b""), 1):
+                where = f"{path}, line {number}"
+                if len(line) > limits.LINE:
+                    raise InputError(f"{where}: longer than {limits.size(limits.LINE)}")
                 if not line.endswith(b"\n"):
                     return
-                where = f"{path}, line {number}"
                 yield validated(parse_line(line, schema.piece, version, where), schema, where)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None

@@ -6,6 +6,7 @@ before it or the look of a well-known issuer's.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -27,9 +28,10 @@ def find(text: str) -> list[Span]:
     spans: list[Span] = []
     for kind, finder in _FINDERS:
         for start, end in finder(text):
-            if all(end <= span.start or start >= span.end for span in spans):
-                spans.append(Span(start, end, kind))
-    return sorted(spans, key=lambda span: span.start)
+            place = bisect_left(spans, start, key=lambda span: span.start)
+            if (place == 0 or spans[place - 1].end <= start) and (place == len(spans) or end <= spans[place].start):
+                spans.insert(place, Span(start, end, kind))
+    return spans
 
 
 def replace(text: str, by: Callable[[Span], str]) -> str:

@@ -2,21 +2,21 @@
 
 import hashlib
 import zipfile
+import zlib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from schemas import InputError
+from schemas import InputError, limits
 from schemas.files import parse, parse_line, validated
 from schemas.package import LINES, PackageSchema
 from schemas.package_types import PackageLine, PackageManifest, PictureLine
 
 _MANIFEST, _JOURNAL = "manifest.json", "journal.jsonl"
-MAX_BYTES = 16 << 30  # of all files
-MAX_BLOB = 1 << 29
-MAX_LINE = 1 << 28
-MAX_MANIFEST = 1 << 26
-MAX_RATIO = 400  # content to packed: pages repeat themselves, but not more than that
+_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of the others zipfile cannot unpack a part
+# What zipfile raises for a damaged file; RuntimeError for an encrypted one, and for a way of packing that it cannot.
+_BROKEN = (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, KeyError, RuntimeError)
 _SHORT = 4096  # bytes; a line that names a picture is shorter
 _LINE_SCHEMAS = {kind: schema() for kind, schema in LINES.items()}
 
@@ -30,7 +30,7 @@ class Package:
             self._zip = zipfile.ZipFile(self.path)
         except FileNotFoundError:
             raise InputError(f"{path}: there is no such file") from None
-        except (zipfile.BadZipFile, OSError, ValueError) as error:
+        except _BROKEN as error:
             raise InputError(f"{path}: not a package of the extension ({error})") from None
         try:
             self.manifest, self._version = self._read_manifest()
@@ -77,32 +77,37 @@ class Package:
         name = f"blobs/{sha256}"
         if name not in self._files:
             raise InputError(f"{self.path}: {name}: is missing")
-        content = self._content(name, MAX_BLOB)
+        content = self._content(name, limits.BLOB)
         if hashlib.sha256(content).hexdigest() != sha256:
             raise InputError(f"{self.path}: {name}: damaged, its SHA-256 is not its name")
         return content
 
     def _read_manifest(self) -> tuple[PackageManifest, int]:
-        if _MANIFEST not in self._zip.namelist():
+        entries = self._zip.infolist()
+        if len(entries) > limits.ENTRIES:
+            raise InputError(f"{self.path}: more than {limits.ENTRIES} files in it")
+        if odd := next((entry for entry in entries if entry.compress_type not in _PACKINGS), None):
+            raise InputError(f"{self.path}: {odd.filename[:80]!r}: packed in a way that the extension does not use")
+        if _MANIFEST not in self._zip.NameToInfo:
             raise InputError(f"{self.path}: not a package of the extension (it has no {_MANIFEST})")
-        return parse(self._content(_MANIFEST, MAX_MANIFEST), PackageSchema(), f"{self.path}: {_MANIFEST}")
+        return parse(self._content(_MANIFEST, limits.MANIFEST), PackageSchema(), f"{self.path}: {_MANIFEST}")
 
     def _check_files(self) -> None:
         """Exactly the files that the manifest names, of the sizes that it names, none of them blown up."""
         self._files = {file["name"]: file for file in self.manifest["files"]}
         entries = self._zip.infolist()
-        names = [entry.filename for entry in entries]
-        if len(set(names)) != len(names) or set(names) != {*self._files, _MANIFEST}:
-            odd = next((name for name in names if name not in {*self._files, _MANIFEST} or names.count(name) > 1), None)
-            raise InputError(f"{self.path}: {odd[:80]!r} does not belong into a package" if odd
-                             else f"{self.path}: {min({*self._files} - set(names))}: is missing")
-        if sum(entry.file_size for entry in entries) > MAX_BYTES:
-            raise InputError(f"{self.path}: larger than {MAX_BYTES >> 30} GiB when unpacked")
+        names, expected = Counter(entry.filename for entry in entries), {*self._files, _MANIFEST}
+        if names.keys() != expected or names.total() != len(expected):
+            odd = next((name for name, count in names.items() if name not in expected or count > 1), None)
+            raise InputError(f"{self.path}: {min(expected - names.keys())}: is missing" if odd is None
+                             else f"{self.path}: {odd[:80]!r} does not belong into a package")
+        if sum(entry.file_size for entry in entries) > limits.PACKAGE:
+            raise InputError(f"{self.path}: larger than {limits.size(limits.PACKAGE)} when unpacked")
         for entry in entries:
             if entry.filename != _MANIFEST and entry.file_size != self._files[entry.filename]["size"]:
                 raise InputError(f"{self.path}: {entry.filename}: {entry.file_size} bytes instead of "
                                  f"{self._files[entry.filename]['size']}")
-            if entry.file_size > MAX_RATIO * max(entry.compress_size, 1024):
+            if entry.file_size > limits.RATIO * max(entry.compress_size, 1024):
                 raise InputError(f"{self.path}: {entry.filename}: packed too tightly to be a recording")
 
     def _raw_lines(self) -> Iterator[bytes]:
@@ -110,13 +115,13 @@ class Package:
         digest, count = hashlib.sha256(), 0
         try:
             with self._zip.open(_JOURNAL) as journal:
-                while line := journal.readline(MAX_LINE):
+                while line := journal.readline(limits.LINE):
                     digest.update(line)
                     count += 1
                     if not line.endswith(b"\n"):
                         raise InputError(f"{self.path}: {_JOURNAL}, line {count}: too long or cut off")
                     yield line
-        except (zipfile.BadZipFile, OSError, EOFError, ValueError, KeyError) as error:
+        except _BROKEN as error:
             raise InputError(f"{self.path}: {_JOURNAL}: cannot be read ({error})") from None
         if digest.hexdigest() != self._files[_JOURNAL]["sha256"] or count != self.manifest["lines"]:
             raise InputError(f"{self.path}: {_JOURNAL}: damaged, its SHA-256 is not the manifest's")
@@ -124,8 +129,8 @@ class Package:
     def _content(self, name: str, limit: int) -> bytes:
         try:
             if self._zip.getinfo(name).file_size > limit:
-                raise InputError(f"{self.path}: {name}: larger than {limit >> 20} MiB")
+                raise InputError(f"{self.path}: {name}: larger than {limits.size(limit)}")
             with self._zip.open(name) as file:
                 return file.read(limit)
-        except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
+        except _BROKEN as error:
             raise InputError(f"{self.path}: {name}: cannot be read ({error})") from None

@@ -14,7 +14,7 @@ from recorder.building.recording_clock import RecordingClock
 from recorder.building.tab_state import TabState
 from recorder.media.painted_frames import PaintedFrame
 from recorder.media.video import PacketVideo
-from schemas import InputError
+from schemas import InputError, limits
 from schemas.package_types import (
     BeginLine,
     ChatLineOfPackage,
@@ -37,8 +37,6 @@ from .package_file import Package
 _DRAIN_EVERY = 16  # lines after which the writer is waited for, so that little stands in memory
 _FRAME_LATE = 0.002  # seconds by which a frame's time may be too late
 _PAINTS = 1.0  # seconds in which a page that has changed is painted, however busy the machine
-_MAX_TEXT = 1 << 26  # characters of a page
-_MAX_DEPTH = 100  # of chunks in chunks
 _MARK = re.compile("([\x01\x02])(\\d+)\\1")
 
 
@@ -111,9 +109,10 @@ class _Tab(TabState):
                     return "pieces of it are missing"
                 size += sizes[int(inner)][0] * (1 if mark == "\x01" else 2)  # a frame's document is escaped
                 depth = max(depth, sizes[int(inner)][1] + 1)
-            if size > _MAX_TEXT or depth > _MAX_DEPTH:
+            if size > limits.PAGE or depth > limits.DEPTH:
                 return "it is too large"
-            sizes[number] = size, depth
+            if sizes.setdefault(number, (size, depth)) != (size, depth):
+                return "a piece of it was sent twice"  # those that hold it were measured by the first
         return None if snapshot["root"] in sizes else "its root is missing"
 
 

@@ -1,0 +1,23 @@
+"""How much of anything is taken in, wherever it comes from: one place for the limits, docs/limits.md for people.
+
+What is larger is refused with a sentence that names the limit, or left out where the rest can do without. A limit is
+far above what a recording of some hours holds, and low enough that what one input costs stays small.
+"""
+
+PACKAGE = 16 << 30  # bytes of a package's files, unpacked
+ENTRIES = 200_000  # files in a package
+RATIO = 400  # bytes to a packed one: pages repeat themselves, but not more than that
+BLOB = 128 << 20  # bytes; a bitmap of eight thousand by four thousand pixels
+LINE = 16 << 20  # bytes of a line of JSON: some thirty times as much once read
+JSON = 64 << 20  # bytes of a JSON file
+MANIFEST = 16 << 20  # bytes of the manifest of a package
+PAGE = 1 << 26  # characters of a page, put together
+DEPTH = 100  # of pieces of a page in pieces
+
+
+def size(limit: int) -> str:
+    """A limit of bytes for people."""
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if limit >> power:
+            return f"{limit >> power} {unit}"
+    return f"{limit} bytes"
