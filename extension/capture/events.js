@@ -217,7 +217,7 @@ demotape.events = (function () {
 
   /** One listener for all; nothing that the page dispatches itself. */
   function onEvent(event) {
-    if (!event.isTrusted) return;
+    if (!event.isTrusted || demotape.toldFirst?.isRepeated(event)) return;
     if (event.type === "pointermove") {
       demotape.shared.moved = demotape.now();
       demotape.sending.stir("acting"); // all else is told itself
@@ -247,6 +247,7 @@ demotape.events = (function () {
 
   function listen() {
     demotape.steering?.listen(ending.signal); // where the recorder has keys of its own
+    demotape.toldFirst?.listen(ending.signal); // and a listener of its own in the page's world
     for (const type of Object.keys(HANDLERS)) window.addEventListener(type, onEvent, quietly());
     for (const type of STIRRING) window.addEventListener(type, stir, quietly());
   }
@@ -311,5 +312,5 @@ demotape.events = (function () {
 
   const isStopped = () => stopped;
 
-  return { start, stop, isStopped, listenInside };
+  return { start, stop, isStopped, listenInside, hear: onEvent };
 })();

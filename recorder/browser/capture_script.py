@@ -2,13 +2,15 @@
 
 from functools import cache
 from pathlib import Path
+from secrets import token_hex
 
 _FOLDER = Path(__file__).resolve().parents[2] / "extension" / "capture"
 FILES = ("../shared.js", "frame_group.js", "own.js", "secrets.js", "elements.js", "plain.js", "markup.js",
          "snapshot_cache.js", "shown.js", "table.js", "closed_roots.js", "snapshot.js", "sending.js", "rest.js",
-         "events.js", "../../recorder/browser/steering.js")
+         "events.js", "../../recorder/browser/steering.js", "../../recorder/browser/told_first.js")
 WORLD = "demotape"
 BINDING = "demotapeSend"
+_TOLD = f"demotape-{token_hex(16)}"  # the event by which the listener in the page's world tells
 TELLING = "globalThis.demotape?.rest.tell()"  # source that has a frame tell what it shows
 _PART = 1 << 16  # characters of chunks in a message; more go ahead in parts, handed on while the next is being made
 _START = f"""{{
@@ -62,8 +64,15 @@ if (demotape.recording !== "{recording}" || demotape.document !== document) {{
   if (demotape.recording) demotape.end();
   Object.assign(demotape, {{ recording: "{recording}", document }});
   {_KEYS if keys else ""}
+  demotape.toldFirst.start("{_TOLD}");
   {_START}
 }}"""
+
+
+@cache
+def first_listener() -> str:
+    """Source for the page's own world, to run before the page's: see `first_listener.js`."""
+    return (Path(__file__).parent / "first_listener.js").read_text(encoding="utf-8").replace('"NAME"', f'"{_TOLD}"')
 
 
 def ending_script(recording: str) -> str:

@@ -4,18 +4,20 @@ import asyncio
 import time
 import warnings
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 from playwright.async_api import BrowserContext
+from playwright.async_api import Error as PlaywrightError
 
 from recorder.building.builder import RecordingBuilder
 from recorder.building.pending_screenshots import FRAME_DELAY
 from recorder.building.recording_clock import SleepWatch
 from recorder.devtools import endpoint
-from schemas import DemotapeError, InputError
+from schemas import InputError
 
+from .capture_script import first_listener
 from .playwright_targets import PlaywrightTargets
 from .tab import Extras, Tab
 from .targets import HeldTargets, Targets
@@ -53,6 +55,7 @@ class Recorder:
         self._cdp = cdp
         self._tabs: list[Tab] = []
         self._tasks: set[asyncio.Task] = set()
+        self._in_context = AsyncExitStack()  # what is taken out of it again
 
     @property
     def directory(self) -> Path:
@@ -119,11 +122,13 @@ class Recorder:
         self._targets = await self._find_targets()
         try:
             self._builder.begin(f"Chromium {browser.version}" if browser else "Chromium")
-        except DemotapeError:
-            await self._targets.end()
+            await self._in_context.enter_async_context(await self._context.add_init_script(first_listener()))
+            await self._targets.begin()
+            self._note_browser(await self._targets.version())
+        except BaseException:
+            await asyncio.to_thread(self._builder.abandon)
+            await self._leave()
             raise
-        await self._targets.begin()
-        self._note_browser(await self._targets.version())
         self._ticking = asyncio.ensure_future(self._tick())
         return self
 
@@ -132,10 +137,16 @@ class Recorder:
         self._builder.stop()
         self._ticking.cancel()
         await asyncio.gather(*(tab.disarm() for tab in self._tabs))
-        await self._targets.end()
+        await self._leave()
         await asyncio.to_thread(self._builder.finish, self._builder.now)
         if self.failed and not error:
             raise self.failed
+
+    async def _leave(self) -> None:
+        """Leave the context as it was."""
+        with suppress(PlaywrightError):  # it is closed
+            await self._in_context.aclose()
+        await self._targets.end()
 
     async def _find_targets(self) -> Targets:
         """By a connection of our own, where the browser has an address; else through Playwright."""

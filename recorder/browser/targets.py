@@ -17,6 +17,7 @@ from recorder.devtools.sessions import ProtocolError
 from .tab import Tab
 
 ANSWERED = 5.0  # seconds that what is there at the start has to answer; a page with a dialog open does not
+_LEFT_TO_OTHERS = 2.0  # seconds
 
 
 class TabKeeper(Protocol):
@@ -92,7 +93,7 @@ class HeldTargets:
             session.post("Runtime.runIfWaitingForDebugger")
             self._browser.post("Target.detachFromTarget", {"sessionId": event["sessionId"]})
             return
-        with _going_on(session):
+        with _going_on(session, shared=target.get("canAccessOpener", False)):
             if target["targetId"] not in self._tabs:
                 opener = self._tabs.get(target.get("openerId", ""))
                 self._tabs[target["targetId"]] = self._keeper.open_tab(target["url"], opener)
@@ -123,9 +124,17 @@ class HeldTargets:
 
 
 @contextmanager
-def _going_on(session: TargetSession) -> Iterator[None]:
-    """Whatever happens to the recorder, a page that is held goes on."""
+def _going_on(session: TargetSession, *, shared: bool = False) -> Iterator[None]:
+    """Whatever happens to the recorder, a page that is held goes on.
+
+    `shared`: a window that its opener can reach is held once for all who attach, and the first that lets it go does so
+    for all. Who drives has to tell it things too, so it is left to them; and should they not hold it, done here later.
+    `first_listener.js` hears what is pressed in such a window if that comes too early for us.
+    """
     try:
         yield
     finally:
-        session.post("Runtime.runIfWaitingForDebugger")
+        if shared:
+            asyncio.get_running_loop().call_later(_LEFT_TO_OTHERS, session.post, "Runtime.runIfWaitingForDebugger")
+        else:
+            session.post("Runtime.runIfWaitingForDebugger")

@@ -1,0 +1,42 @@
+// In the page's own world, before its first instruction: hears what is pressed before the page's listeners do, for a
+// capture script that comes after them, and has it look at once. A window that a page opens and keeps a hold of runs as
+// soon as any who attached lets it go (`Runtime.runIfWaitingForDebugger`), which may be before it has been sent ours.
+//
+// All that it uses is taken before the page can change it; it tells by an event whose name (`NAME`) the page cannot know.
+((name) => {
+  "use strict";
+  const TYPES = ["pointerdown", "pointerup", "click", "dblclick", "auxclick", "contextmenu", "keydown", "beforeinput",
+    "input", "change", "submit", "copy", "cut", "paste", "dragstart", "drop", "wheel"];
+  const READ = ["type", "timeStamp", "isTrusted", "detail", "clientX", "clientY", "button", "buttons", "pointerType",
+    "key", "code", "repeat", "altKey", "ctrlKey", "metaKey", "shiftKey", "inputType"];
+  const { apply } = Reflect;
+  const { stringify } = JSON;
+  const Told = CustomEvent;
+  const { dispatchEvent, addEventListener } = EventTarget.prototype;
+  const { composedPath } = Event.prototype;
+  const { getData } = DataTransfer.prototype;
+  const getterOf = (kind, key) => Object.getOwnPropertyDescriptor(kind.prototype, key)?.get;
+  const clipboard = getterOf(ClipboardEvent, "clipboardData");
+  const getters = [Event, UIEvent, MouseEvent, PointerEvent, KeyboardEvent, InputEvent]
+    .flatMap((kind) => READ.map((key) => ({ key, get: getterOf(kind, key) }))).filter(({ get }) => get);
+
+  /** Have the capture script look; false when it is there and did. */
+  const tell = (target, detail) => apply(dispatchEvent, target, [new Told(name, { detail, cancelable: true, composed: true })]);
+
+  function onEvent(event) {
+    if (!event.isTrusted) return;
+    const told = { isTrusted: true };
+    for (let index = 0; index < getters.length; index++) {
+      try {
+        told[getters[index].key] = apply(getters[index].get, event, []);
+      } catch {
+        // another kind of event
+      }
+    }
+    if (told.type === "paste") told.pasted = apply(getData, apply(clipboard, event, []), ["text/plain"]);
+    tell(apply(composedPath, event, [])[0], stringify(told));
+  }
+
+  if (!tell(window, "")) return; // it was here first, and is not held
+  for (const type of TYPES) apply(addEventListener, window, [type, onEvent, { capture: true, passive: true }]);
+})("NAME");

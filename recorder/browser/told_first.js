@@ -1,0 +1,41 @@
+// Hears of events from `first_listener.js`, where that runs: in documents whose own listeners were there before ours.
+"use strict";
+
+demotape.toldFirst = (function () {
+  const heard = new Map(); // type -> the last event of it that was heard, by its time and how it came
+  let name = "";
+
+  /** An event as far as it was told: what the capture script reads of one. */
+  function eventOf(told, teller) {
+    const { altKey, ctrlKey, metaKey, shiftKey } = told;
+    const held = { Alt: altKey, Control: ctrlKey, Meta: metaKey, Shift: shiftKey };
+    return {
+      ...told,
+      told: true,
+      target: teller.target,
+      composedPath: () => teller.composedPath(),
+      getModifierState: (name) => Boolean(held[name]),
+      clipboardData: { getData: () => told.pasted },
+    };
+  }
+
+  function onTold(teller) {
+    teller.preventDefault(); // we are here
+    if (typeof teller.detail !== "string" || !teller.detail) return;
+    demotape.events.hear(eventOf(JSON.parse(teller.detail), teller));
+  }
+
+  /** Whether an event came the other way, too: the page may let it come to us, before or after we are told of it. */
+  function isRepeated({ type, timeStamp, told = false }) {
+    const last = heard.get(type);
+    if (last?.timeStamp === timeStamp && last.told !== told) return heard.delete(type);
+    heard.set(type, { timeStamp, told });
+    return false;
+  }
+
+  /** The event's name; `listen` comes after it, and again when document.open() has taken all listeners away. */
+  const start = (given) => void (name = given);
+  const listen = (signal) => addEventListener(name, onTold, { capture: true, signal });
+
+  return { start, listen, isRepeated };
+})();
