@@ -9,7 +9,7 @@ from .upgrade import VERSIONS
 
 SHA256 = validate.Regexp(r"^[0-9a-f]{64}$", error="Not a SHA-256 in lower-case hexadecimal.")
 SCREENSHOT_STATUSES = ("good", "broken")
-STALE_REASONS = ("still", "late", "scrolled", "resized", "moved")
+STALE_REASONS = ("still", "late", "scrolled", "resized", "moved", "hidden")
 SCREENSHOT_SOURCES = ("captured", "video")
 
 
@@ -139,8 +139,9 @@ class StateSchema(Strict):
                  "though it has changed; or it shows another part of the page, another size, or the target elsewhere",
                  load_default=False, required=False)
     stale_because = string("why it is stale: `still` (a picture taken now and then), `late` (none since the page was "
-                           "shown or acted in), `scrolled`, `resized` (it shows the page so) or `moved` (the target "
-                           "may not be painted where it stood)", validate=validate.OneOf(STALE_REASONS), required=False)
+                           "shown or acted in), `scrolled`, `resized` (it shows the page so), `moved` (the target "
+                           "may not be painted where it stood) or `hidden` (the target is black, as a secret may have "
+                           "passed there)", validate=validate.OneOf(STALE_REASONS), required=False)
     unchanged_until = number("the screenshot was painted after the event, and the page was as before until then",
                              required=False)
 

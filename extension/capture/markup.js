@@ -41,6 +41,7 @@ demotape.markup = (function () {
     let record = shared.records.get(element);
     if (!record) shared.records.set(element, (record = {
       html: undefined, chunks: null, runs: null, state: "", scroll: "", shadow: null, inner: null, facts: null, row: null,
+      forgotten: -1,
     }));
     return record;
   }
@@ -136,6 +137,7 @@ demotape.markup = (function () {
     if (tag === "input") text += inputState(element);
     if (tag === "option" && element.selected) text += ' selected=""';
     if (tag === "html") text += attribute("data-demotape-base", element.baseURI);
+    if (shared.focused.has(element)) text += attribute("data-demotape-focus", shared.focused.get(element));
     record.scroll = scrollState(element);
     return record.scroll ? text + attribute("data-demotape-scroll", record.scroll) : text;
   }

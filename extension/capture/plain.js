@@ -29,7 +29,7 @@ demotape.plain = (function () {
     if (!escapes || UNLIKE.has(node.localName) || own(node.ownerDocument).contentType !== "text/html") return null;
     const below = node.getElementsByTagName("*");
     const { length } = below;
-    if (length >= MOST || holdsScrolled(element)) return null;
+    if (length >= MOST || holds(demotape.shared.scrolled, element) || holds(demotape.shared.focused.keys(), element)) return null;
     const runs = runsOf(element, below, length);
     if (!runs) return null;
     const html = node.outerHTML;
@@ -47,8 +47,9 @@ demotape.plain = (function () {
     return count;
   }
 
-  function holdsScrolled(element) {
-    for (const scrolled of demotape.shared.scrolled) if (own(element).contains(scrolled)) return true;
+  /** Whether one of these elements is an element or below it. */
+  function holds(elements, element) {
+    for (const each of elements) if (own(element).contains(each)) return true;
     return false;
   }
 

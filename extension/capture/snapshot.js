@@ -31,23 +31,48 @@ demotape.snapshot = demotape.ofGroup("snapshot", function () {
     if (!snapshot) return null;
     const { root, rows } = snapshot;
     const sealed = { ...snapshot, root: root.number, rows: rows.map(sealRow), chunks: unsentChunks(root) };
-    if (!gone.rows.length && !gone.chunks.length) return sealed;
-    return { ...sealed, gone: { rows: gone.rows.splice(0), chunks: gone.chunks.splice(0) } };
+    const gone = { rows: sentRows.gone(), chunks: sentChunks.gone() };
+    return gone.rows.length || gone.chunks.length ? { ...sealed, gone } : sealed;
   }
 
   /** What of a snapshot was not sent yet, to be sent before it is sealed: [number, text] and [number, row]. */
   const ahead = ({ root, rows }) => ({ chunks: unsentChunks(root), rows: rows.filter((row) => !row.sent).map(sealRow) });
 
-  // Nobody holds them any more, so that no later snapshot can be made of them: the receiver need not keep them.
-  const gone = { rows: [], chunks: [] };
-  const goneRows = new FinalizationRegistry((number) => gone.rows.push(number));
-  const goneChunks = new FinalizationRegistry((number) => gone.chunks.push(number));
+  const sentRows = followed(), sentChunks = followed();
+
+  /**
+   * What was sent, by its number, to learn when nobody holds it any more: no later snapshot can be made of it then, and
+   * the receiver need not keep it. A FinalizationRegistry would run in pages that are kept for going back to them, and
+   * the browser throws a page out in which a script runs.
+   */
+  function followed() {
+    const LEAST = 200, SHARE = 8; // how many are looked at a time: so many, or one in so many
+    const refs = new Map();
+    let next = refs.entries();
+
+    /** The numbers of those that are gone, among the next few. */
+    function gone() {
+      const numbers = [];
+      for (let left = Math.max(LEAST, refs.size / SHARE); left > 0; left--) {
+        const { done, value } = next.next();
+        if (done) {
+          next = refs.entries();
+          break;
+        }
+        if (!value[1].deref()) numbers.push(value[0]);
+      }
+      for (const number of numbers) refs.delete(number);
+      return numbers;
+    }
+
+    return { add: (number, item) => void refs.set(number, new WeakRef(item)), gone };
+  }
 
   /** A row as it is sent: whole the first time, then by its number. */
   function sealRow(row) {
     if (row.sent) return row.number;
     row.sent = true;
-    if (demotape.tellAhead) goneRows.register(row, row.number);
+    if (demotape.tellAhead) sentRows.add(row.number, row);
     return [row.number, row.entry];
   }
 
@@ -61,7 +86,7 @@ demotape.snapshot = demotape.ofGroup("snapshot", function () {
       if (chunk.chunks) waiting.push(...chunk.chunks);
       chunk.sent = true;
       chunk.text = ""; // nobody asks again
-      if (demotape.tellAhead) goneChunks.register(chunk, chunk.number);
+      if (demotape.tellAhead) sentChunks.add(chunk.number, chunk);
     }
     return found;
   }

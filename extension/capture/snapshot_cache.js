@@ -11,6 +11,7 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
   const { MASK, recordOf, stateOf, sheetsOf, scrollState, rootIn, documentChunk } = demotape.markup;
   shared.observers ??= new Set();
   shared.scopes ??= new Map(); // document or shadow root -> what its adopted sheets were
+  shared.focused ??= new Map(); // elements with the focus -> whether it is "visible" or "hidden"
   shared.version ??= 0; // counts what was heard to change
 
   // What has changed.
@@ -25,14 +26,18 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
     return defaultView && defaultView !== shared.rootFrame ? defaultView.frameElement : null;
   }
 
-  /** Forget an element's text and its ancestors'. Where one is forgotten already, so are those above it. */
+  /**
+   * Forget an element's text and its ancestors', and what the table says of them. Where one was forgotten already since
+   * the table was made last, so were those above it.
+   */
   function forget(node) {
     let at = demotape.isElement(node) ? node : node.host ?? holderOf(node);
     for (let first = true; at; at = holderOf(at), first = false) {
       const record = shared.records.get(at);
       if (!record) continue;
+      if (record.html === null && record.forgotten === shared.walks && !first) return;
       record.facts = null;
-      if (record.html === null && !first) return;
+      record.forgotten = shared.walks;
       if (record.html !== undefined) record.html = null;
     }
   }
@@ -88,6 +93,7 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
       if (!own(element).isConnected) shared.scrolled.delete(element);
       else if (recordOf(element).scroll !== scrollState(element)) forget(element);
     }
+    followFocus();
     for (const [scope, sheets] of shared.scopes) {
       const { host, head, documentElement } = own(scope);
       if (!own(host ?? documentElement)?.isConnected) shared.scopes.delete(scope);
@@ -97,6 +103,35 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
         forget(host ?? head ?? documentElement);
       }
     }
+  }
+
+  /** Which elements have the focus: of a frame's document or shadow root each its own. No observer tells of it. */
+  function followFocus() {
+    const now = new Map();
+    for (const scope of shared.scopes.keys()) {
+      const element = own(scope).activeElement;
+      const shown = element && focusOf(element);
+      if (shown) now.set(element, shown);
+    }
+    const before = shared.focused;
+    shared.focused = now;
+    for (const element of new Set([...before.keys(), ...now.keys()])) {
+      if (before.get(element) !== now.get(element)) forgetText(element);
+    }
+  }
+
+  /** Forget an element's text and its ancestors': the focus changes nothing that the table says. */
+  function forgetText(element) {
+    for (let at = element; at; at = holderOf(at)) {
+      const record = shared.records.get(at);
+      if (record && record.html !== undefined) record.html = null;
+    }
+  }
+
+  /** "visible" for an element that has the focus and shows it, "hidden" for one that does not show it; else null. */
+  function focusOf(element) {
+    const node = own(element);
+    return node.matches(":focus-visible") ? "visible" : node.matches(":focus") ? "hidden" : null;
   }
 
   function forgetAll(mutations) {

@@ -43,7 +43,7 @@ demotape.table = demotape.ofGroup("table", function () {
 
   let nextPoint = 0; // of the grid, to be asked next
   let secretElements = []; // that are in sight, each with its box
-  let walks = 0; // times that the table was made
+  demotape.shared.walks ??= 0; // times that the table was made
 
   const boxOf = (element) => own(element).getBoundingClientRect();
 
@@ -149,9 +149,9 @@ demotape.table = demotape.ofGroup("table", function () {
     const visible = own(element).checkVisibility({ opacityProperty: true, visibilityProperty: true });
     const before = record.row;
     if (!isSame(before, facts, box, visible, place)) record.row = rowOf(element, facts, box, visible, place);
-    const seen = before?.walk === walks - 1; // it was in sight the last time
+    const seen = before?.walk === demotape.shared.walks - 1; // it was in sight the last time
     if (!seen || record.row !== before) record.row.since = demotape.shown.sinceOf(seen ? before : null, record.row, place.moving);
-    record.row.walk = walks;
+    record.row.walk = demotape.shared.walks;
     context.rows.push(record.row);
     const secret = demotape.secrets.isSecret(element);
     if (secret) demotape.secrets.tell(element);
@@ -273,7 +273,7 @@ demotape.table = demotape.ofGroup("table", function () {
       moving: false, rows: [], frames: [], secrets: [], elements: [], seen: new Set(), found: false, passedOver: false,
       probed: true,
     };
-    walks++;
+    demotape.shared.walks++;
     secretElements = [];
     const place = placeOf(frame, null, null);
     context.moving = place.moving;

@@ -86,14 +86,20 @@ class Tab {
     for (let later = index + 1; later < this.ring.length && this.timeOf(this.ring[later]) <= until; later++) {
       if (!this.doubt(wanted, later, until)) return { entry: this.ring[later], told: { unchanged_until: until } };
     }
-    return { entry: this.ring[index] ?? null, told: { stale_because: "moved" } };
+    return { entry: this.ring[index] ?? null, told: { stale_because: this.doubt(wanted, Math.max(index, 0), time) ?? "moved" } };
   }
 
-  /** Whether a frame may show the target elsewhere; `bound`: until when the page is known to have been as it was. */
-  doubt({ placed, painted }, index, bound) {
-    if (!placed) return false;
+  /**
+   * Why a frame may not show the target where it stood, see `stale_because` in docs/format.md; `bound`: until when the page
+   * is known to have been as it was.
+   */
+  doubt({ placed, painted, target }, index, bound) {
+    const entry = this.ring[index];
+    if (entry && target && this.places.path(this.timeOf(entry), this.height).some((box) => hides(box, target))) return "hidden";
+    if (!placed) return null;
     const next = this.ring[index + 1], until = next ? this.timeOf(next) : Infinity;
-    return painted === null || (this.timeOf(this.ring[index]) < painted && Math.min(until, bound) < painted + DRAWN);
+    const late = painted === null || (this.timeOf(this.ring[index]) < painted && Math.min(until, bound) < painted + DRAWN);
+    return late ? "moved" : null;
   }
 
   /** Answer the events for which no better frame can come. */
@@ -129,6 +135,12 @@ class Tab {
   clean(entry) {
     return blackened(entry.copy, this.places.during(this.timeOf(entry), this.height), this.scale(entry));
   }
+}
+
+/** Whether the middle of a target is in a box. */
+function hides(box, target) {
+  const across = target.x + target.width / 2, down = target.y + target.height / 2;
+  return box.x <= across && across <= box.x + box.width && box.y <= down && down <= box.y + box.height;
 }
 
 function tabOf(number) {

@@ -162,15 +162,16 @@ export class Recording {
       return line;
     }
     const time = truly(message.time, sent) / 1000;
-    if (snapshot) this.pictures.want(number, line, time, this.#shownBy(message.shown, sent));
+    if (snapshot) this.pictures.want(number, line, time, this.#shownBy(message, sent));
     if (message.shown) this.#follow(message.id, { number, line });
     this.#list(line, { ...message, time: time - this.facts.started_at, tab: number });
     return line;
   }
 
-  /** Whether and by when the target of an event was painted where it stood, in seconds. */
-  #shownBy(shown, sent) {
-    return shown ? { placed: true, painted: shown.painted && truly(shown.painted, sent) / 1000 } : {};
+  /** Where the target of an event stood, and whether and by when it was painted there, in seconds. */
+  #shownBy({ shown, target, path }, sent) {
+    const place = path.length ? null : target?.bbox; // of a frame's target it is not known here
+    return shown ? { target: place, placed: true, painted: shown.painted && truly(shown.painted, sent) / 1000 } : { target: place };
   }
 
   #follow(event, begun) {

@@ -32,17 +32,18 @@ export class SecretPlaces {
   /** Whether it is known where they stood while a frame of that time was painted. */
   covers = (time) => time + AHEAD <= this.#knownUntil;
 
-  /**
-   * Boxes that hold every secret field while a frame of that time was painted: the places told before and after it, and
-   * the path between. A field that is in sight at one end of a path only may have come from above or below: then it is
-   * the whole height of the viewport.
-   */
+  /** Boxes that hold every secret field while a frame of that time was painted: the places told before and after it, and
+   * the path between. */
   during(time, height) {
-    const told = this.#told, count = (test) => told.filter(test).length;
-    const first = Math.max(0, count((each) => each.time <= time - LAG) - 1);
-    const last = Math.min(told.length, count((each) => each.time < time + AHEAD) + 1);
-    const around = told.slice(first, last);
-    const found = around.flatMap(({ boxes }) => boxes);
+    return [...this.#around(time).flatMap(({ boxes }) => boxes), ...this.path(time, height)];
+  }
+
+  /**
+   * Those of the boxes that hold a path. A field that is in sight at one end of it only may have come from above or below:
+   * then it is the whole height of the viewport.
+   */
+  path(time, height) {
+    const around = this.#around(time), found = [];
     for (let index = 1; index < around.length; index++) {
       if (around[index - 1].document !== around[index].document) continue;
       const before = around[index - 1].boxes, after = around[index].boxes;
@@ -51,6 +52,14 @@ export class SecretPlaces {
       } else found.push(...[...before, ...after].map((box) => ({ ...box, y: 0, height })));
     }
     return found;
+  }
+
+  /** What was told before and after a frame of that time was painted. */
+  #around(time) {
+    const told = this.#told, count = (test) => told.filter(test).length;
+    const first = Math.max(0, count((each) => each.time <= time - LAG) - 1);
+    const last = Math.min(told.length, count((each) => each.time < time + AHEAD) + 1);
+    return told.slice(first, last);
   }
 }
 

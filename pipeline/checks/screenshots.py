@@ -22,6 +22,7 @@ _STALE = {
     "scrolled": "The screenshot shows the page scrolled otherwise: nothing was painted between scrolling and acting.",
     "resized": "The screenshot shows the page in another size.",
     "moved": "The target may not be where it stands in the page: it was not painted there before the action.",
+    "hidden": "The target is black: a secret field may have passed there while the page was scrolled or changed.",
 }
 
 

@@ -30,6 +30,7 @@ _PAINTING = 6  # frames in a second from which on a page paints all the time
 _STIRRED = 1.0  # seconds after a change of the DOM in which the page is looked at more often
 _OFTEN, _SELDOM = 0.12, 0.4  # seconds between two looks
 _COMES = 2.0  # seconds that a frame may take
+_CLEAR = 0.6  # seconds after which nothing passes any more, see recorder/building/secret_places.py
 _SAME = 3  # looks that show the same, after which a page rests
 
 
@@ -51,6 +52,7 @@ class Screencast:
         self._times: deque[float] = deque([0.0], maxlen=_PAINTING)  # of the last frames
         self._acted = self._stirred = 0.0
         self._checking = False
+        self._looks_later = False
         self._looking = False  # now and then, no continuous screencast
         self._woken = asyncio.Event()  # somebody acts, or a page has loaded
         self._came = asyncio.Event()  # a frame
@@ -88,6 +90,17 @@ class Screencast:
         self._woken.set()
         self._times.append(asyncio.get_running_loop().time())
         self._check_later()
+
+    def look_later(self) -> None:
+        """A part of the newest frame is black that need not be when the page has rested for a while: look then."""
+        if not self._looks_later:
+            self._looks_later = True
+            self._spawn(self._look_later())
+
+    async def _look_later(self) -> None:
+        await asyncio.sleep(_CLEAR)
+        self._looks_later = False
+        self.look_again()
 
     @property
     def _doubt(self) -> bool:

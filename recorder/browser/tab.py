@@ -256,6 +256,11 @@ class Tab(TabState):
         if self._shown:
             self._see_whole(self._shown)
 
+    def _release(self) -> None:
+        super()._release()
+        if (newest := self.ring.newest) and newest.hidden:
+            self._screencast.look_later()
+
     def _on_screencast(self, image: bytes, metadata: dict[str, Any], followed: bool) -> None:
         self._shown = metadata
         self._see_whole(metadata)

@@ -91,6 +91,7 @@ class RecordingBuilder:
         self._video = video(self._writer.layout.video)
         if self._options.get("har"):
             self._har = HarFile(self._writer.layout.har, browser, version("demotape"))
+        self._writer_thread.begin()
         self._running = True
 
     def note(self, **facts: Any) -> None:
@@ -184,21 +185,21 @@ class RecordingBuilder:
         if not self._running:
             return
         path, at = tuple(message["path"]), self._page_time(message["id"], message["time"])
-        snapshot = message["snapshot"]
-        whole = snapshot and self._lost.tried(lambda: tab.take(path, snapshot, at))
-        if message["type"] == "snapshot":
-            return  # no event: what one of several frame groups shows now that it has come to rest
-        if self._pauses.leave_out(message, at):
+        whole = (snapshot := message["snapshot"]) and self._lost.tried(lambda: tab.take(path, snapshot, at))
+        # A "snapshot" is no event, but what one of several frame groups shows now that it has come to rest.
+        if message["type"] == "snapshot" or self._pauses.leave_out(message, at):
             return
         if self._switching and self._current is not tab:
             self._switch_to(tab, at)
+        target = self._lost.attempt(lambda: place_target(message["target"], path, tab.frame_groups), None)
         shown: Any = message.get("shown") or {}
-        view = tab.view(at, bool(shown), self._page_time(message["id"], shown.get("painted")))
+        painted, box = self._page_time(message["id"], shown.get("painted")), target and target["bbox"]
+        view = View(at, given=picture) if picture else tab.view(at, bool(shown), painted, box)
         seq = self._write({
-            "time": at, "type": message["type"], "tab": tab.number, "gesture": self._seqs.get(message["gesture"]),
-            "target": self._lost.attempt(lambda: place_target(message["target"], path, tab.frame_groups), None),
+            "time": at, "type": message["type"], "tab": tab.number,
+            "gesture": self._seqs.get(message["gesture"]), "target": target,
             "data": self._lost.attempt(lambda: place_point(message["data"], path, tab.frame_groups), {}),
-        }, tab if whole else None, with_dom=() in tab.frame_groups, view=View(at, given=picture) if picture else view)
+        }, tab if whole else None, with_dom=() in tab.frame_groups, view=view)
         self._seqs[message["id"]] = seq
 
     def on_unchanged(self, message: Unchanged) -> None:

@@ -47,25 +47,33 @@ class SecretPlaces:
 
     def during(self, time: float, height: float) -> list[Box]:
         """Boxes that hold every secret field while a frame of that time was painted: the places told before and after
-        it, and the path between. A field that is in sight at one end of a path only may have come from above or below:
-        then it is the whole `height` of the viewport."""
-        times = [telling.time for telling in self._told]
-        first = max(0, bisect_right(times, time - _LAG) - 1)
-        last = min(len(times), bisect_left(times, time + _AHEAD) + 1)
-        around = list(self._told)[first:last]
-        found = [box for telling in around for box in telling.boxes]
+        it, and the path between."""
+        return [box for telling in self._around(time) for box in telling.boxes] + self.path(time, height)
+
+    def path(self, time: float, height: float) -> list[Box]:
+        """Those of the boxes that hold a path. A field that is in sight at one end of it only may have come from above
+        or below: then it is the whole `height` of the viewport."""
+        around = self._around(time)
+        found: list[Box] = []
         for left, come in zip(around, around[1:], strict=False):
             before, after = left.boxes, come.boxes
             if left.document != come.document:
                 continue
             if len(before) == len(after):
-                found += [_around(one, other) for one, other in zip(before, after, strict=True) if one != other]
+                found += [_box_around(one, other) for one, other in zip(before, after, strict=True) if one != other]
             else:
                 found += [{**box, "y": 0.0, "height": height} for box in [*before, *after]]
         return found
 
+    def _around(self, time: float) -> list[_Telling]:
+        """What was told before and after a frame of that time was painted."""
+        times = [telling.time for telling in self._told]
+        first = max(0, bisect_right(times, time - _LAG) - 1)
+        last = min(len(times), bisect_left(times, time + _AHEAD) + 1)
+        return list(self._told)[first:last]
 
-def _around(one: Box, other: Box) -> Box:
+
+def _box_around(one: Box, other: Box) -> Box:
     """The box around two."""
     left, top = min(one["x"], other["x"]), min(one["y"], other["y"])
     right = max(one["x"] + one["width"], other["x"] + other["width"])

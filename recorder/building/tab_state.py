@@ -1,11 +1,12 @@
 """What is known of one tab under recording: what its frame groups show, and its painted frames. No browser protocol."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypedDict
 
 from recorder.media.painted_frames import FrameRing, PaintedFrame, black_out
 from schemas.package_types import Snapshot
-from schemas.types import Point, Size, State, TableRow
+from schemas.types import Box, Point, Size, State, TableRow
 
 from .frame_merging import FrameGroup, SnapshotChunks, frame_of, secret_boxes
 from .secret_places import SecretPlaces
@@ -86,13 +87,13 @@ class TabState:
         """Whether the frame groups above have told of the one at `path`, so that it has its place in the page."""
         return not path or (() in self.frame_groups and frame_of(path, self.frame_groups) is not None)
 
-    def view(self, time: float, placed: bool, painted: float | None) -> View:
+    def view(self, time: float, placed: bool, painted: float | None, target: Box | None) -> View:
         """What a frame must agree with to show what the tab has told of itself; see View."""
         if () not in self.frame_groups:
             return View(time)
         scroll, viewport = self.facts["scroll"], self.facts["viewport"]
         return View(time, (scroll["x"] * self.zoom, scroll["y"] * self.zoom),
-                    (viewport["width"] * self.zoom, viewport["height"] * self.zoom), placed, painted)
+                    (viewport["width"] * self.zoom, viewport["height"] * self.zoom), placed, painted, target=target)
 
     def tell_ahead(self, frame_group: str, chunks: list[tuple[int, str]], rows: list[tuple[int, TableRow]]) -> None:
         """Take in texts and rows of a frame group that its next snapshot is made of, or one after that."""
@@ -145,6 +146,7 @@ class TabState:
                 self._held.append(frame)
                 continue
             if boxes := self._places.during(frame.time, viewport["height"]):
-                frame = black_out(frame, boxes, viewport["width"])
+                hidden = tuple(self._places.path(frame.time, viewport["height"]))
+                frame = replace(black_out(frame, boxes, viewport["width"]), hidden=hidden)
             self.ring.add(frame)
             self._on_frame(self, frame)

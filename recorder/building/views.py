@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from recorder.media.painted_frames import FrameRing, PaintedFrame, Standing
+from schemas.types import Box
 
 _DRAWN = 0.03  # seconds from a page's third paint after a change until that is on the screen
 _NEAR = 1.5  # pixels by which offsets and sizes may differ: browsers round them
@@ -14,7 +15,8 @@ class View:
 
     `time`: of the event; `scroll`, `size`: as a frame has them, None where they are not known. `placed`: whether the
     page told by when its target was `painted` where it stands (None: it was not yet). `until`: how long the page stayed
-    as it was after the event. `given`: the frame that somebody else has chosen.
+    as it was after the event. `given`: the frame that somebody else has chosen. `target`: the box of the event's
+    target, in CSS pixels of the viewport.
     """
 
     time: float
@@ -24,6 +26,7 @@ class View:
     painted: float | None = None
     until: float = 0.0
     given: PaintedFrame | None = None
+    target: Box | None = None
 
     def stayed(self, until: float, painted: float | None) -> "View":
         """The same, when the page has told more of it."""
@@ -49,11 +52,19 @@ class View:
             return "scrolled"
         if _differ(self.size, frame.size):
             return "resized"
+        if self.target and any(_hides(box, self.target) for box in frame.hidden):
+            return "hidden"
         if not self.placed or (self.painted is not None and (
                 frame.time >= self.painted
                 or (frame.followed and min(standing.until, bound) >= self.painted + _DRAWN))):
             return None
         return "moved"
+
+
+def _hides(box: Box, target: Box) -> bool:
+    """Whether the middle of a target is in a box."""
+    across, down = target["x"] + target["width"] / 2, target["y"] + target["height"] / 2
+    return (box["x"] <= across <= box["x"] + box["width"]) and (box["y"] <= down <= box["y"] + box["height"])
 
 
 def _differ(one: tuple[float, float] | None, other: tuple[float, float] | None) -> bool:

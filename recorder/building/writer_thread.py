@@ -18,6 +18,9 @@ class WriterThread:
         self._failed = self._closing = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
         self._turns = ExitStack()
+
+    def begin(self) -> None:
+        """From now on jobs come, among what talks to the browser: Python's threads give way sooner until `close`."""
         self._turns.enter_context(quick_turns())
 
     def submit(self, job: Callable[[], None]) -> None:

@@ -22,7 +22,7 @@ class PaintedFrame:
     `scroll`, `size`: how far the page was scrolled, and the viewport's width and height, in pixels of the window; None
     where that is not known. `followed`: had the page painted something else next, a frame of it would have come.
     `unchanged_until`: for how long the page stayed as it was after the event whose state the frame shows; None for a
-    frame from before.
+    frame from before. `hidden`: boxes (CSS pixels) that are black as a secret may have passed there.
     """
 
     image: bytes
@@ -32,6 +32,7 @@ class PaintedFrame:
     size: tuple[float, float] | None = None
     followed: bool = True
     unchanged_until: float | None = None
+    hidden: tuple[Box, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,11 @@ class FrameRing:
         insort(self._frames, frame, key=lambda one: one.time)
         while len(self._frames) > 1 and self._frames[1].time < self._frames[-1].time - self._keep:
             del self._frames[1 if self._goes_on(1) else 0]  # of two that show the same, the first stays
+
+    @property
+    def newest(self) -> PaintedFrame | None:
+        """The frame that was painted last."""
+        return self._frames[-1] if self._frames else None
 
     def note_gap(self) -> None:
         """What is painted after the newest frame may not come."""

@@ -28,6 +28,11 @@ def is_readable(picture):
     return int((np.abs(picture.astype(int) - LIME).max(2) < 60).sum()) > 300
 
 
+def read(content):
+    """A picture of a recording."""
+    return cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
+
+
 @pytest.mark.parametrize("name", WAYS)
 @pytest.mark.parametrize("way", ["recorder", "extension"])
 def test_it_is_readable_nowhere(request, site, way, name):
@@ -51,9 +56,38 @@ def test_it_is_readable_nowhere(request, site, way, name):
     pictures = [event["state"]["screenshot"] for event in recording.events if event["state"]]
     assert len(pictures) >= 15 and pictures.count(None) <= 2
     for each in {*pictures} - {None}:
-        assert not is_readable(cv2.imdecode(np.frombuffer(recording.blob(each), np.uint8), cv2.IMREAD_COLOR))
+        assert not is_readable(read(recording.blob(each)))
     with av.open(str(recording.layout.video)) as video:
         frames = [(float(frame.pts * frame.time_base), frame.to_ndarray(format="bgr24"))
                   for frame in video.decode(video=0)]
     assert session.problems == [] and len(frames) >= 5, [time for time, _ in frames]
     assert [time for time, frame in frames if is_readable(frame)] == []
+
+
+@pytest.mark.parametrize("way", ["recorder", "extension"])
+def test_a_good_picture_shows_its_target_also_where_a_secret_field_has_just_passed(request, site, way):
+    """Where the path of the field is black, the target may be, too: such a picture is not good."""
+    site.pages["/"] = ("<!DOCTYPE html><body style='margin:0'><p style='margin:0'><input type=password autofocus></p>"
+                       + "".join(f"<p style='margin:0;height:400px'><button id=b{number} style='background:lime;"
+                                 "width:200px;height:60px;border:0;outline:0'></button></p>" for number in range(9)))
+
+    async def user_actions(page):
+        for number in (3, 0, 4, 1, 0, 5):
+            await page.locator(f"#b{number}").click()
+            await asyncio.sleep(0.1 if number % 2 else 1.5)
+            await page.locator(f"#b{number}").click()
+
+    fixture = request.getfixturevalue("recording_browser" if way == "recorder" else "chrome")
+    session = fixture.record(user_actions, url=site.origin + "/")
+    clicks = [turn for turn in session.turns if turn["intent"] == "click"]
+    good = [turn for turn in clicks if turn["state"]["screenshot_status"] == "good"]
+    assert len(clicks) == 12
+    if way == "recorder":  # once the page rests, it is looked at again
+        assert all(turn in good for turn in (clicks[3], clicks[5], clicks[9]))
+    reasons = {turn["state"]["stale_because"] for turn in clicks if turn not in good}
+    assert "hidden" in reasons and reasons <= {"hidden", "moved", "scrolled", "late"}
+    for turn in good:
+        picture = read(session.recording.blob(turn["state"]["screenshot"]))
+        box = turn["element"]["bbox"]
+        seen = picture[int(box["y"] + box["height"] / 2), int(box["x"] + box["width"] / 2)]
+        assert np.abs(seen.astype(int) - LIME).max() < 60, turn["id"]

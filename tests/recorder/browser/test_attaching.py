@@ -112,9 +112,13 @@ def test_a_frame_without_scripts_in_a_running_browser_is_seen(site, tmp_path):
 
 
 def test_a_page_that_comes_back_from_the_cache_of_pages_is_sent_whole(site, tmp_path):
-    """As browsers do that are not started for tests: `record --connect` meets them."""
-    site.pages |= {"/": "<button id=b>First</button><script>onpageshow = event => { b.textContent = event.persisted }"
-                        "</script>", "/two": "<button id=b>Second</button>"}
+    """
+    As browsers do that are not started for tests: `record --connect` meets them. The first page leaves garbage, which
+    is collected while it is away: that runs nothing in it, for which it would be thrown out.
+    """
+    site.pages |= {"/": "<button id=b>First</button><script>onpageshow = event => { b.textContent = event.persisted };"
+                        "onclick = () => document.body.setAttribute('class', 'clicked')</script>",
+                   "/two": "<button id=b>Second</button>"}
 
     async def work():
         async with async_playwright() as playwright:
@@ -122,11 +126,13 @@ def test_a_page_that_comes_back_from_the_cache_of_pages_is_sent_whole(site, tmp_
                 executable_path=find_chromium(playwright.chromium.executable_path), headless=True,
                 args=["--no-sandbox"], ignore_default_args=["--disable-back-forward-cache"])
             page = await browser.new_page()
+            session = await page.context.new_cdp_session(page)
             async with Recorder(page.context, tmp_path / "rec") as recorder:
                 for path in ("/", "/two", None):
                     if path:
                         await page.goto(site.origin + path)
                     else:
+                        await session.send("HeapProfiler.collectGarbage")
                         await page.evaluate("history.go(-1)")
                         await page.wait_for_function("b.textContent === 'true'")
                     await painted(page)

@@ -23,7 +23,8 @@ def page(script="", before="<div>", after="</div>"):
         f"<p style='margin:40px'><button id=b{number} style='background:rgb{colour(number)};width:120px;height:40px;"
         f"border:0;outline:0'></button></p>" for number in range(BUTTONS))
     return (f"<!DOCTYPE html><title>Buttons</title><body style='margin:0'>{before}{buttons}{after}"
-            f"<script>{script}</script>")
+            "<script>const pressed = []; addEventListener('mousedown', (event) => pressed.push(event.target.id), true);"
+            f"{script}</script>")
 
 
 PAGES = {
@@ -62,22 +63,31 @@ def test_a_good_picture_shows_the_target_in_its_box(recording_browser, site, tmp
             for pause, number in enumerate(ORDER):
                 await tab.locator(f"#b{number}").click()
                 await asyncio.sleep((0, 0.05, 0.3)[pause % 3])
+            pressed = await tab.evaluate("pressed")
         await context.close()
+        return pressed
 
-    recording_browser.run(press())
+    pressed = recording_browser.run(press())
     recording = Recording(tmp_path / "rec")
     turns = [turn for turn in fold(recording.events) if turn["intent"] == "click"]
-    assert [turn["element"]["attributes"]["id"] for turn in turns] == [f"b{number}" for number in ORDER]
+    # Where the page moves, the driver may press beside what it wants, keep that from the page, and press once more.
+    told = [turn["element"]["attributes"].get("id", "") for turn in turns]
+    heard = iter(told)
+    assert all(one in heard for one in pressed)
+    assert name == "pushed" or told == pressed == [f"b{number}" for number in ORDER]
     good = [turn for turn in turns if turn["state"]["screenshot_status"] == "good"]
     for turn in good:
         given = turn["element"]["attributes"]
+        if "id" not in given:
+            continue  # no button
         was = (0, 0, 0) if "black" in given["style"] else colour(int(given["id"][1:]))  # still, from the press before
         assert picture_in_box(recording, turn) == was
         state = turn["state"]
         assert state["screenshot_time"] <= max(turn["timestamp"], state.get("unchanged_until", 0.0))
     for turn in turns:
-        assert turn in good or turn["state"]["stale_because"] in ("scrolled", "moved")
-    assert name in FEW_GOOD or len(good) >= len(turns) - 1
+        assert turn in good or turn["state"]["stale_because"] in ("scrolled", "moved", "late")
+    # On a busy machine nothing may be painted between two presses.
+    assert name in FEW_GOOD or len(good) >= len(turns) - 2
 
 
 def test_what_another_frame_changes_keeps_no_picture_from_being_good(recording_browser, site, tmp_path):

@@ -97,8 +97,20 @@ def test_threads_take_quick_turns_only_while_something_is_recorded(recording_bro
     async def user_actions(page):
         return sys.getswitchinterval()
 
-    assert recording_browser.record(user_actions, url=site.origin + "/").answer < usual
+    async def refused(context, folder):
+        with pytest.raises(InputError):
+            async with Recorder(context, folder):
+                raise AssertionError("a folder that holds a recording was taken")
+
+    session = recording_browser.record(user_actions, url=site.origin + "/")
+    assert session.answer < usual
     assert sys.getswitchinterval() == usual
+    context = recording_browser.run(recording_browser.browser.new_context())
+    unused = Recorder(context, session.recording.layout.root.parent / "unused")
+    recording_browser.run(refused(context, session.recording.layout.root))
+    recording_browser.run(context.close())
+    assert sys.getswitchinterval() == usual
+    assert not unused.directory.exists()
 
 
 def test_a_secret_never_reaches_the_disk(recording_browser, site):

@@ -119,7 +119,7 @@ def test_a_canvas_is_in_the_picture_and_is_clicked_with_coordinates(recording_br
     (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
     assert turn["element"]["tag"] == "canvas" and (turn["arguments"]["x"], turn["arguments"]["y"]) == (50, 60)
     assert picture(session, turn)[60, 50][1] > 180
-    assert "background:url(data:image/png;base64," in render(session.recording, turn["state"])
+    assert "background:url(&quot;data:image/png;base64," in render(session.recording, turn["state"])
 
 
 def test_a_rendered_page_stands_as_it_stood(recording_browser, site):
@@ -333,3 +333,23 @@ def test_zoom_and_device_pixel_ratio(recording_browser, site, tmp_path):
     for turn in clicks:
         assert turn["element"]["bbox"] == {"x": 100, "y": 80, "width": 90, "height": 40}
         assert (turn["arguments"]["x"], turn["arguments"]["y"]) == pytest.approx((145, 100), abs=1)
+
+
+def test_the_table_follows_what_changes_before_a_text_is_put_together_again(recording_browser, site):
+    site.pages["/"] = """<!DOCTYPE html><body><div id=a><div id=b><button id=c>One</button></div></div><script>
+      let count = 0;
+      setInterval(() => { b.title = count++; c.focus(); c.blur() }, 1);
+      addEventListener('pointerdown', () => { a.setAttribute('aria-label', `name ${count}`); a.role = 'button' })
+    </script>"""
+
+    async def user_actions(page):
+        for _ in range(8):
+            await page.mouse.click(30, 15)
+            await page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 20)))")
+
+    recording = recording_browser.record(user_actions, url=site.origin + "/").recording
+    states = [event["state"] for event in recording.events if event["type"] == "pointerdown"]
+    for state in states:
+        outer = lxml.html.fromstring(recording.blob(state["dom"])).get_element_by_id("a")
+        rows = {row["uid"]: row for row in json.loads(recording.blob(state["elements"]))}
+        assert rows[outer.get("data-demotape-uid")]["name"] == outer.get("aria-label", "")
