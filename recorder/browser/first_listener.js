@@ -5,23 +5,24 @@
 // All that it uses is taken before the page can change it; it tells by an event whose name (`NAME`) the page cannot know.
 ((name) => {
   "use strict";
-  const TYPES = ["pointerdown", "pointerup", "click", "dblclick", "auxclick", "contextmenu", "keydown", "beforeinput",
-    "input", "change", "submit", "copy", "cut", "paste", "dragstart", "drop", "wheel"];
+  const TYPES = ["pointerdown", "pointerup", "click", "dblclick", "auxclick", "contextmenu", "keydown", "keyup",
+    "beforeinput", "input", "change", "submit", "copy", "cut", "paste", "dragstart", "drop", "wheel"];
   const READ = ["type", "timeStamp", "isTrusted", "detail", "clientX", "clientY", "button", "buttons", "pointerType",
     "key", "code", "repeat", "altKey", "ctrlKey", "metaKey", "shiftKey", "inputType"];
   const { apply } = Reflect;
   const { stringify } = JSON;
   const Told = CustomEvent;
   const { dispatchEvent, addEventListener } = EventTarget.prototype;
-  const { composedPath } = Event.prototype;
+  const { composedPath, preventDefault, stopImmediatePropagation } = Event.prototype;
   const { getData } = DataTransfer.prototype;
   const getterOf = (kind, key) => Object.getOwnPropertyDescriptor(kind.prototype, key)?.get;
   const clipboard = getterOf(ClipboardEvent, "clipboardData");
   const getters = [Event, UIEvent, MouseEvent, PointerEvent, KeyboardEvent, InputEvent]
     .flatMap((kind) => READ.map((key) => ({ key, get: getterOf(kind, key) }))).filter(({ get }) => get);
 
-  /** Have the capture script look; false when it is there and did. */
-  const tell = (target, detail) => apply(dispatchEvent, target, [new Told(name, { detail, cancelable: true, composed: true })]);
+  /** Tell the capture script; whether it is there (`detail` empty), or keeps what it was told of from the page. */
+  const tell = (target, detail) =>
+    !apply(dispatchEvent, target, [new Told(name, { detail, cancelable: true, composed: true })]);
 
   function onEvent(event) {
     if (!event.isTrusted) return;
@@ -34,9 +35,11 @@
       }
     }
     if (told.type === "paste") told.pasted = apply(getData, apply(clipboard, event, []), ["text/plain"]);
-    tell(apply(composedPath, event, [])[0], stringify(told));
+    if (!tell(apply(composedPath, event, [])[0], stringify(told))) return;
+    apply(preventDefault, event, []);
+    apply(stopImmediatePropagation, event, []);
   }
 
-  if (!tell(window, "")) return; // it was here first, and is not held
-  for (const type of TYPES) apply(addEventListener, window, [type, onEvent, { capture: true, passive: true }]);
+  if (tell(window, "")) return; // it was here first, and is not held
+  for (const type of TYPES) apply(addEventListener, window, [type, onEvent, { capture: true, passive: type === "wheel" }]);
 })("NAME");

@@ -6,13 +6,20 @@ demotape.steering = (function () {
   const COMMANDS = { KeyP: "pause", KeyZ: "undo", KeyS: "stop" };
   let obey = null;
 
-  function onKey(event) {
+  /** Whether a key steers; it is obeyed when it goes down. */
+  function takes(event) {
+    if (event.type !== "keydown" && event.type !== "keyup") return false;
     const others = event.ctrlKey || event.metaKey || event.shiftKey || event.getModifierState("AltGraph");
     const command = event.isTrusted && event.altKey && !others && COMMANDS[event.code];
-    if (!command || !obey) return;
+    if (!command || !obey) return false;
+    if (event.type === "keydown" && !event.repeat) obey(command);
+    return true;
+  }
+
+  function onKey(event) {
+    if (!takes(event)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    if (event.type === "keydown" && !event.repeat) obey(command);
   }
 
   /** Hear the keys before anybody else does; again when document.open() has taken all listeners away. */
@@ -23,5 +30,5 @@ demotape.steering = (function () {
   /** `obey` is called with each command; until then the keys are the page's. */
   const start = (given) => void (obey = given);
 
-  return { start, listen };
+  return { start, listen, takes };
 })();

@@ -19,10 +19,12 @@ demotape.toldFirst = (function () {
     };
   }
 
+  /** The teller's default is prevented to say that we are here, or that the page is not to have the event. */
   function onTold(teller) {
-    teller.preventDefault(); // we are here
-    if (typeof teller.detail !== "string" || !teller.detail) return;
-    demotape.events.hear(eventOf(JSON.parse(teller.detail), teller));
+    if (typeof teller.detail !== "string" || !teller.detail) return teller.preventDefault();
+    const event = eventOf(JSON.parse(teller.detail), teller);
+    if (demotape.steering.takes(event)) teller.preventDefault();
+    else if (event.type !== "keyup") demotape.events.hear(event);
   }
 
   /** Whether an event came the other way, too: the page may let it come to us, before or after we are told of it. */

@@ -1,5 +1,6 @@
 """Windows that a page opens and keeps a hold of: whoever drives lets them go, and the recorder hears all the same."""
 
+import asyncio
 import time
 
 import pytest
@@ -79,6 +80,45 @@ def test_a_window_that_ran_before_the_recorder_reached_it(recording_browser, sto
 
     recording_browser.run(run())
     assert_heard_once_from_before(tmp_path / "rec")
+
+
+def test_keys_that_steer_reach_no_page_that_listens_before_the_recorder(recording_browser, site, tmp_path, monkeypatch):
+    """And are no actions; what is typed in a pause is the page's alone."""
+    on_page = HeldTargets._on_page
+    site.pages |= {"/": OPENER, "/stopping": """<script>heard = []; for (const type of ['keydown', 'keyup', 'keypress'])
+      addEventListener(type, event => { heard.push(type + ' ' + event.code); event.stopImmediatePropagation() }, true)
+      </script><input id=ready autofocus>"""}
+
+    def on_page_late(self, event):
+        time.sleep(0.3)
+        on_page(self, event)
+
+    async def run():
+        context = await recording_browser.browser.new_context()
+        async with Recorder(context, tmp_path / "rec", keys=True) as recorder:
+            monkeypatch.setattr(HeldTargets, "_on_page", on_page_late)
+            popup = await opened_by(context, site.origin)
+            await recorder._targets.settle()
+            await recorder._tabs[-1].answered()
+            await popup.keyboard.press("a")
+            for paused in (True, False):
+                await popup.keyboard.press("Alt+p")
+                async with asyncio.timeout(5):
+                    while recorder.paused != paused:
+                        await asyncio.sleep(0.01)
+                await popup.keyboard.press("b")
+            await popup.keyboard.press("Alt+s")
+            async with asyncio.timeout(5):
+                await recorder.stopped.wait()
+            heard = await popup.evaluate("heard")
+        await context.close()
+        return heard
+
+    heard = recording_browser.run(run())
+    assert not [key for key in heard if key.endswith(("KeyP", "KeyS"))]
+    assert heard.count("keydown KeyB") == 2
+    keys = [event["data"]["code"] for event in Recording(tmp_path / "rec").events if event["type"] == "keydown"]
+    assert [key for key in keys if not key.startswith("Alt")] == ["KeyA", "KeyB"]
 
 
 def test_in_a_browser_without_an_address(recording_browser, stopping, tmp_path):
