@@ -8,7 +8,7 @@ import numpy as np
 from skimage.metrics import structural_similarity
 
 from pipeline.pages.rendering import Resources, render
-from pipeline.pages.restoring_scroll import PAGE_READY
+from pipeline.pages.restoring import PAGE_READY
 from pipeline.turns.folding import fold
 from recorder import Recording
 

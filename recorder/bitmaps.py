@@ -12,9 +12,17 @@ import numpy as np
 _HEADER = struct.Struct("<2sIIIIiiHHIIiiII")  # BITMAPFILEHEADER and BITMAPINFOHEADER
 
 
+def bitmap(image: bytes) -> bytes:
+    """A picture file as an uncompressed bitmap (BMP): the same pixels are the same bytes, whoever encodes them."""
+    import cv2  # here, so that the reader stays cheap to import
+
+    pixels = cv2.imdecode(np.frombuffer(image, np.uint8), cv2.IMREAD_COLOR)
+    return image if pixels is None else cv2.imencode(".bmp", pixels)[1].tobytes()
+
+
 def to_planes(content: bytes) -> bytes | None:
     """The planes of a bitmap; None for what is no bitmap of 24 bits, or could not be made of its planes again."""
-    import cv2  # here, so that the reader stays cheap to import
+    import cv2
 
     shape = _shape(content)
     if shape is None or len(content) != _size(*shape):

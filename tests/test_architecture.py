@@ -21,8 +21,8 @@ ROOMS = {
 }
 FLOORS = {
     "recorder": (
-        {"bitmaps", "priority"}, {"blobs"}, {"reader", "writer", "privacy"}, {"media", "devtools"}, {"building"},
-        {"browser", "package"}, {"control"},
+        {"bitmaps", "priority"}, {"blobs"}, {"blob_store"}, {"blob_process"}, {"reader", "writer", "privacy"},
+        {"media", "devtools"}, {"building"}, {"browser", "package"}, {"control"},
     ),
     "pipeline": (
         {"workers", "plugins"}, {"cache"}, {"context"}, {"turns", "pages"}, {"privacy"}, {"align", "chat"}, {"checks"},

@@ -5,7 +5,7 @@ from datetime import timedelta
 from flask import Flask, Response, abort, current_app, request
 from flask_wtf import CSRFProtect
 
-from pipeline.pages.restoring_scroll import POLICY
+from pipeline.pages.restoring import POLICY
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 ANY_HOST = "*"

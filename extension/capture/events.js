@@ -11,6 +11,7 @@ demotape.events = (function () {
   const HOVER_REST = 350; // ms that the pointer must rest for a hover
   const HOVER_SNAPSHOT_EVERY = 120; // ms between snapshots of a sweeping pointer
   const TEXT_LIMIT = 20000;
+  const LEADING = "a[href]:not([href^='#']), area[href], form button:not([type=button]), form input[type=submit]";
 
   const { own, rest } = demotape;
   const { send, attempt } = demotape.sending;
@@ -180,7 +181,9 @@ demotape.events = (function () {
   const HANDLERS = {
     pointerdown: (event) => {
       forgetHover();
-      begin("pointerdown", event, targetOf(event), pointerData(event));
+      const element = targetOf(event);
+      begin("pointerdown", event, element, pointerData(event));
+      if (own(element).closest(LEADING)) demotape.sending.stir("leading");
     },
     pointerup: (event) => send("pointerup", event, targetOf(event), pointerData(event)),
     click: onClick, dblclick: onClick, auxclick: onClick, contextmenu: onClick,
@@ -286,6 +289,7 @@ demotape.events = (function () {
     reopened.observe(document, { childList: true });
     if (own(document).readyState === "loading") addEventListener("DOMContentLoaded", onReady, { once: true });
     else onReady();
+    addEventListener("load", demotape.snapshotCache.warmSoon, { once: true, signal: ending.signal });
   }
 
   /** There is something to look at. A frame group below another tells of itself at once: that one cannot copy it. */

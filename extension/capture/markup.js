@@ -136,10 +136,17 @@ demotape.markup = (function () {
     }
     if (tag === "input") text += inputState(element);
     if (tag === "option" && element.selected) text += ' selected=""';
-    if (tag === "html") text += attribute("data-demotape-base", element.baseURI);
+    if (tag === "html") text += attribute("data-demotape-base", element.baseURI) + modeOf(own(element).ownerDocument);
     if (shared.focused.has(element)) text += attribute("data-demotape-focus", shared.focused.get(element));
     record.scroll = scrollState(element);
     return record.scroll ? text + attribute("data-demotape-scroll", record.scroll) : text;
+  }
+
+  /** The mode that browsers show a document in, where its doctype does not tell: as of frames that scripts have written. */
+  function modeOf(document) {
+    const { compatMode, doctype } = own(document);
+    if (compatMode === "BackCompat") return attribute("data-demotape-mode", "quirks");
+    return doctype ? "" : attribute("data-demotape-mode", "standards");
   }
 
   function inputState(element) {

@@ -38,13 +38,14 @@ demotape.sending = (function () {
     return id;
   }
 
-  // What the receiver is told so that it knows how closely to look: that the pointer moves, that the page changes.
+  // What the receiver is told so that it knows how closely to look: that the pointer moves ("acting"), that the page
+  // changes ("changing"), that what was pressed may lead to another document ("leading").
   const STIR_EVERY = 400; // ms
-  const stirred = { acting: -Infinity, changing: -Infinity };
-  function stir(kind) {
-    if (!demotape.tellStir || performance.now() - stirred[kind] < STIR_EVERY) return;
-    stirred[kind] = performance.now();
-    demotape.tellStir(kind === "acting");
+  const stirred = { acting: -Infinity, changing: -Infinity, leading: -Infinity };
+  function stir(what) {
+    if (!demotape.tellStir || performance.now() - stirred[what] < STIR_EVERY) return;
+    stirred[what] = performance.now();
+    demotape.tellStir(what);
   }
 
   return { send, attempt, stir };

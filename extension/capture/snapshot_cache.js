@@ -166,7 +166,7 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
   // Between two times, so that a page that changes all the time is not followed all the time: ms at least and at most, and
   // how much longer than the work itself took.
   const REST_LEAST = 15, REST_MOST = 60, REST_SHARE = 8;
-  const LOADING = 1000; // ms in which a page that is being read is left alone: each piece of it would be a change
+  const LOADING = 1000; // ms in which a page that loads is left alone unless somebody acts: each piece of it would be a change
   let rest = REST_LEAST;
   function warmSoon() {
     if (shared.warming) return;
@@ -180,7 +180,7 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
     const { documentElement, readyState } = own(document);
     if (!documentElement || demotape.events.isStopped()) return;
     const start = performance.now();
-    if (readyState === "loading" && start < LOADING) return void demotape.later(warmSoon, LOADING - start);
+    if (readyState !== "complete" && start < LOADING && shared.acted < 0) return void demotape.later(warmSoon, LOADING - start);
     update();
     const whole = documentChunk(document, start + Math.min(SLICE, deadline.timeRemaining() || SLICE));
     shared.warmed = whole !== null;

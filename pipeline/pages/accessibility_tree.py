@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Frame, Page, sync_playwright
 
 from pipeline.context import Context
 from recorder import Recording
@@ -17,7 +17,7 @@ from schemas.chromium import find_chromium, sandbox_arguments
 from schemas.types import Demonstration, Turn, TurnState
 
 from .rendering import Resources, render
-from .restoring_scroll import PAGE_READY, SCRIPT
+from .restoring import PAGE_READY, SCRIPT
 
 _PATIENCE = 10_000  # ms for one step of one page
 # What only says how the browser came to it.
@@ -55,8 +55,7 @@ def tree(page: Page, recording: Recording, state: TurnState, resources: Resource
     width, height = (max(1, int(state["viewport"][name])) for name in ("width", "height"))
     page.set_viewport_size({"width": width, "height": height})
     page.set_content(render(recording, state, resources), wait_until="load")
-    for shown in page.frames:
-        shown.evaluate(SCRIPT)  # the one of a rendered page that does not run here, where none does
+    _restore(page.main_frame)
     page.evaluate(PAGE_READY)
     session = page.context.new_cdp_session(page)
     uids = dict(_uids(session.send("DOM.getDocument", {"depth": -1, "pierce": True})["root"]))
@@ -66,6 +65,13 @@ def tree(page: Page, recording: Recording, state: TurnState, resources: Resource
         trees.append((owner, session.send("Accessibility.getFullAXTree", {"frameId": frame})["nodes"]))
     session.detach()
     return _joined(trees, uids)
+
+
+def _restore(frame: Frame) -> None:
+    """Run the one script of a rendered page, which does not run here by itself: none does. It may write frames."""
+    frame.evaluate(SCRIPT)
+    for inner in frame.child_frames:
+        _restore(inner)
 
 
 def _frames(tree: dict[str, Any]) -> Iterator[str]:

@@ -31,6 +31,7 @@ _ELEMENTS = _names(f"{_HTML} {_SVG} {_MATHML}")
 
 STRUCTURE = frozenset({"html", "head", "body"})
 LINKS = frozenset({"a", "area"})
+FRAMES = frozenset({"iframe", "frame"})
 PICTURES = {  # elements that show a picture, and the attributes that name it
     "img": ("src",), "input": ("src",), "image": ("href", "xlink:href"), "feimage": ("href", "xlink:href"),
     "video": ("poster",), "body": ("background",), "table": ("background",), "td": ("background",),
@@ -70,9 +71,11 @@ marker-end mask-image mask-border-source border-image list-style list-style-imag
 offset-path""")
 _MEANT = frozenset({"http-equiv", "accept-charset"})  # standard, with a hyphen, and not wanted
 
-# Attributes that hold an address: fetched, gone to, sent to, or run. None of them stands as it is.
+# What our script writes into a frame: a document that `srcdoc` would not show in its mode.
+WRITTEN = "data-demotape-written"
+# Attributes that hold an address or a document: fetched, gone to, sent to, or run. None of them stands as it is.
 _ADDRESSES = _names("""action archive background cite classid codebase data formaction href imagesrcset longdesc
-lowsrc manifest object ping poster profile src srcdoc srcset target xlink:href""")
+lowsrc manifest object ping poster profile src srcdoc srcset target xlink:href""") | {WRITTEN}
 
 _NAME = re.compile(r"[a-z_][a-z0-9_.:-]{0,199}")
 _ADDRESS_IN_VALUE = ("url", "image-set", "\\")

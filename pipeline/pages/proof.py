@@ -8,7 +8,7 @@ import turbohtml
 
 from schemas import InputError
 
-from . import allowed, restoring_scroll
+from . import allowed, restoring
 
 _CLOSED_ADDRESSES = ('url("data:', 'url("#')
 
@@ -31,12 +31,12 @@ def _prove_element(element: turbohtml.Element) -> None:
                   for name, value in element.attrs.items()}
     if tag == "script":
         # Parsers nest some five hundred elements and no more: in a page of more the script may lose its text.
-        if element.text not in (restoring_scroll.SCRIPT, "") or attributes.keys() != {"data-fragment"}:
+        if element.text not in (restoring.SCRIPT, "") or attributes.keys() != {"data-fragment"}:
             raise UnsafePage("the page would run a script")
         return
     if not (allowed.element(tag) or tag in allowed.STRUCTURE):
         raise UnsafePage(f"the page would hold an element {tag[:40]!r}")
-    if tag == "meta" and attributes == restoring_scroll.POLICY_ATTRIBUTES:
+    if tag == "meta" and attributes == restoring.POLICY_ATTRIBUTES:
         return
     if tag == "style" and not _is_closed(element.text):
         raise UnsafePage("a style sheet of the page would fetch something")
@@ -52,8 +52,8 @@ def _prove_attribute(tag: str, name: str, value: str) -> None:
             safe = allowed.names_no_address(value)
         case "css":
             safe = _is_closed(value)
-        case "address" if name == "srcdoc":
-            safe = tag == "iframe"
+        case "address" if name in ("srcdoc", allowed.WRITTEN):
+            safe = tag in allowed.FRAMES
             prove(value)
         case "address":
             safe = _is_address(tag, name, value)

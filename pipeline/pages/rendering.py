@@ -2,14 +2,14 @@
 
 Read by a tokenizer as the HTML standard has it, and written anew: only what is on the lists of `allowed` is, by a
 writer of our own; style sheets by `style_sheets`. So the page is shown as it was captured, and not as another parser
-would mend it. The result is read again and proved (`proof`). One script is put in, ours: see `restoring_scroll`.
+would mend it. The result is read again and proved (`proof`). One script is put in, ours: see `restoring`.
 """
 
 import base64
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urldefrag, urljoin
 
 from turbohtml import Token, TokenType, tokenize
@@ -17,7 +17,7 @@ from turbohtml import Token, TokenType, tokenize
 from recorder import Recording
 from schemas import UID_ATTRIBUTE, InputError
 
-from . import allowed, restoring_scroll
+from . import allowed, restoring
 from .painting import PAINTED, Painter, painter
 from .proof import prove
 from .style_sheets import StyleSheets
@@ -29,6 +29,8 @@ _IDENTIFIER = re.compile(r"[\w\-/. :+]{1,200}")
 _NOTHING = "data:,"
 _DROPPED = allowed.EMPTIED - {"iframe"}
 _OTHER_NAMES = {name: "pre" for name in allowed.PREFORMATTED}
+_OUTLINE = "<style>[data-demotape-outlined]{outline:3px solid #d6336c!important;outline-offset:1px!important}</style>"
+_OURS = frozenset({"data-demotape-src", "data-demotape-painted", "data-demotape-outlined"})  # written here, if at all
 _MAX_FRAMES_DEEP = 8
 _MAX_EMBEDDED = 64 << 20  # characters of images and fonts in one page
 _MAX_PAINTED = 64  # elements of a page that are cut out of the screenshot
@@ -77,9 +79,7 @@ def render(recording: Recording, state: Mapping[str, Any], resources: Resources 
     outlined. Raises InputError when a blob is missing, UnsafePage when the result is not what may be shown.
     """
     document = recording.blob(state["dom"] or "").decode("utf-8", "replace")
-    style = f'[{UID_ATTRIBUTE}="{outline}"]{{outline:3px solid #d6336c!important;outline-offset:1px!important}}'
-    mark = f"<style>{style}</style>" if _UID.fullmatch(outline) else ""
-    page = _Page(resources or Resources(recording), painter(recording, state), mark)
+    page = _Page(resources or Resources(recording), painter(recording, state), outline)
     text = page.document(document, fragment=state.get("url", "").partition("#")[2])
     prove(text)
     return text
@@ -88,8 +88,9 @@ def render(recording: Recording, state: Mapping[str, Any], resources: Resources 
 class _Page:
     """One page being rendered: what all its documents share."""
 
-    def __init__(self, resources: Resources, paint: Painter, mark: str):
-        self.resources, self.paint, self.mark = resources, paint, mark
+    def __init__(self, resources: Resources, paint: Painter, outline: str):
+        self.resources, self.paint, self.outline = resources, paint, outline
+        self.mark = _OUTLINE if outline else ""
         self.style_sheets = StyleSheets(self.picture, resources.text, _absolute)
         self._left, self._paintings = _MAX_EMBEDDED, _MAX_PAINTED
 
@@ -104,9 +105,15 @@ class _Page:
         self._paintings -= 1
         return self.paint(uid) if self._paintings >= 0 else None
 
-    def document(self, text: str, depth: int = 0, fragment: str = "") -> str:
-        """A document of the page as HTML text, with the frames in it."""
-        return _Writer(self, depth).write(text) + self.mark + restoring_scroll.tag(fragment)
+    def document(self, text: str, fragment: str = "") -> str:
+        """The page's own document as HTML text, with the frames in it."""
+        return _Writer(self, 0).write(text, self.mark + restoring.tag(fragment))
+
+    def frame(self, tag: str, text: str, depth: int) -> tuple[str, str]:
+        """The attribute that shows a document in a frame, and its value."""
+        writer = _Writer(self, depth)
+        shown = writer.write(text, self.mark + restoring.tag(""))
+        return "srcdoc" if tag == "iframe" and writer.mode == "standards" else allowed.WRITTEN, shown
 
 
 class _Writer:
@@ -114,13 +121,14 @@ class _Writer:
 
     def __init__(self, page: _Page, depth: int):
         self.page, self.depth = page, depth
-        self.base = ""
+        self.base = self.doctype = ""
         self.sizes: list[str] = []  # rules that give canvases their size
         self.parts: list[str] = []
-        self.policy_at = 0
+        self.policy_at = self.frameset_at = 0
+        self.mode: Literal["standards", "quirks", "as its doctype tells"] = "standards"
 
-    def write(self, text: str) -> str:
-        """The document's text."""
+    def write(self, text: str, ours: str) -> str:
+        """The document's text, with `ours` at its end; before a frameset, behind which nothing may stand."""
         dropped = raw = ""  # the elements whose text is left out, and whose text is a style sheet
         sheet: list[str] = []
         for token in tokenize(text):
@@ -143,36 +151,47 @@ class _Writer:
                 self._end_tag(tag)
             elif token.type == TokenType.TEXT:
                 self.parts.append(_escape_text(token.data or ""))
-            elif token.type == TokenType.DOCTYPE:
-                self.parts.append(_doctype(token))
-                self.policy_at = len(self.parts)
+            elif token.type == TokenType.DOCTYPE and not self.base:
+                self.doctype = _doctype(token)
+                if token.public_id is not None:
+                    self.mode = "as its doctype tells"
         if raw:
             self.parts.append(self.page.style_sheets.rules("".join(sheet), self.base) + "</style>")
         if self.sizes:
             self.parts.append(f"<style>{''.join(self.sizes)}</style>")
+        self.parts.append("" if self.frameset_at else ours)
+        if self.frameset_at:
+            self.parts.insert(self.frameset_at, ours)
+        self.parts.insert(0, "" if self.mode == "quirks" else self.doctype)
         if self.depth == 0:  # frames have the policy of the page around them
-            self.parts.insert(self.policy_at, restoring_scroll.POLICY_ELEMENT)
+            self.parts.insert(self.policy_at + 1, restoring.POLICY_ELEMENT)
         return "".join(self.parts)
 
     def _start_tag(self, tag: str, token: Token) -> None:
         attributes = {name: value or "" for name, value in token.attrs or ()}
         if tag == "html" and not self.base:
             self.base = attributes.get("data-demotape-base", "")
+            self._set_mode(attributes.get("data-demotape-mode", ""))
         if tag in _DROPPED or tag == "base":
             return
         if tag == "link":
             self.parts.append(self._link(attributes))
             return
+        if tag == "frameset":
+            self.frameset_at = self.frameset_at or len(self.parts)
         name = _written_name(tag)
         kept = dict(self._kept(name, attributes))
-        if tag == "iframe":
-            self._frame(kept, attributes)
+        if tag in allowed.FRAMES:
+            self._frame(tag, kept, attributes)
         if tag == "canvas":
             self.sizes.append(_size_of_canvas(attributes))
         for attribute, address in self._pictures(tag, attributes):
             kept[attribute] = self.page.picture(_absolute(self.base, address))
         if tag in PAINTED and (background := self.page.painting(attributes.get(UID_ATTRIBUTE, ""))):
             kept["style"] = f"{kept.get('style', '')};background:{background}"
+            kept["data-demotape-painted"] = ""
+        if self.page.outline and attributes.get(UID_ATTRIBUTE) == self.page.outline:
+            kept["data-demotape-outlined"] = ""
         if name != tag:
             kept["data-demotape-tag"] = tag[:100]
         written = "".join([f' {key}="{_escape_value(value)}"' for key, value in kept.items()])
@@ -188,7 +207,7 @@ class _Writer:
         """The attributes that may stand, but for addresses of pictures."""
         for name, value in attributes.items():
             match allowed.attribute(tag, name):
-                case "plain" if name != "data-demotape-src":
+                case "plain" if name not in _OURS:
                     yield name, value
                 case "author's":
                     yield name, value if allowed.names_no_address(value) else ""
@@ -207,10 +226,17 @@ class _Writer:
             if chosen or (name in attributes and not attributes[name].startswith("#")):
                 yield name, chosen or attributes[name]
 
-    def _frame(self, kept: dict[str, str], attributes: Mapping[str, str]) -> None:
+    def _set_mode(self, told: str) -> None:
+        if told == "quirks":
+            self.mode = "quirks"
+        elif told == "standards":
+            self.mode, self.doctype = "standards", "<!DOCTYPE html>"
+
+    def _frame(self, tag: str, kept: dict[str, str], attributes: Mapping[str, str]) -> None:
         inner = attributes.get("srcdoc")
         if inner is not None and self.depth < _MAX_FRAMES_DEEP:
-            kept["srcdoc"] = self.page.document(inner, self.depth + 1)
+            name, document = self.page.frame(tag, inner, self.depth + 1)
+            kept[name] = document
 
     def _link(self, attributes: Mapping[str, str]) -> str:
         """A style sheet's link as a style element with its text; any other link is nothing to be seen."""

@@ -32,7 +32,7 @@ _START = f"""{{
   }}, (field, value) => tell({{ type: "secret", field, value }}),
   (frame_group, chunks, rows) => tell({{ type: "ahead", frame_group, chunks: tellParts(frame_group, chunks), rows }}));
   demotape.picturesTellScroll = true;
-  demotape.tellStir = (acting) => tell({{ type: "stir", acting }});
+  demotape.tellStir = (what) => tell({{ type: "stir", what }});
   begin();
   const ended = new AbortController();
   addEventListener("pageshow", ({{ persisted }}) => {{

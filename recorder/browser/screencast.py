@@ -1,9 +1,9 @@
 """The screencast of one page: what it paints, and always the last of it.
 
 While somebody acts, and while the page rests, it is continuous: every frame that the machine has time for. A page that
-paints on while nobody acts (a spinner, a video) is looked at now and then instead, more often while its DOM changes. So
-is one that is about to be left: a frame costs the machine about 50 ms of processor time, also where a server needs
-that.
+paints on while nobody acts (a spinner, a video) is looked at now and then instead, more often while its DOM changes.
+One that is about to be left, and the next one until it has loaded, is left alone for a moment unless somebody acts: a
+frame costs the machine about 50 ms of processor time, also where a server or the page needs that.
 
 Of a continuous screencast the browser holds frames back while two are unacknowledged, and what it held back it never
 sends: a page that then stays as it is would be shown as it was before. So it is counted how many frames it may still
@@ -29,6 +29,9 @@ _ACTING = 1.0  # seconds after what somebody did in which they still act
 _PAINTING = 6  # frames in a second from which on a page paints all the time
 _STIRRED = 1.0  # seconds after a change of the DOM in which the page is looked at more often
 _OFTEN, _SELDOM = 0.12, 0.4  # seconds between two looks
+_LEADS = 0.08  # seconds without a look after a press that may lead to another document
+_LEFT, _COMING = 0.5, 0.4  # the same when that is asked for, and when it has begun
+_HESITATES = 0.03  # seconds from somebody's move to a look, in which what they press may lead away
 _COMES = 2.0  # seconds that a frame may take
 _CLEAR = 0.6  # seconds after which nothing passes any more, see recorder/building/secret_places.py
 _SAME = 3  # looks that show the same, after which a page rests
@@ -51,6 +54,7 @@ class Screencast:
         self._changed: float | None = None  # wall clock of the last such change, until a later frame has come
         self._times: deque[float] = deque([0.0], maxlen=_PAINTING)  # of the last frames
         self._acted = self._stirred = 0.0
+        self._quiet_until = 0.0
         self._checking = False
         self._looks_later = False
         self._looking = False  # now and then, no continuous screencast
@@ -64,25 +68,37 @@ class Screencast:
         self._left, self._acknowledged, self._held_back, self._changed = _UNACKNOWLEDGED, 0.0, False, None
         self._session.post("Page.startScreencast", {"format": "png"})
 
-    def note_act(self) -> None:
-        """Somebody does something in the page."""
+    def note_act(self, *, begins: bool = True) -> None:
+        """Somebody does something in the page; `begins`: it does not only follow from what they did before."""
         self._acted = asyncio.get_running_loop().time()
-        self._woken.set()
+        if begins or self._acted > self._quiet_until:
+            self._woken.set()
 
     def note_change(self) -> None:
         """The DOM has changed."""
         self._stirred = asyncio.get_running_loop().time()
 
+    def note_leading(self) -> None:
+        """What was pressed may lead to another document."""
+        self._leave_alone(_LEADS)
+        self._woken.clear()
+
     def note_leaving(self) -> None:
         """Another document is asked for: until it comes, nobody acts in this one, or it is told."""
-        if not self._looking and self._image:
-            self._on_gap()
-            self._look_only(self._id)
+        self._leave_alone(_LEFT)
 
     def note_document(self) -> None:
         """Another document is shown, in which nobody has acted yet."""
         self._acted = 0.0
         self.note_change()
+        if self._looking:
+            self._quiet_until = self._stirred + _COMING
+
+    def _leave_alone(self, seconds: float) -> None:
+        self._quiet_until = asyncio.get_running_loop().time() + seconds
+        if not self._looking and self._image:
+            self._on_gap()
+            self._look_only(self._id)
 
     def look_again(self) -> None:
         """What is shown may have changed without a frame of it, as by a load: look when it rests, unless one comes."""
@@ -162,10 +178,10 @@ class Screencast:
         self._woken.clear()
         while same < _SAME and not self._woken.is_set():
             looked = loop.time()
-            while not self._woken.is_set() and loop.time() < looked + (
-                    _OFTEN if loop.time() - self._stirred < _STIRRED else _SELDOM):
+            while (wait := self._next_look(looked) - loop.time()) > 0 and not self._woken.is_set():
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._woken.wait(), _OFTEN)
+                    await asyncio.wait_for(self._woken.wait(), min(wait, _OFTEN))
+                    await asyncio.sleep(self._acted + _HESITATES - loop.time())
             if self._woken.is_set():
                 break
             before = self._image
@@ -178,6 +194,13 @@ class Screencast:
         self._times = deque([loop.time()], maxlen=_PAINTING)
         self._session.post("Page.stopScreencast")  # a look may be under way
         self.start()
+
+    def _next_look(self, looked: float) -> float:
+        """When to look again, after a look at a time."""
+        if self._quiet_until > looked:
+            return self._quiet_until
+        often = asyncio.get_running_loop().time() - self._stirred < _STIRRED
+        return looked + (_OFTEN if often else _SELDOM)
 
     def _check_later(self) -> None:
         if self._doubt and not self._checking:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from secrets import token_hex
-from typing import Any, Literal
+from typing import Any
 
 from recorder.building.tab_observer import TabObserver
 from recorder.building.tab_state import TabState
@@ -24,12 +24,10 @@ from . import closed_roots, loaded_before, network, resources
 from .capture_script import BINDING, TELLING, WORLD, capture_script, ending_script
 from .navigation import Navigations
 from .screencast import Screencast
+from .whole_window import WholeWindow
 
 _LATE_FRAME = 3.0  # seconds by which a frame may come late
 _ARCHIVE_AFTER = 0.6  # seconds of rest after which a page is kept as MHTML
-_ENLARGE = 5  # times that a window is made larger in vain: its screen may be too small
-_FRAME_OF_WINDOW = 200  # pixels that a window's tabs, bars and edges take at most
-_FRAMES_BEFORE = 0.1  # seconds in which frames of the smaller window may come; Playwright may make it smaller again
 _ROUNDS, _ROUND = 10, 0.05  # times that frames are asked at the end, until they have nothing new to say; seconds apart
 _ANSWERED = 0.5  # seconds that frames have to tell what they show
 _BETWEEN = 0.02  # seconds between two questions where secrets stand
@@ -42,10 +40,6 @@ class Extras:
 
     har: bool = False
     mhtml: bool = False
-
-
-_Side = Literal["width", "height"]
-_SIDES: tuple[_Side, ...] = ("width", "height")
 
 
 class Tab(TabState):
@@ -71,8 +65,6 @@ class Tab(TabState):
         self._shown: dict[str, Any] | None = None  # the newest frame's metadata
         self._unpainted = False  # what was pressed last was not on the screen yet
         self._asking = False  # where secrets stand
-        self._enlarging = False  # the window is being made larger
-        self._enlarged = 0  # times since a whole frame has come
 
     def arm(self, session: Session, main_frame: str) -> None:
         """Begin to listen: this document and all later ones, in every frame of the page's process.
@@ -81,7 +73,8 @@ class Tab(TabState):
         held before its first instruction is not held longer than its browser takes to read the commands.
         """
         self._navigations = Navigations(session, main_frame, lambda: self._observer.now, opened=self._opened)
-        self._screencast = Screencast(session, self._on_screencast, self.ring.note_gap, self._start)
+        self._screencast = Screencast(session, self._on_screencast, self._note_gap, self._start)
+        self._window = WholeWindow(session, self._spawn, self._screencast.look_again)
         for name, handler in {
             "Page.frameRequestedNavigation": self._navigations.requested,
             "Page.frameNavigated": self._on_navigated,
@@ -204,17 +197,26 @@ class Tab(TabState):
             if self._steer:
                 self._steer(message["command"])
         elif message["type"] == "stir":
-            (self._screencast.note_act if message["acting"] else self._screencast.note_change)()
+            self._on_stir(message["what"])
         elif message["type"] == "unchanged":
             self._observer.on_unchanged(message)
         elif message["type"] == "secret":
             self._observer.on_secret(message["field"], message["value"])
         else:
             if message["type"] != "snapshot":
-                self._screencast.note_act()
+                self._screencast.note_act(begins=message["gesture"] is None)
             if shown := message.get("shown"):
                 self._unpainted = shown["painted"] is None or self._is_elsewhere(message["snapshot"])
             self._on_message(message)
+
+    def _on_stir(self, what: str) -> None:
+        """Something goes on that is no event."""
+        if what == "acting":
+            self._screencast.note_act()
+        elif what == "changing":
+            self._screencast.note_change()
+        elif what == "leading" and not self._unpainted:
+            self._screencast.note_leading()
 
     def _on_message(self, message: Message) -> None:
         """Hand a message on; one from a frame that those above have not told of yet waits until they have."""
@@ -254,7 +256,7 @@ class Tab(TabState):
         """Take in what a frame group shows; the viewport may be known only now."""
         super().take(path, snapshot, time)
         if self._shown:
-            self._see_whole(self._shown)
+            self._window.see(self._shown, self.facts["viewport"], self.zoom)
 
     def _release(self) -> None:
         super()._release()
@@ -263,7 +265,7 @@ class Tab(TabState):
 
     def _on_screencast(self, image: bytes, metadata: dict[str, Any], followed: bool) -> None:
         self._shown = metadata
-        self._see_whole(metadata)
+        self._window.see(metadata, self.facts["viewport"], self.zoom)
         at = self._observer.seconds(metadata["timestamp"], f"frames of tab {self.number}", _LATE_FRAME)
         scale = metadata["pageScaleFactor"]
         self.paint(PaintedFrame(image, at, scroll=(metadata["scrollOffsetX"], metadata["scrollOffsetY"]),
@@ -272,6 +274,9 @@ class Tab(TabState):
         if self.waits and not self._asking:
             self._asking = True
             self._start(self._learn_places())
+
+    def _note_gap(self) -> None:
+        self.ring.note_gap(self._observer.seconds(self._observer.now))
 
     def _is_elsewhere(self, snapshot: Snapshot | None) -> bool:
         """Whether the page is scrolled otherwise than in the newest frame."""
@@ -292,36 +297,6 @@ class Tab(TabState):
                 await asyncio.sleep(_BETWEEN)
         finally:
             self._asking = False
-
-    def _see_whole(self, shown: dict[str, Any]) -> None:
-        """An emulated viewport may be larger than its window, of which alone there are frames: then the window grows.
-
-        So it is with the tabs that a link opens under Playwright; the page itself keeps its size.
-        """
-        viewport = self.facts["viewport"]
-        size = {name: shown[f"device{name.title()}"] for name in _SIDES}
-        if all(viewport[name] * self.zoom - size[name] <= 1 for name in _SIDES):
-            self._enlarged = 0
-        elif not self._enlarging and self._enlarged < _ENLARGE:
-            self._enlarging = True
-            self._enlarged += 1
-            self._spawn(self._enlarge_window(size))
-
-    async def _enlarge_window(self, size: dict[_Side, int]) -> None:
-        """Enlarge the window unless frames of the viewport's `size` only seem too small: it may just have changed."""
-        visual = (await self._sessions[0].send("Page.getLayoutMetrics"))["cssVisualViewport"]
-        window = await self._sessions[0].send("Browser.getWindowForTarget")
-        now = window["bounds"]
-        lacking = {name: round(self.facts["viewport"][name] * self.zoom - size[name]) for name in _SIDES}
-        of_now = all(now[name] - size[name] <= _FRAME_OF_WINDOW for name in _SIDES)
-        truly = any(visual[f"client{name.title()}"] * self.zoom - size[name] > 1 for name in _SIDES)
-        by_another_tab = all(now[name] == size[name] + 2 * lacking[name] for name in _SIDES)
-        if of_now and truly and not by_another_tab:
-            bounds = {name: now[name] + max(0, lacking[name]) for name in _SIDES}
-            await self._sessions[0].send("Browser.setWindowBounds", {"windowId": window["windowId"], "bounds": bounds})
-        await asyncio.sleep(_FRAMES_BEFORE)
-        self._enlarging = False
-        self._screencast.look_again()
 
     def _on_leaving(self, event: dict[str, Any]) -> None:
         """A navigation begins. Where what was pressed is not painted yet, a frame of it may still come."""

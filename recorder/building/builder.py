@@ -10,13 +10,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from recorder.blob_process import BlobProcess
+from recorder.blob_store import Blobs
 from recorder.media.painted_frames import PaintedFrame
 from recorder.media.video import Video, VideoWriter, problems_of
 from recorder.privacy.har import Exchange
 from recorder.privacy.har_file import HarFile, HeldExchanges
 from recorder.privacy.secret_values import Secrets
 from recorder.writer import NewEvent, RecordingWriter, new_id
-from schemas import VERSIONS, ChatLineSchema, DemotapeError, InputError
+from schemas import VERSIONS, ChatLineSchema, DemotapeError, InputError, RecordingLayout
 from schemas.files import validated
 from schemas.package_types import Message, Unchanged
 from schemas.recording import FORMAT
@@ -66,27 +68,27 @@ class RecordingBuilder:
         self._current: TabState | None = None
         self._closed_tabs = ClosedTabs(self._tell_removed)
         self._lost = LostValues(self.problems, self._note_lost)
-        self._noting_lost = False
+        self._noting_lost = self._running = False
         self._writer_thread = WriterThread(self._on_failure, self._lost.add_error)
         self._resources = LoadedResources()
-        self._running = False
         self._pauses = Pauses()
         self._lines = LiveList()
         self._secrets = Secrets()
         self._exchanges = HeldExchanges(self._secrets, self._write_exchange)
         self._har: HarFile | None = None
 
-    def begin(self, browser: str, *, name: str | None = None, video: Callable[[Path], Video] = VideoWriter) -> None:
+    def begin(self, browser: str, *, name: str | None = None, video: Callable[[Path], Video] = VideoWriter,
+              blobs: Callable[[RecordingLayout], Blobs] = BlobProcess) -> None:
         """Start the recording's clock and create its folder.
 
-        `browser`: its name and version; `name`: the recording's id, made up from the folder's otherwise; `video`: what
-        writes the video.
+        `browser`: its name and version; `name`: the recording's id, made up from the folder's otherwise; `video`,
+        `blobs`: what writes the video and keeps the blobs.
         """
         self._clock = self._make_clock()
         self._writer = RecordingWriter(self.directory, {
             "format": FORMAT, "version": VERSIONS[FORMAT], "id": name or new_id(self.directory), "task": self._task,
             "started_at": datetime.fromtimestamp(self._clock.start).astimezone(), "user_agent": "", "browser": browser,
-            "viewport": None, "options": self._options})
+            "viewport": None, "options": self._options}, blobs)
         self._event_writer = EventWriter(self._writer, self._secrets, self._lost)
         self._video = video(self._writer.layout.video)
         if self._options.get("har"):
@@ -146,21 +148,19 @@ class RecordingBuilder:
         if self.paused:
             raise InputError("chat: the recording is paused; go on first")
         said = self._secrets.in_text(utterance.strip())
+        if not said:
+            raise InputError("chat: nothing was said")
         line: ChatLine = {"time": self.elapsed, "speaker": speaker, "utterance": said}
         validated(line, ChatLineSchema(), "chat")
-        if not line["utterance"]:
-            raise InputError("chat: nothing was said")
         self._writer_thread.submit(lambda: self._writer.chat(line))
         self._tell({"type": "chat", **line})
 
     def undo_last(self) -> int | None:
         """Mark the last action as a mistake: its turn will be dropped; returns the number of its event, if any."""
-        line = self._lines.undo() if self._running else None
-        if line is None:
-            return None
-        self.undo(line["event"])
-        self._tell({"type": "line", **line})
-        return line["event"]
+        if line := self._lines.undo() if self._running else None:
+            self.undo(line["event"])
+            self._tell({"type": "line", **line})
+        return line and line["event"]
 
     def undo(self, event: int) -> None:
         """Mark the action of an event as a mistake."""

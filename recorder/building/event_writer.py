@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Any
 
-from recorder.media.painted_frames import PaintedFrame, bitmap
+from recorder.media.painted_frames import PaintedFrame
 from recorder.privacy.mhtml import without_secrets
 from recorder.privacy.secret_values import Secrets
 from recorder.writer import NewEvent, RecordingWriter
@@ -75,7 +75,7 @@ class EventWriter:
         return self._lost.attempt(lambda: self._secrets.in_event(value), otherwise)
 
     def _keep_screenshot(self, image: bytes) -> str:
-        return self._writer.blob(bitmap(image), like="screenshot")
+        return self._writer.blob(image, like="screenshot", picture=True)
 
 
 def _facts(frame: PaintedFrame) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from schemas.types import Box
 
 _MARGIN = 3  # CSS pixels around a secret field that are blackened too
+_COMING = 0.05  # seconds that a painted frame takes to come
 _FAST = [cv2.IMWRITE_PNG_COMPRESSION, 1]
 
 
@@ -20,7 +21,8 @@ class PaintedFrame:
 
     `stale`: why it may not show the page as it was then, see `stale_because` in StateSchema; None when it does.
     `scroll`, `size`: how far the page was scrolled, and the viewport's width and height, in pixels of the window; None
-    where that is not known. `followed`: had the page painted something else next, a frame of it would have come.
+    where that is not known. `followed`: had the page painted something else next, a frame of it would have come; until
+    `followed_until` only.
     `unchanged_until`: for how long the page stayed as it was after the event whose state the frame shows; None for a
     frame from before. `hidden`: boxes (CSS pixels) that are black as a secret may have passed there.
     """
@@ -31,6 +33,7 @@ class PaintedFrame:
     scroll: tuple[float, float] | None = None
     size: tuple[float, float] | None = None
     followed: bool = True
+    followed_until: float = math.inf
     unchanged_until: float | None = None
     hidden: tuple[Box, ...] = ()
 
@@ -38,7 +41,7 @@ class PaintedFrame:
 @dataclass(frozen=True)
 class Standing:
     """What stood on the screen for a while: the frame that showed it first, the last one that showed the same, and when
-    something else was painted (infinity: not yet)."""
+    something else was painted, or may have been (infinity: not yet)."""
 
     frame: PaintedFrame
     last: PaintedFrame
@@ -64,10 +67,10 @@ class FrameRing:
         """The frame that was painted last."""
         return self._frames[-1] if self._frames else None
 
-    def note_gap(self) -> None:
-        """What is painted after the newest frame may not come."""
+    def note_gap(self, now: float) -> None:
+        """What is painted from now on may not come, nor what was painted just now."""
         if self._frames:
-            self._frames[-1] = replace(self._frames[-1], followed=False)
+            self._frames[-1] = replace(self._frames[-1], followed_until=now - _COMING)
 
     def newest_until(self, time: float) -> PaintedFrame | None:
         """The newest frame not later than `time`: what stood on the screen then. None when there is none. Of frames
@@ -89,8 +92,8 @@ class FrameRing:
         first = number
         while first > least and self._goes_on(first):
             first -= 1
-        until = self._frames[number + 1].time if number + 1 < len(self._frames) else math.inf
-        return Standing(self._frames[first], self._frames[number], until)
+        next_ = self._frames[number + 1].time if number + 1 < len(self._frames) else math.inf
+        return Standing(self._frames[first], self._frames[number], min(next_, self._frames[number].followed_until))
 
     def _goes_on(self, number: int) -> bool:
         """Whether a frame shows what the one before it showed, and still stands for."""
@@ -110,9 +113,3 @@ def black_out(frame: PaintedFrame, boxes: Iterable[Box], viewport_width: float) 
         bottom = max(0, round((box["y"] + box["height"] + _MARGIN) * scale))
         image[top:bottom, left:right] = 0
     return replace(frame, image=cv2.imencode(".png", image, _FAST)[1].tobytes())
-
-
-def bitmap(image: bytes) -> bytes:
-    """A frame's picture as an uncompressed bitmap (BMP): the same pixels are the same bytes, whoever encodes them."""
-    pixels = cv2.imdecode(np.frombuffer(image, np.uint8), cv2.IMREAD_COLOR)
-    return image if pixels is None else cv2.imencode(".bmp", pixels)[1].tobytes()

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from recorder.blob_store import BlobStore
 from recorder.building.builder import RecordingBuilder
 from recorder.building.frame_merging import numbered
 from recorder.building.recording_clock import RecordingClock
@@ -155,7 +156,7 @@ class _Receiver:
         if line["id"] != self._source.manifest["id"]:
             raise InputError(f"{self._where(line)}: field id: {line['id']!r} is not the manifest's")
         self._now = line["started_at"]
-        self.builder.begin(line["browser"], name=line["id"], video=self._open_video)
+        self.builder.begin(line["browser"], name=line["id"], video=self._open_video, blobs=BlobStore)
         self._browser = {"user_agent": line["user_agent"], "browser": line["browser"]}
         self.builder.note(**self._browser)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.pages import rendering, restoring_scroll, style_sheets
+from pipeline.pages import allowed, rendering, restoring, style_sheets
 from pipeline.pages.proof import UnsafePage, prove
 
 RESOURCES = {
@@ -44,10 +44,12 @@ def sheet(text: str) -> str:
 def body(text: str) -> str:
     """What is written for a piece of a page."""
     page = rendered(text)
-    return page[len(restoring_scroll.POLICY_ELEMENT):page.index("<style>html,body{scroll-behavior")]
+    return page[len(restoring.POLICY_ELEMENT):page.index("<style>html,body{scroll-behavior")]
 
 
 @pytest.mark.parametrize(("captured", "shown"), [
+    (f"<iframe {allowed.WRITTEN}='<script>x</script>' width=3></iframe>", '<iframe width="3"></iframe>'),
+    ("<p data-demotape-painted data-demotape-outlined>t</p>", "<p>t</p>"),
     ('<img /onerror="x" alt=a>', '<img alt="a">'),
     ("<iframe /src=http://c.example/ width=3></iframe>", '<iframe width="3"></iframe>'),
     ('<meta /http-equiv=refresh content="0;url=http://c.example">', '<meta content="0;url=http://c.example">'),
@@ -116,6 +118,8 @@ def test_frames_are_proved_too():
                     "<iframe src='data:text/html,x'>", "<embed src='data:text/html,x'>",
                     "<svg><use href='data:image/svg+xml,x'/>"):
         for page in (hostile, f'<iframe srcdoc="{html.escape(hostile)}"></iframe>',
+                     f'<frameset><frame {allowed.WRITTEN}="{html.escape(hostile)}"></frameset>',
+                     f'<iframe {allowed.WRITTEN.upper()}="{html.escape(hostile)}"></iframe>',
                      f"<div><template shadowrootmode=open>{hostile}</template></div>", f"<svg><desc>{hostile}"):
             with pytest.raises(UnsafePage):
                 prove(page)
@@ -178,10 +182,10 @@ def test_nothing_runs_and_nothing_is_asked_for_in_a_browser(recording_browser, s
             hostile = attack.format(canary=site.other_origin + "/canary")
             text = rendered(f"<!DOCTYPE html><html><head></head><body>{hostile}")
             if allowed == "without":
-                text = text.replace(restoring_scroll.POLICY_ELEMENT, "")
+                text = text.replace(restoring.POLICY_ELEMENT, "")
             await page.evaluate("window.hits = 0; window.ran = () => { hits++ }; 0")
             await page.set_content(text, wait_until="load")
-            await page.evaluate(restoring_scroll.PAGE_READY)
+            await page.evaluate(restoring.PAGE_READY)
             assert await page.evaluate("window.hits") in (0, None), attack
         await page.close()
         await context.close()
@@ -199,7 +203,7 @@ def test_a_page_whose_elements_are_named_like_properties_stands_as_it_stood(reco
     async def show():
         page = await recording_browser.browser.new_page()
         await page.set_content(text, wait_until="load")
-        await page.evaluate(restoring_scroll.PAGE_READY)
+        await page.evaluate(restoring.PAGE_READY)
         top = await page.locator("#d").evaluate("element => element.scrollTop")
         await page.context.close()
         return top

@@ -6,7 +6,7 @@ import lxml.html
 import pytest
 
 from pipeline.pages.rendering import render
-from pipeline.pages.restoring_scroll import PAGE_READY
+from pipeline.pages.restoring import PAGE_READY
 
 PAGE = """<style>:focus { outline: 4px solid red } :focus:not(:focus-visible) { outline: 4px solid blue }</style>
 <form><input name=activeElement id=i><button type=button id=b>One</button></form><p><a href=#x id=a>Link</a></p>

@@ -12,7 +12,7 @@ from playwright.async_api import async_playwright
 from pipeline.align.ssim import ssim
 from pipeline.pages.dom import flatten
 from pipeline.pages.rendering import render
-from pipeline.pages.restoring_scroll import PAGE_READY
+from pipeline.pages.restoring import PAGE_READY
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
 from schemas.chromium import find_chromium

@@ -1,0 +1,108 @@
+// The one script of a rendered page: see restoring.py.
+//
+// A page may name an element like a property of its document or of a form, which then hides that: so each is asked for
+// where it is defined. A link leads nowhere: who looks at a page would leave it, and the site would learn of it.
+{
+  const own = (of, name) => Object.getOwnPropertyDescriptor(Document.prototype, name).get.call(of);
+  const told = (element, name) => Element.prototype.getAttribute.call(element, name);
+  const rootOf = (element) => Object.getOwnPropertyDescriptor(Element.prototype, "shadowRoot").get.call(element);
+  const allIn = (scope) =>
+    (scope === document ? Document : DocumentFragment).prototype.querySelectorAll.call(scope, "*");
+  const script = own(document, "currentScript"); // none where it is run from outside
+  const fragment = script && told(script, "data-fragment");
+  const place = (element, left, top) => {
+    Element.prototype.scrollTo.call(element, { left, top, behavior: "instant" });
+    // A frame that was in quirks mode may be in another from now on: what its body scrolled, the document does.
+    const moved = element.scrollLeft || element.scrollTop || !(left || top);
+    if (element === own(document, "body") && !moved) own(document, "scrollingElement").scrollTo(left, top);
+  };
+  const alone = () => {
+    let at = window;
+    while (at.frameElement) at = at.parent;
+    return at === top;
+  };
+  const focusIn = (scope) => {
+    for (const element of allIn(scope)) {
+      const shown = told(element, "data-demotape-focus");
+      if (shown) HTMLElement.prototype.focus.call(element, { preventScroll: true, focusVisible: shown === "visible" });
+      if (rootOf(element)) focusIn(rootOf(element));
+    }
+  };
+  let outlined = null;
+  const placeAll = (scope) => {
+    for (const element of allIn(scope)) {
+      if (told(element, "data-demotape-outlined") !== null) outlined = element;
+      const offsets = told(element, "data-demotape-scroll");
+      if (offsets) place(element, ...offsets.split(",").map(Number));
+      if (rootOf(element)) placeAll(rootOf(element));
+    }
+  };
+  const writeFrames = (scope) => {
+    for (const element of allIn(scope)) {
+      const text = told(element, "data-demotape-written");
+      if (text !== null) {
+        const { prototype } = element.localName === "frame" ? HTMLFrameElement : HTMLIFrameElement;
+        const inner = Object.getOwnPropertyDescriptor(prototype, "contentDocument").get.call(element);
+        const { open, write, close } = Document.prototype;
+        open.call(inner);
+        write.call(inner, text);
+        close.call(inner);
+      }
+      if (rootOf(element)) writeFrames(rootOf(element));
+    }
+  };
+  // What is cut out of the screenshot shows also what stands above: so nothing above is drawn once more, but for the
+  // element that is outlined, as long as all stays where it is.
+  const covers = [];
+  const cover = (element, { x, y, width, height }) => {
+    const at = Document.prototype.createElement.call(document, "demotape-cover");
+    const box = outlined ? Element.prototype.getBoundingClientRect.call(outlined) : new DOMRect();
+    const [left, top, right, bottom] = [box.left - x - 5, box.top - y - 5, box.right - x + 5, box.bottom - y + 5];
+    const { backgroundImage, backgroundPosition, backgroundSize } = getComputedStyle(element);
+    const hole = `${left}px ${top}px, ${right}px ${top}px, ${right}px ${bottom}px, ${left}px ${bottom}px, ${left}px ${top}px`;
+    const style = {
+      all: "initial", position: "fixed", zIndex: 2147483647, pointerEvents: "none",
+      left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px`,
+      clipPath: outlined ? `polygon(evenodd, 0 0, 100% 0, 100% 100%, 0 100%, 0 0, ${hole})` : "none",
+      backgroundImage, backgroundPosition, backgroundSize, backgroundRepeat: "no-repeat",
+    };
+    for (const [name, value] of Object.entries(style)) at.style[name] = value;
+    at.ariaHidden = "true";
+    Node.prototype.appendChild.call(own(document, "documentElement"), at);
+    covers.push({ element, x, y, at });
+  };
+  const coverAll = (scope) => {
+    for (const element of allIn(scope)) {
+      if (told(element, "data-demotape-painted") !== null) cover(element, element.getBoundingClientRect());
+      if (rootOf(element)) coverAll(rootOf(element));
+    }
+  };
+  const uncover = () => {
+    for (const { element, x, y, at } of covers) {
+      const now = element.getBoundingClientRect();
+      if (now.x !== x || now.y !== y) at.remove();
+    }
+  };
+  addEventListener("scroll", uncover, true);
+  addEventListener("resize", uncover);
+  addEventListener("click", (event) => {
+    if (event.composedPath().some((each) => ["a", "area"].includes(each.localName))) event.preventDefault();
+  }, true);
+  const restore = () => {
+    writeFrames(document);
+    if (fragment) {
+      location.replace("#" + fragment);
+      const target = Document.prototype.querySelector.call(document, ":target");
+      for (let at = target; at; at = at.parentElement) place(at, 0, 0);
+    }
+    placeAll(document);
+    if (alone()) focusIn(document);
+  };
+  // Before a frameset there is no body yet, and behind one there is no script.
+  if (own(document, "body")) restore();
+  else addEventListener("DOMContentLoaded", restore);
+  addEventListener("load", () => Promise.resolve(own(document, "fonts").ready).then(() => {
+    placeAll(document);
+    coverAll(document);
+  }));
+}
