@@ -59,7 +59,8 @@ class BlobProcess:
             requests.flush()
         except OSError:
             return None
-        answer: dict[str, Any] | None = json.loads(answers.readline() or "null")
+        line = answers.readline()
+        answer: dict[str, Any] | None = json.loads(line) if line.endswith(b"\n") else None
         return answer
 
 

@@ -183,7 +183,7 @@ demotape.events = (function () {
       forgetHover();
       const element = targetOf(event);
       begin("pointerdown", event, element, pointerData(event));
-      if (own(element).closest(LEADING)) demotape.sending.stir("leading");
+      if (own(element)?.closest(LEADING)) demotape.sending.stir("leading");
     },
     pointerup: (event) => send("pointerup", event, targetOf(event), pointerData(event)),
     click: onClick, dblclick: onClick, auxclick: onClick, contextmenu: onClick,

@@ -6,7 +6,8 @@ import cv2
 import numpy as np
 
 from pipeline.pages.rendering import render
-from pipeline.pages.restoring import PAGE_READY
+from tests.support.rendered import shown_offline
+from tests.support.sessions import painted
 
 PAGE = """<!DOCTYPE html><body style="margin:0;height:2000px;font:20px serif">
 <canvas id=c width=300 height=200></canvas>
@@ -24,20 +25,16 @@ def test_what_is_above_a_canvas_is_drawn_once(recording_browser, site):
 
     async def user_actions(page):
         await page.mouse.click(600, 400)
-        await page.wait_for_timeout(600)
+        await painted(page)
         await page.mouse.click(600, 400)
 
     async def show(document):
-        context = await recording_browser.browser.new_context(offline=True, viewport={"width": 800, "height": 600})
-        page = await context.new_page()
-        await page.set_content(document, wait_until="load")
-        await page.evaluate(PAGE_READY)
-        hit = await page.evaluate("document.elementFromPoint(30, 30).id")
-        picture = cv2.imdecode(np.frombuffer(await page.screenshot(), np.uint8), cv2.IMREAD_COLOR).astype(int)
-        await page.mouse.wheel(0, 100)
-        await page.wait_for_function("scrollY === 100 && !document.querySelector('demotape-cover')")
-        await context.close()
-        return hit, picture
+        async with shown_offline(recording_browser.browser, document) as page:
+            hit = await page.evaluate("document.elementFromPoint(30, 30).id")
+            picture = cv2.imdecode(np.frombuffer(await page.screenshot(), np.uint8), cv2.IMREAD_COLOR).astype(int)
+            await page.mouse.wheel(0, 100)
+            await page.wait_for_function("scrollY === 100 && !document.querySelector('demotape-cover')")
+            return hit, picture
 
     session = recording_browser.record(user_actions, url=site.origin + "/")
     state = [turn["state"] for turn in session.turns if turn["intent"] == "click"][-1]

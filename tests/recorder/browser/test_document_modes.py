@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from pipeline.pages.rendering import render
-from pipeline.pages.restoring import PAGE_READY
+from tests.support.rendered import shown_offline
 
 # A table takes no font from around it in quirks mode; a line of a small picture is as high as the picture but in
 # standards mode; lengths need no unit and the body fills the frame in quirks mode only.
@@ -48,13 +48,8 @@ def test_a_rendered_page_is_in_the_modes_of_the_recorded_one(recording_browser, 
         return before
 
     async def show(document):
-        context = await recording_browser.browser.new_context(offline=True, viewport={"width": 800, "height": 600})
-        page = await context.new_page()
-        await page.set_content(document, wait_until="load")
-        await page.evaluate(PAGE_READY)
-        found = await page.evaluate(SEEN)
-        await context.close()
-        return found
+        async with shown_offline(recording_browser.browser, document) as page:
+            return await page.evaluate(SEEN)
 
     session = recording_browser.record(user_actions, url=site.origin + address)
     state = next(turn["state"] for turn in session.turns if turn["intent"] == "click")

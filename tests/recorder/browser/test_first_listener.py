@@ -45,6 +45,17 @@ async def use(popup):
     await popup.keyboard.type("hunter2")
 
 
+def reach_pages_late(monkeypatch):
+    """From now on new pages run before the recorder has reached them, as on a busy machine."""
+    on_page = HeldTargets._on_page
+
+    def on_page_late(self, event):
+        time.sleep(0.3)
+        on_page(self, event)
+
+    monkeypatch.setattr(HeldTargets, "_on_page", on_page_late)
+
+
 def assert_heard_once_from_before(directory):
     recording = Recording(directory)
     tab = max(event["tab"] for event in recording.events)
@@ -63,16 +74,10 @@ def assert_heard_once_from_before(directory):
 
 
 def test_a_window_that_ran_before_the_recorder_reached_it(recording_browser, stopping, tmp_path, monkeypatch):
-    on_page = HeldTargets._on_page
-
-    def on_page_late(self, event):
-        time.sleep(0.3)
-        on_page(self, event)
-
     async def run():
         context = await recording_browser.browser.new_context(permissions=["clipboard-read", "clipboard-write"])
         async with Recorder(context, tmp_path / "rec"):
-            monkeypatch.setattr(HeldTargets, "_on_page", on_page_late)
+            reach_pages_late(monkeypatch)
             popup = await opened_by(context, stopping.origin)
             await use(popup)
             assert await popup.evaluate("document.documentElement.dataset.click") == "flipped"
@@ -84,19 +89,14 @@ def test_a_window_that_ran_before_the_recorder_reached_it(recording_browser, sto
 
 def test_keys_that_steer_reach_no_page_that_listens_before_the_recorder(recording_browser, site, tmp_path, monkeypatch):
     """And are no actions; what is typed in a pause is the page's alone."""
-    on_page = HeldTargets._on_page
     site.pages |= {"/": OPENER, "/stopping": """<script>heard = []; for (const type of ['keydown', 'keyup', 'keypress'])
       addEventListener(type, event => { heard.push(type + ' ' + event.code); event.stopImmediatePropagation() }, true)
       </script><input id=ready autofocus>"""}
 
-    def on_page_late(self, event):
-        time.sleep(0.3)
-        on_page(self, event)
-
     async def run():
         context = await recording_browser.browser.new_context()
         async with Recorder(context, tmp_path / "rec", keys=True) as recorder:
-            monkeypatch.setattr(HeldTargets, "_on_page", on_page_late)
+            reach_pages_late(monkeypatch)
             popup = await opened_by(context, site.origin)
             await recorder._targets.settle()
             await recorder._tabs[-1].answered()

@@ -6,7 +6,7 @@ import lxml.html
 import pytest
 
 from pipeline.pages.rendering import render
-from pipeline.pages.restoring import PAGE_READY
+from tests.support.rendered import shown_offline
 
 PAGE = """<style>:focus { outline: 4px solid red } :focus:not(:focus-visible) { outline: 4px solid blue }</style>
 <form><input name=activeElement id=i><button type=button id=b>One</button></form><p><a href=#x id=a>Link</a></p>
@@ -37,13 +37,8 @@ def test_the_focus_of_a_state_is_that_of_its_rendered_page(recording_browser, si
         await page.locator("#p").click()
 
     async def show(document):
-        context = await recording_browser.browser.new_context(offline=True)
-        page = await context.new_page()
-        await page.set_content(document, wait_until="load")
-        await page.evaluate(PAGE_READY)
-        found = await page.evaluate(FOCUSED)
-        await context.close()
-        return found
+        async with shown_offline(recording_browser.browser, document) as page:
+            return await page.evaluate(FOCUSED)
 
     session = recording_browser.record(user_actions, url=site.origin + "/")
     before, after = [turn["state"] for turn in session.turns if turn["intent"] == "click"][-2:]
