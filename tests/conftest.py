@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import subprocess
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,8 @@ __all__ = ["Session", "RecordingBrowser", "painted"]
 # Files that take longest begin first, so that no process works on one alone at the end.
 LONGEST = ("destinations/test_s3.py", "web/test_pages.py", "demotape/test_demo.py", "api/test_schemathesis.py",
            "examples/test_plugins.py", "curator_web/test_kill.py", "extension/test_panel.py", "tests/test_wheel.py",
-           "recorder/test_traps.py", "align/test_align.py", "extension/test_loss.py", "browser/test_state.py")
+           "recorder/test_traps.py", "recorder/test_traps_in_places.py", "align/test_align.py",
+           "extension/test_loss.py", "browser/test_state.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -110,6 +112,18 @@ def chrome(recording_browser, tmp_path_factory) -> Iterator[browser_with_extensi
     yield browser_with_extension.Chrome(recording_browser.runner, context, panel, folder)
     recording_browser.run(context.close())
     recording_browser.run(playwright.stop())
+
+
+@pytest.fixture
+def chromium_address(tmp_path) -> Iterator[str]:
+    """Where a Chromium of somebody else's listens."""
+    profile = tmp_path / "profile"
+    browser = subprocess.Popen([find_chromium(), "--headless", "--no-sandbox", "--remote-debugging-port=0",
+                                f"--user-data-dir={profile}"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                               text=True)
+    yield next(line.split()[-1] for line in browser.stderr if "DevTools listening on" in line)
+    browser.terminate()
+    browser.communicate()
 
 
 @pytest.fixture

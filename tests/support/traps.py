@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from playwright.async_api import Page
+from playwright.async_api import Frame, Page
 
 UserActions = Callable[[Page], Awaitable]
 
@@ -45,6 +45,19 @@ def line(turn: dict) -> str:
     if turn["intent"] == "load":
         shown = {"url": arguments["url"].rpartition("/")[2] or "/"}
     return " ".join([turn["intent"] + target, *(f"{name}={value!r}" for name, value in shown.items())])
+
+
+class InFrame:
+    """A frame where a row looks up its elements, in the page whose mouse and keyboard it uses."""
+
+    def __init__(self, page: Page, frame: Frame):
+        self.page = page
+        self.locator, self.evaluate, self.url = frame.locator, frame.evaluate, frame.url
+        self.wait_for_url, self.wait_for_function = frame.wait_for_url, frame.wait_for_function
+        self.frames = [frame, *frame.child_frames]
+
+    def __getattr__(self, name: str):
+        return getattr(self.page, name)
 
 
 async def click(page: Page, selector: str, **options) -> None:

@@ -1,7 +1,6 @@
 """The recorder listens before a page's first instruction: in a new page at once, popups, frames of another site, and in
 a browser that it connects to. The pages stop every event in a capture listener on window, and change what they show."""
 
-import subprocess
 from urllib.parse import urlsplit
 
 import pytest
@@ -81,26 +80,14 @@ def test_what_is_pressed_at_once_is_heard_with_the_state_before(recording_browse
     recording_browser.run(run())
 
 
-@pytest.fixture
-def address(tmp_path):
-    """Where a Chromium of somebody else's listens."""
-    profile = tmp_path / "profile"
-    browser = subprocess.Popen([find_chromium(), "--headless", "--no-sandbox", "--remote-debugging-port=0",
-                                f"--user-data-dir={profile}"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                               text=True)
-    yield next(line.split()[-1] for line in browser.stderr if "DevTools listening on" in line)
-    browser.terminate()
-    browser.communicate()
-
-
 @pytest.mark.parametrize("told", ["found", "ws", "http"])
-def test_in_a_browser_that_was_connected_to(recording_browser, flipping, tmp_path, address, told):
-    http = f"http://{urlsplit(address).netloc}"
-    options = {"found": {}, "ws": {"cdp": address}, "http": {"cdp": http}}[told]
+def test_in_a_browser_that_was_connected_to(recording_browser, flipping, tmp_path, chromium_address, told):
+    http = f"http://{urlsplit(chromium_address).netloc}"
+    options = {"found": {}, "ws": {"cdp": chromium_address}, "http": {"cdp": http}}[told]
 
     async def run():
         async with async_playwright() as playwright:
-            context = (await playwright.chromium.connect_over_cdp(address)).contexts[0]
+            context = (await playwright.chromium.connect_over_cdp(chromium_address)).contexts[0]
             for place in PLACES:
                 recording = await flip_in(context, flipping, place, tmp_path / place, **options)
                 assert_all_from_before(recording)
@@ -182,11 +169,11 @@ def test_an_address_where_nobody_answers(recording_browser, tmp_path, address, t
     assert "key" not in str(refused.value) and not (tmp_path / "rec").exists()
 
 
-def test_the_address_of_another_browser(recording_browser, tmp_path, address):
+def test_the_address_of_another_browser(recording_browser, tmp_path, chromium_address):
     async def run():
         context = await recording_browser.browser.new_context()
         try:
-            async with Recorder(context, tmp_path / "rec", cdp=address):
+            async with Recorder(context, tmp_path / "rec", cdp=chromium_address):
                 pass
         finally:
             await context.close()
