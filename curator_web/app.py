@@ -20,6 +20,7 @@ from .jobs.queue import Jobs, Work
 from .settings import DEFAULT_DATA_DIR, default_db_url
 from .storage.opening import open_store
 from .storage.recordings import RecordingStore
+from .users import Tries
 from .web import (
     accounts,
     dashboard,
@@ -55,10 +56,12 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     kinds: dict[str, Work] = {exporting.KIND: partial(exporting.run, db, store)}
     if import_package:
         kinds[upload_service.KIND] = partial(upload_service.run, partial(import_package, db, store), store.files)
-    jobs = Jobs(db, kinds)
+    secret = store.secret() or shared_secret(db)
+    tries = Tries(db, secret)
+    jobs = Jobs(db, kinds, chores=[tries.forget_old])
     uploads = upload_service.UploadService(db, store.files, jobs) if import_package else None
-    app.extensions["demotape"] = Services(db, store, who, uploads, jobs)
-    security.protect(app, store.secret() or shared_secret(db))
+    app.extensions["demotape"] = Services(db, store, who, uploads, jobs, tries)
+    security.protect(app, secret)
     app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day, status_name=status_name,
                                  clock=clock, edit_summary=edit_summary)
     accounts.register(app)

@@ -19,6 +19,10 @@ class TooManyTries(InputError):
     """Signing in failed too often."""
 
 
+class Busy(DemotapeError):
+    """The server has too much to do at the moment; nothing was done."""
+
+
 class Conflict(DemotapeError):
     """Somebody else changed the demonstration meanwhile, or its status does not allow the change."""
 
@@ -29,5 +33,5 @@ class StoreAway(DemotapeError):
     told = "the place where the recordings are kept does not answer; try again in a while"
 
 
-__all__ = ["Conflict", "DemotapeError", "InputError", "NotAllowed", "NotFound", "NotSignedIn", "StoreAway",
-           "TooManyTries"]
+__all__ = ["Busy", "Conflict", "DemotapeError", "InputError", "NotAllowed", "NotFound", "NotSignedIn",
+           "StoreAway", "TooManyTries"]

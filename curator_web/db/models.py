@@ -266,17 +266,14 @@ class Setting(Base):
     value: Mapped[dict[str, Any]]
 
 
-class FailedSignIn(Base):
-    """A sign-in that failed, so that guessing becomes slow."""
+class SignInTries(Base):
+    """How often a sign-in was tried since a time, for a name or from an address, of which `key` is a keyed digest."""
 
-    __tablename__ = "failed_sign_ins"
-    __table_args__ = (Index("ix_failed_sign_ins_name_made_at", "name", "made_at"),
-                      Index("ix_failed_sign_ins_address_made_at", "address", "made_at"))
+    __tablename__ = "sign_in_tries"
 
-    id: Mapped[int] = mapped_column(primary_key=True)
-    name: Mapped[str] = mapped_column(String(ID_LENGTH))
-    address: Mapped[str] = mapped_column(String(ID_LENGTH))
-    made_at: Mapped[datetime]
+    key: Mapped[str] = mapped_column(String(64), primary_key=True)
+    count: Mapped[int]
+    since: Mapped[datetime] = mapped_column(index=True)
 
 
 class User(Base):

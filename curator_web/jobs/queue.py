@@ -8,7 +8,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -22,6 +22,7 @@ from curator_web.errors import DemotapeError, NotFound, StoreAway
 BEAT = 5.0  # seconds between two signs of life
 SILENCE = timedelta(seconds=20)  # after it a worker counts as gone
 TRIES = 3
+CHORES_EVERY = 600.0  # seconds
 SHOWN = 20
 LAST_ID = 2**31 - 1
 Step = Callable[[int, int | None, str], None]  # done, total, what is being done
@@ -30,10 +31,15 @@ _log = logging.getLogger(__name__)
 
 
 class Jobs:
-    """The jobs of one database. `kinds`: what each kind does with its id, its arguments and a `Step`; returns JSON."""
+    """The jobs of one database. `kinds`: what each kind does with its id, its arguments and a `Step`; returns JSON.
 
-    def __init__(self, db: Database, kinds: Mapping[str, Work], silence: timedelta = SILENCE):
-        self._db, self._kinds, self._silence = db, kinds, silence
+    `chores`: what each process does at its start and every few minutes; several may do it at once.
+    """
+
+    def __init__(self, db: Database, kinds: Mapping[str, Work], silence: timedelta = SILENCE,
+                 chores: Sequence[Callable[[], None]] = ()):
+        self._db, self._kinds, self._silence, self._chores = db, kinds, silence, chores
+        self._chores_at = 0.0  # when they are due
         self._name = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._wake, self._end = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
@@ -93,7 +99,18 @@ class Jobs:
                     self._do(job)
             except Exception:  # the database is away for a while
                 _log.exception("jobs: cannot look for work")
+            self._do_chores()
             self._wake.wait(BEAT)
+
+    def _do_chores(self) -> None:
+        if time.monotonic() < self._chores_at:
+            return
+        self._chores_at = time.monotonic() + CHORES_EVERY
+        for chore in self._chores:
+            try:
+                chore()
+            except Exception:  # the database or the store is away for a while
+                _log.exception("jobs: a chore failed")
 
     def _claim(self) -> Job | None:
         now = datetime.now(UTC)

@@ -15,6 +15,7 @@ from curator_web.db.models import LEAD, User
 from curator_web.errors import NotAllowed, NotSignedIn, TooManyTries
 from curator_web.users import Account
 
+from . import known_browsers
 from .context import services
 from .security import LOOPBACK, is_open_to_others
 
@@ -70,14 +71,17 @@ def sign_in() -> str | Response:
         return render_template("sign_in.html", next=wanted)
     name = request.form.get("name", "").strip()
     try:
-        user = users.sign_in(services().db, name, request.form.get("password", ""), request.remote_addr or "")
+        user = users.sign_in(services().db, services().tries, name, request.form.get("password", ""),
+                             request.remote_addr or "", known_browsers.mark_for(name))
     except (NotSignedIn, TooManyTries) as error:
         code = 429 if isinstance(error, TooManyTries) else 401
         return make_response(render_template("sign_in.html", next=wanted, name=name, error=str(error)), code)
     session.clear()  # nothing of before counts for who is signed in now
     session.permanent = True
     login_user(Person(user))
-    return redirect(wanted or url_for("pages.index"), 303)
+    response = redirect(wanted or url_for("pages.index"), 303)
+    known_browsers.remember(response, user.name)
+    return response
 
 
 @blueprint.post("/sign-out")

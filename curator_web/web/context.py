@@ -8,6 +8,7 @@ from curator_web.db.database import Database
 from curator_web.jobs.queue import Jobs
 from curator_web.jobs.upload_service import UploadService
 from curator_web.storage.recordings import RecordingStore
+from curator_web.users import Tries
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,7 @@ class Services:
     who: str
     uploads: UploadService | None
     jobs: Jobs
+    tries: Tries
 
 
 def services() -> Services:

@@ -8,6 +8,7 @@ from werkzeug import Response
 from werkzeug.exceptions import HTTPException
 
 from curator_web.errors import (
+    Busy,
     Conflict,
     DemotapeError,
     InputError,
@@ -33,7 +34,7 @@ WORDS = {
 _log = logging.getLogger(__name__)
 EXPIRED = "This page is too old to save from. Reload it and try again."
 CODES = ((NotFound, 404), (NotSignedIn, 401), (NotAllowed, 403), (TooManyTries, 429), (InputError, 400),
-         (Conflict, 409))
+         (Conflict, 409), (Busy, 503))
 
 
 def register(app: Flask) -> None:

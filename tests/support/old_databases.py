@@ -66,4 +66,7 @@ def _team(insert, revision: str) -> None:
     insert("jobs", kind="import", who="ann", state="failed", arguments={"file": "old.zip"}, done=0, note="", result={},
            tries=3, made_at=NOW)
     insert("settings", name="second_reviews", value={"share": 0.5})
-    insert("failed_sign_ins", name="ann", address="127.0.0.1", made_at=NOW)
+    if revision >= "0005":
+        insert("sign_in_tries", key="c" * 64, count=3, since=NOW)
+    else:
+        insert("failed_sign_ins", name="ann", address="127.0.0.1", made_at=NOW)

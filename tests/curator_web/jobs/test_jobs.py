@@ -56,6 +56,18 @@ def ended(jobs: Jobs, number: int) -> Job:
 # ---- jobs ----------------------------------------------------------------------------------------------------------
 
 
+def test_chores_are_done_from_the_start_and_one_that_fails_stops_nothing(db, caplog):
+    done = threading.Event()
+
+    def fail():
+        raise OSError("away")
+    jobs = Jobs(db, {"export": lambda *_: {"x": 1}}, chores=[fail, done.set])
+    jobs.start()
+    assert done.wait(20)
+    jobs.close()
+    assert "a chore failed" in caplog.text
+
+
 def test_a_job_tells_how_far_it_is(db):
     seen, go = threading.Event(), threading.Event()
 

@@ -1,0 +1,104 @@
+"""How often one may try to sign in. A try is counted before it is made, so that many at once are no way around.
+
+Counted is by name and by network address. Names and addresses are kept as keyed digests: what somebody typed into the
+field for the name may be a password, and names that do not exist are counted as those that do.
+"""
+
+import hmac
+import ipaddress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import Insert, case, delete, literal, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from curator_web.db.database import Database
+from curator_web.db.models import SignInTries, UtcTime
+from curator_web.errors import TooManyTries
+
+AT_ONE_NAME = 10  # within the time below; as many more in each browser in which that name has signed in before
+FROM_ONE_ADDRESS = 50
+COUNT_FOR = timedelta(minutes=15)
+IPV6_NETWORK = 64  # bits: what one customer of a network is given
+
+
+@dataclass(frozen=True)
+class Reserved:
+    """A try that is counted: in which counters, the one for the name last."""
+
+    keys: tuple[str, ...]
+
+
+class Tries:
+    """The counters of one database, shared by all server processes."""
+
+    def __init__(self, db: Database, key: bytes):
+        """`key`: what digests are made with; it does not stand in the same place as the digests."""
+        self._db, self._key = db, key
+
+    def reserve(self, name: str, address: str, browser: str | None = None) -> Reserved:
+        """Count a try that is about to be made; raises TooManyTries when there were too many within the time.
+
+        `browser`: a mark of a browser in which this name has signed in before. Such a browser is counted by itself
+        alone, so that nobody can lock its person out.
+        """
+        if browser is not None:
+            counters = [(self._digest("browser", browser), AT_ONE_NAME)]
+        else:
+            counters = [(self._digest("address", _network(address)), FROM_ONE_ADDRESS),
+                        (self._digest("name", name), AT_ONE_NAME)]
+        now = datetime.now(UTC)
+        with self._db.writing() as session:  # undone by the error: only tries that are made are counted
+            for key, limit in counters:
+                if _counted(session, key, now) > limit:
+                    minutes = COUNT_FOR // timedelta(minutes=1)
+                    raise TooManyTries(f"too many sign-ins failed; try again in {minutes} minutes")
+        return Reserved(tuple(key for key, _ in counters))
+
+    def succeed(self, reserved: Reserved) -> None:
+        """The try was right: the name begins anew, and the address has this one back."""
+        with self._db.writing() as session:
+            _give_back(session, reserved.keys[:-1])
+            session.execute(delete(SignInTries).where(SignInTries.key == reserved.keys[-1]))
+
+    def give_back(self, reserved: Reserved) -> None:
+        """The try was not made after all."""
+        with self._db.writing() as session:
+            _give_back(session, reserved.keys)
+
+    def forget_old(self) -> None:
+        """Take away the counters whose time is over."""
+        with self._db.writing() as session:
+            session.execute(delete(SignInTries).where(SignInTries.since < datetime.now(UTC) - COUNT_FOR))
+
+    def _digest(self, kind: str, text: str) -> str:
+        return hmac.digest(self._key, f"{kind}:{text}".encode("utf-8", "replace"), "sha256").hex()
+
+
+def _counted(session: Session, key: str, now: datetime) -> int:
+    """Count one more in one statement, so that of many at once each sees another number."""
+    insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
+    fresh = SignInTries.since >= now - COUNT_FOR
+    counting: Insert = insert(SignInTries).values(key=key, count=1, since=now).on_conflict_do_update(
+        index_elements=[SignInTries.key],
+        set_={"count": case((fresh, SignInTries.count + 1), else_=1),
+              "since": case((fresh, SignInTries.since), else_=literal(now, UtcTime))}).returning(SignInTries.count)
+    return session.execute(counting).scalar_one()
+
+
+def _give_back(session: Session, keys: tuple[str, ...]) -> None:
+    for key in keys:
+        session.execute(update(SignInTries).where(SignInTries.key == key, SignInTries.count > 0)
+                        .values(count=SignInTries.count - 1))
+
+
+def _network(address: str) -> str:
+    """What counts as one address: of IPv6 the network, as each customer has 2^64 addresses."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv6Address) and not found.ipv4_mapped:
+        return str(ipaddress.ip_network((found, IPV6_NETWORK), strict=False))
+    return str(getattr(found, "ipv4_mapped", None) or found)
