@@ -20,7 +20,7 @@ from .jobs.queue import Jobs, Work
 from .settings import DEFAULT_DATA_DIR, default_db_url
 from .storage.opening import open_store
 from .storage.recordings import RecordingStore
-from .users import Tries
+from .users import Tries, web_sessions
 from .web import (
     accounts,
     dashboard,
@@ -29,14 +29,17 @@ from .web import (
     history,
     imports,
     moments,
+    own_account,
     pages,
+    people,
     security,
+    signing_in,
     team,
     tree,
 )
 from .web import blobs as blob_views
 from .web.context import Services
-from .web.presentation import clock, edit_summary, time_of_day, when
+from .web.presentation import browser_name, clock, edit_summary, time_of_day, when
 
 
 def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, blobs: str | None = None,
@@ -58,14 +61,15 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
         kinds[upload_service.KIND] = partial(upload_service.run, partial(import_package, db, store), store.files)
     secret = store.secret() or shared_secret(db)
     tries = Tries(db, secret)
-    jobs = Jobs(db, kinds, chores=[tries.forget_old])
+    jobs = Jobs(db, kinds, chores=[tries.forget_old, partial(web_sessions.forget_old, db)])
     uploads = upload_service.UploadService(db, store.files, jobs) if import_package else None
     app.extensions["demotape"] = Services(db, store, who, uploads, jobs, tries)
     security.protect(app, secret)
     app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day, status_name=status_name,
-                                 clock=clock, edit_summary=edit_summary)
+                                 clock=clock, edit_summary=edit_summary, browser_name=browser_name)
     accounts.register(app)
-    for concern in (pages, history, moments, tree, team, dashboard, exports, imports, blob_views):
+    for concern in (signing_in, own_account, people, pages, history, moments, tree, team, dashboard, exports, imports,
+                    blob_views):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
     for concern in (api_team, api_jobs, api_dashboard):

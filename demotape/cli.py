@@ -11,7 +11,7 @@ import click
 
 from schemas import DemotapeError, InputError
 
-from . import data_set_commands, summary
+from . import data_set_commands, summary, user_commands
 from .terminal import DATA, console, errors, of_app
 from .terminal import PATH as _PATH
 from .terminal import complain as _complain
@@ -146,53 +146,8 @@ def review(host: str, port: int, db: str | None, data: Path, blobs: str | None, 
     _serve(db, data, host, port, blobs, endpoint_url)
 
 
-for _command in data_set_commands.COMMANDS:
+for _command in (*data_set_commands.COMMANDS, user_commands.user):
     main.add_command(_command)
-
-
-@main.group()
-def user() -> None:
-    """Who may sign in to the review app."""
-
-
-@user.command("add")
-@click.argument("name")
-@click.option("--role", required=True, help="annotator, validator or lead.")
-@click.option("--password-stdin", is_flag=True, help="Read the password from standard input instead of asking.")
-@click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
-@click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
-def user_add(name: str, role: str, password_stdin: bool, db: str | None, data: Path) -> None:
-    """Make the user NAME with a password for the pages, and print the token for programs; it is shown only once."""
-    from curator_web.users import add_user
-
-    token = add_user(_open(db, data)[0], name, role, _password(password_stdin))
-    errors.print(f"{name} is {'an' if role == 'annotator' else 'a'} {role} now. The token, shown only this once:")
-    console.print(token)
-
-
-@user.command("password")
-@click.argument("name")
-@click.option("--password-stdin", is_flag=True, help="Read the password from standard input instead of asking.")
-@click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
-@click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
-def user_password(name: str, password_stdin: bool, db: str | None, data: Path) -> None:
-    """Give the user NAME a new password; who is signed in with the old one is signed out."""
-    from curator_web.users import set_password
-
-    password = _password(password_stdin)
-    if password is None:
-        raise InputError("the password is missing; give it with --password-stdin")
-    set_password(_open(db, data)[0], name, password)
-    errors.print(f"{name} has a new password.")
-
-
-def _password(from_stdin: bool) -> str | None:
-    """From standard input or asked for twice; None where nobody can be asked: such a user has only the token."""
-    if from_stdin:
-        return sys.stdin.readline().rstrip("\r\n")
-    if not sys.stdin.isatty():
-        return None
-    return click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
 
 
 def _each(paths: Iterable[Path], title: str, work: Callable, report: Callable) -> None:

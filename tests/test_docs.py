@@ -1,6 +1,7 @@
 """The documents name every command, every field of every format, every rule; none names what is not there."""
 
 import re
+from collections.abc import Iterator
 
 import click
 import pytest
@@ -50,13 +51,18 @@ def test_every_command_is_in_the_readme():
     assert documented == set(main.commands)
 
 
+def leaves(group: click.Group, above: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Every command in a group and in the groups in it, by its whole name."""
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from leaves(command, f"{above}{name} ")
+        else:
+            yield f"{above}{name}", command
+
+
 def test_every_option_is_in_the_commands_document():
     text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-    commands = {name: command for name, command in main.commands.items() if not isinstance(command, click.Group)}
-    for name, group in main.commands.items():
-        if isinstance(group, click.Group):
-            commands |= {f"{name} {inner}": command for inner, command in group.commands.items()}
-    for name, command in commands.items():
+    for name, command in leaves(main):
         body = re.search(rf"^## demotape {name}$(.*?)(?=^## |\Z)", text, flags=re.M | re.S)
         assert body, name
         for parameter in command.params:

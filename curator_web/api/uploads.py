@@ -1,4 +1,4 @@
-"""The API that the extension sends recordings to. Signed in by a token: no cookies, and no protection of cookies."""
+"""The API that the extension sends recordings to. Signed in by a token alone (accounts.py)."""
 
 from typing import Any
 
@@ -6,17 +6,18 @@ from flask import request
 from flask_smorest import Api, Blueprint
 from marshmallow import Schema, fields, validate
 
-from curator_web.db.models import ROLES, UPLOAD_STATES, User
-from curator_web.errors import NotFound, NotSignedIn
+from curator_web.db.models import ROLES, UPLOAD_STATES
+from curator_web.errors import NotFound
 from curator_web.jobs.upload_service import UploadService, UploadStatus
-from curator_web.users import user_of
-from curator_web.web.accounts import NO_TOKEN, bearer
+from curator_web.users import Account
+from curator_web.web.accounts import account as asking
 from curator_web.web.context import services
 from schemas.parts import SHA256, Strict
 
 blueprint = Blueprint("uploads", __name__, url_prefix="/api", description="Sending recordings")
 
 _TOKEN = {"description": "The token is not known."}
+_SCOPE = {"description": "The token is not for uploads."}
 
 
 class AccountSchema(Schema):
@@ -48,55 +49,52 @@ class UploadSchema(Schema):
 @blueprint.get("/account")
 @blueprint.response(200, AccountSchema)
 @blueprint.alt_response(401, **_TOKEN)
-def account() -> User:
+def account() -> Account:
     """Who the token belongs to"""
-    return _user()
+    return asking()
 
 
 @blueprint.put("/uploads/<upload_id>")
 @blueprint.arguments(PlanSchema)
 @blueprint.response(200, UploadSchema)
 @blueprint.alt_response(401, **_TOKEN)
+@blueprint.alt_response(403, **_SCOPE)
 def plan(plan: dict[str, Any], upload_id: str) -> dict[str, Any]:
     """Begin to send a package, or learn where to go on"""
-    return _as_json(_uploads().plan(_user().name, upload_id, plan["size"], plan["chunk_size"], plan["chunks"]))
+    return _as_json(_uploads().plan(asking().name, upload_id, plan["size"], plan["chunk_size"], plan["chunks"]))
 
 
 @blueprint.get("/uploads/<upload_id>")
 @blueprint.response(200, UploadSchema)
 @blueprint.alt_response(401, **_TOKEN)
+@blueprint.alt_response(403, **_SCOPE)
 def state(upload_id: str) -> dict[str, Any]:
     """How far it has come"""
-    return _as_json(_uploads().status(_user().name, upload_id))
+    return _as_json(_uploads().status(asking().name, upload_id))
 
 
 @blueprint.put("/uploads/<upload_id>/chunks/<int:number>")
 @blueprint.response(204)
 @blueprint.alt_response(401, **_TOKEN)
+@blueprint.alt_response(403, **_SCOPE)
 def chunk(upload_id: str, number: int) -> None:
     """Send a chunk, as the body; sending it again changes nothing"""
-    who = _user().name
+    who = asking().name
     _uploads().put(who, upload_id, number, request.get_data(cache=False))
 
 
 @blueprint.post("/uploads/<upload_id>/finish")
 @blueprint.response(202, UploadSchema)
 @blueprint.alt_response(401, **_TOKEN)
+@blueprint.alt_response(403, **_SCOPE)
 def finish(upload_id: str) -> dict[str, Any]:
     """All chunks are sent: import it"""
-    return _as_json(_uploads().finish(_user().name, upload_id))
+    return _as_json(_uploads().finish(asking().name, upload_id))
 
 
 def register(api: Api) -> None:
     """Serve it."""
     api.register_blueprint(blueprint)
-
-
-def _user() -> User:
-    user = user_of(services().db, token) if (token := bearer()) else None
-    if user is None:
-        raise NotSignedIn(NO_TOKEN)
-    return user
 
 
 def _uploads() -> UploadService:

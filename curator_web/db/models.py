@@ -26,7 +26,9 @@ ANNOTATOR, VALIDATOR, LEAD = ROLES = ("annotator", "validator", "lead")
 RECEIVING, PROCESSING, IMPORTED, FAILED = UPLOAD_STATES = ("receiving", "processing", "imported", "failed")
 QUEUED, RUNNING, DONE, JOB_FAILED = JOB_STATES = ("queued", "running", "done", "failed")
 COMMENT, QUESTION = COMMENT_KINDS = ("comment", "question")
+ACTIVE, DISABLED, REMOVED = ("active", "disabled", "removed")  # what a user is
 ID_LENGTH = 100
+BROWSER_LENGTH = 200
 KEY_LENGTH = 80
 
 
@@ -277,18 +279,48 @@ class SignInTries(Base):
 
 
 class User(Base):
-    """Somebody who may sign in: with a password in the browser, with a token elsewhere.
+    """Somebody who may sign in: with a password in the browser, with tokens elsewhere.
 
-    Kept are only the token's SHA-256 and the password's salted scrypt hash; without one, only the token works.
+    Of the password its salted scrypt hash is kept; without one, only tokens work. A user who was removed stays as a
+    name, so that what was done under it is nobody else's.
     """
 
     __tablename__ = "users"
 
     name: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)
     role: Mapped[str] = mapped_column(String(20))
-    token_sha256: Mapped[str] = mapped_column(String(64), unique=True)
     made_at: Mapped[datetime]
     password_hash: Mapped[str | None] = mapped_column(String(255))
+    state: Mapped[str] = mapped_column(String(20), default=ACTIVE, server_default=ACTIVE)
+
+
+class Token(Base):
+    """What a program signs in with; only its SHA-256 is kept."""
+
+    __tablename__ = "tokens"
+    __table_args__ = (UniqueConstraint("who", "name", name="uq_tokens_who_name"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    who: Mapped[str] = mapped_column(ForeignKey("users.name"))
+    name: Mapped[str] = mapped_column(String(ID_LENGTH))
+    sha256: Mapped[str] = mapped_column(String(64), unique=True)
+    scopes: Mapped[list[Any]]
+    made_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+    expires_at: Mapped[datetime | None]
+
+
+class WebSession(Base):
+    """A browser in which somebody is signed in; of the id in its cookie only the SHA-256 is kept."""
+
+    __tablename__ = "web_sessions"
+
+    id_sha256: Mapped[str] = mapped_column(String(64), primary_key=True)
+    who: Mapped[str] = mapped_column(ForeignKey("users.name"), index=True)
+    browser: Mapped[str] = mapped_column(String(BROWSER_LENGTH))
+    made_at: Mapped[datetime]
+    used_at: Mapped[datetime]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
 class Upload(Base):

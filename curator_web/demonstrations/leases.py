@@ -11,7 +11,17 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.models import APPROVED, DRAFT, INVALID, RETURNED, SUBMITTED, VALIDATED, Demonstration, User
+from curator_web.db.models import (
+    ACTIVE,
+    APPROVED,
+    DRAFT,
+    INVALID,
+    RETURNED,
+    SUBMITTED,
+    VALIDATED,
+    Demonstration,
+    User,
+)
 from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
 from curator_web.users import Account
 
@@ -63,7 +73,7 @@ def assign(db: Database, ids: list[str], to: str | None, account: Account) -> in
         raise InputError(f"field ids: name 1 to {ASSIGN_LIMIT} demonstrations")
     with db.writing() as session:
         user = session.get(User, to) if to else None
-        if to and user is None:
+        if to and (user is None or user.state != ACTIVE):
             raise InputError(f"field to: there is no user {to[:80]!r}")
         rows = session.scalars(select(Demonstration).where(Demonstration.id.in_(ids))
                                .order_by(Demonstration.id).with_for_update()).all()

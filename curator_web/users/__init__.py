@@ -1,8 +1,20 @@
-"""Who may sign in, and how: names and roles, passwords, how often one may try."""
+"""Who may sign in, and how: names and roles, passwords and how often one may try, sessions of browsers, tokens."""
 
-from .people import Account, User, add_user, everybody, has_accounts, set_password, user_named, user_of
-from .signing_in import session_mark, sign_in
+from .people import (
+    BY_COMMAND,
+    Account,
+    add_user,
+    disable,
+    enable,
+    end_sessions,
+    everybody,
+    has_accounts,
+    remove,
+    set_password,
+    user_named,
+)
+from .signing_in import check_password
 from .tries import Tries
 
-__all__ = ["Account", "Tries", "User", "add_user", "everybody", "has_accounts", "session_mark", "set_password",
-           "sign_in", "user_named", "user_of"]
+__all__ = ["BY_COMMAND", "Account", "Tries", "add_user", "check_password", "disable", "enable", "end_sessions",
+           "everybody", "has_accounts", "remove", "set_password", "user_named"]

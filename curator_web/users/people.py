@@ -1,21 +1,33 @@
-"""Who may sign in: a name, a role, a token that is told once, and a password for the browser."""
+"""Who may sign in: a name, a role, and a password for the browser. Programs have tokens (tokens.py)."""
 
-import hashlib
 import re
-import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import select
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.models import ANNOTATOR, ID_LENGTH, LEAD, ROLES, VALIDATOR, User
+from curator_web.db.models import (
+    ACTIVE,
+    ANNOTATOR,
+    DISABLED,
+    ID_LENGTH,
+    LEAD,
+    REMOVED,
+    ROLES,
+    VALIDATOR,
+    Demonstration,
+    User,
+)
 from curator_web.errors import InputError
 
-from . import passwords
+from . import passwords, tokens, web_sessions
 
 NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._@-]{{0,{ID_LENGTH - 1}}}")
+BY_COMMAND = "command line"  # who, in the audit log; with its blank it is nobody's name
+FIRST_TOKEN = "first"
 
 
 @dataclass(frozen=True)
@@ -40,8 +52,8 @@ class Account:
         return self.role == ANNOTATOR
 
 
-def add_user(db: Database, name: str, role: str, password: str | None = None) -> str:
-    """Make a user; returns the token, of which only the SHA-256 is kept (it is random, so that is enough).
+def add_user(db: Database, name: str, role: str, password: str | None = None, *, by: str = BY_COMMAND) -> str:
+    """Make a user with a token that may do all that the user may; returns the token, which is kept as SHA-256 only.
 
     Without a password the user cannot sign in to the pages. Raises InputError for a name that cannot be one or is
     taken, for a role that does not exist, and for a password that is too short.
@@ -51,50 +63,82 @@ def add_user(db: Database, name: str, role: str, password: str | None = None) ->
     if role not in ROLES:
         raise InputError(f"role: {role[:40]!r} is none; {', '.join(ROLES)} are")
     hashed = None if password is None else passwords.hashed(password)
-    token = secrets.token_urlsafe(32)
     with db.writing() as session:
-        if session.get(User, name):
-            raise InputError(f"name: there is a user {name!r} already")
-        session.add(User(name=name, role=role, token_sha256=_digest(token), password_hash=hashed,
-                         made_at=datetime.now(UTC)))
-        audit.note(session, name, "user added", role=role)
-    return token
+        if taken := session.get(User, name):
+            was = "; it was removed, and its name stays its own" if taken.state == REMOVED else ""
+            raise InputError(f"name: there is a user {name!r} already{was}")
+        session.add(User(name=name, role=role, state=ACTIVE, password_hash=hashed, made_at=datetime.now(UTC)))
+        session.flush()
+        audit.note(session, by, "user added", of=name, role=role)
+        return tokens.add(session, name, FIRST_TOKEN, tokens.SCOPES, None)
 
 
-def set_password(db: Database, name: str, password: str) -> None:
-    """Give a user a new password, which ends the sessions made with the old one. Raises InputError."""
+def set_password(db: Database, name: str, password: str, *, keep_tokens: bool = False, by: str = BY_COMMAND) -> None:
+    """Give a user a new password, which ends the user's sessions and tokens. Raises InputError."""
     hashed = passwords.hashed(password)
     with db.writing() as session:
-        row = session.get(User, name, with_for_update=True)
-        if row is None:
-            raise InputError(f"name: there is no user {name[:ID_LENGTH]!r}")
+        row = _there(session, name)
         row.password_hash = hashed
-        audit.note(session, name, "password set")
+        audit.note(session, by, "password set", of=name, sessions=web_sessions.end_all(session, name),
+                   tokens=0 if keep_tokens else tokens.revoke_all(session, name))
 
 
-def user_of(db: Database, token: str) -> User | None:
-    """The user to whom a token belongs."""
-    with db.reading() as session:
-        return session.scalars(select(User).where(User.token_sha256 == _digest(token))).first()
+def disable(db: Database, name: str, *, by: str = BY_COMMAND) -> None:
+    """Let a user in no more, until `enable`: the sessions end, the tokens rest. Raises InputError."""
+    with db.writing() as session:
+        _there(session, name).state = DISABLED
+        audit.note(session, by, "user disabled", of=name, sessions=web_sessions.end_all(session, name))
+
+
+def enable(db: Database, name: str, *, by: str = BY_COMMAND) -> None:
+    """Let a disabled user in again. Raises InputError."""
+    with db.writing() as session:
+        _there(session, name).state = ACTIVE
+        audit.note(session, by, "user enabled", of=name)
+
+
+def remove(db: Database, name: str, *, by: str = BY_COMMAND) -> None:
+    """Take a user's password, sessions and tokens away for good, and give back what the user had to do.
+
+    What the user did keeps its name, which nobody else gets. Raises InputError.
+    """
+    with db.writing() as session:
+        row = _there(session, name)
+        row.state, row.password_hash = REMOVED, None
+        session.execute(update(Demonstration).where(Demonstration.assigned_to == name).values(assigned_to=None))
+        session.execute(update(Demonstration).where(Demonstration.lease_who == name)
+                        .values(lease_who=None, lease_until=None))
+        audit.note(session, by, "user removed", of=name, sessions=web_sessions.end_all(session, name),
+                   tokens=tokens.revoke_all(session, name))
+
+
+def end_sessions(db: Database, name: str, *, by: str) -> None:
+    """End all of a user's sessions. Raises InputError."""
+    with db.writing() as session:
+        _there(session, name)
+        audit.note(session, by, "sessions ended", of=name, sessions=web_sessions.end_all(session, name))
 
 
 def user_named(db: Database, name: str) -> User | None:
-    """The user of a name."""
+    """The user of a name, whatever the state."""
     with db.reading() as session:
         return session.get(User, name if NAME.fullmatch(name) else "")
 
 
-def everybody(db: Database) -> list[User]:
-    """All users by name."""
+def everybody(db: Database, *states: str) -> list[User]:
+    """All users in these states by name; without states, those who may sign in."""
     with db.reading() as session:
-        return list(session.scalars(select(User).order_by(User.name)))
+        return list(session.scalars(select(User).where(User.state.in_(states or (ACTIVE,))).order_by(User.name)))
 
 
 def has_accounts(db: Database) -> bool:
-    """Whether anybody has one; from then on everybody signs in."""
+    """Whether anybody has, or had, one; from then on everybody signs in."""
     with db.reading() as session:
         return session.scalars(select(User.name).limit(1)).first() is not None
 
 
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+def _there(session: Session, name: str) -> User:
+    row = session.get(User, name, with_for_update=True) if NAME.fullmatch(name) else None
+    if row is None or row.state == REMOVED:
+        raise InputError(f"name: there is no user {name[:ID_LENGTH]!r}")
+    return row

@@ -1,10 +1,7 @@
 """Signing in with a name and a password."""
 
-import hashlib
-
-from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.models import User
+from curator_web.db.models import ACTIVE, User
 from curator_web.errors import Busy, NotSignedIn
 
 from . import passwords
@@ -14,7 +11,8 @@ from .tries import Tries
 WRONG = "the name or the password is wrong"
 
 
-def sign_in(db: Database, tries: Tries, name: str, password: str, address: str, browser: str | None = None) -> User:
+def check_password(db: Database, tries: Tries, name: str, password: str, address: str,
+                   browser: str | None = None) -> User:
     """The user with that name and password, asked for from a network address and a browser.
 
     Raises NotSignedIn, and TooManyTries after many failures, without looking at the password; both tell nothing of
@@ -22,19 +20,13 @@ def sign_in(db: Database, tries: Tries, name: str, password: str, address: str, 
     """
     reserved = tries.reserve(name, address, browser)
     user = user_named(db, name)
+    kept = user.password_hash if user and user.state == ACTIVE else None
     try:
-        right = passwords.is_right(user.password_hash if user else None, password)
+        right = passwords.is_right(kept, password)
     except Busy:
         tries.give_back(reserved)
         raise
     if user is None or not right:
         raise NotSignedIn(WRONG)
     tries.succeed(reserved)
-    with db.writing() as session:
-        audit.note(session, name, "signed in")
     return user
-
-
-def session_mark(user: User) -> str:
-    """Changes with the password: a session with another mark counts no more."""
-    return hashlib.sha256(f"{user.password_hash}{user.token_sha256}".encode()).hexdigest()[:16]

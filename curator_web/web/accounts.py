@@ -1,44 +1,42 @@
-"""Signing in and out, and who asks: a session in the browser, a bearer token elsewhere, or the only one there is.
+"""Who asks: a session in the browser, a bearer token elsewhere, or the only person there is.
 
 While the database holds no account, whoever sits at this machine may do everything. From the first account on
 everybody signs in.
 """
 
-from urllib.parse import urlsplit
-
-from flask import Blueprint, Flask, current_app, g, make_response, redirect, render_template, request, session, url_for
+from flask import Flask, current_app, g, make_response, redirect, request, url_for
+from flask import session as cookie
 from flask_login import LoginManager, UserMixin, current_user, login_user, logout_user
 from werkzeug import Response
 
 from curator_web import users
 from curator_web.db.models import LEAD, User
-from curator_web.errors import NotAllowed, NotSignedIn, TooManyTries
-from curator_web.users import Account
+from curator_web.errors import NotAllowed, NotSignedIn
+from curator_web.users import Account, tokens, web_sessions
 
-from . import known_browsers
 from .context import services
 from .security import LOOPBACK, is_open_to_others
 
-blueprint = Blueprint("accounts", __name__)
-PUBLIC = ("static", "accounts.sign_in", "api-docs.openapi_json")
-BY_TOKEN = "uploads"  # this blueprint asks for the token itself
+PUBLIC = ("static", "signing_in.sign_in", "api-docs.openapi_json")
+BY_TOKEN = "uploads"  # what only a token opens: no cookies, and no protection of cookies
+BY_HAND = ("people", "own_account")  # where no token makes changes: it could make another that may do more
+UPLOADING = ("imports.receive", "uploads.plan", "uploads.state", "uploads.chunk", "uploads.finish")
+FOR_EVERY_TOKEN = ("uploads.account",)
+SAFE = ("GET", "HEAD", "OPTIONS")
 NO_TOKEN = "the token is not known here; ask your lead for one"
 
 
 class Person(UserMixin):
-    """A user as flask-login knows one: its id changes with the password, so that old sessions end."""
+    """A user as flask-login knows one: by the id of a session."""
 
-    def __init__(self, user: User):
-        self.id = f"{users.session_mark(user)}:{user.name}"
+    def __init__(self, secret: str, user: User):
+        self.id = secret
         self.account = Account(user.name, user.role)
 
 
 def register(app: Flask) -> None:
-    """Serve the pages and have every other one ask who is there."""
-    login = LoginManager(app)
-    login.user_loader(_of_session)
-    login.request_loader(_of_token)
-    app.register_blueprint(blueprint)
+    """Have every view but the public ones ask who is there."""
+    LoginManager(app).user_loader(_of_session)
     app.before_request(_guard)
     app.context_processor(lambda: {"account": g.get("account")})
 
@@ -57,69 +55,52 @@ def lead() -> Account:
     return account()
 
 
-def bearer() -> str | None:
-    """The token that a request was sent with."""
-    kind, _, token = request.headers.get("Authorization", "").partition(" ")
-    return token.strip() or None if kind.lower() == "bearer" else None
+def begin_session(user: User) -> None:
+    """Have the browser that asks signed in; raises NotSignedIn when the account was changed at this moment."""
+    secret = web_sessions.begin(services().db, user, request.headers.get("User-Agent", ""))
+    cookie.clear()  # nothing of before counts for who is signed in now
+    cookie.permanent = True
+    login_user(Person(secret, user))
 
 
-@blueprint.route("/sign-in", methods=["GET", "POST"])
-def sign_in() -> str | Response:
-    """The page to sign in on."""
-    wanted = _own_address(request.values.get("next", ""))
-    if request.method == "GET":
-        return render_template("sign_in.html", next=wanted)
-    name = request.form.get("name", "").strip()
-    try:
-        user = users.sign_in(services().db, services().tries, name, request.form.get("password", ""),
-                             request.remote_addr or "", known_browsers.mark_for(name))
-    except (NotSignedIn, TooManyTries) as error:
-        code = 429 if isinstance(error, TooManyTries) else 401
-        return make_response(render_template("sign_in.html", next=wanted, name=name, error=str(error)), code)
-    session.clear()  # nothing of before counts for who is signed in now
-    session.permanent = True
-    login_user(Person(user))
-    response = redirect(wanted or url_for("pages.index"), 303)
-    known_browsers.remember(response, user.name)
-    return response
-
-
-@blueprint.post("/sign-out")
-def sign_out() -> Response:
-    """End the session."""
+def end_session() -> None:
+    """Have the browser that asks signed out; copies of its cookie count no more."""
+    if current_user.is_authenticated:
+        web_sessions.end(services().db, current_user.account.name, this_session() or "")
     logout_user()
-    session.clear()
-    return redirect(url_for(".sign_in"), 303)
+    cookie.clear()
 
 
-def _of_session(person_id: str) -> Person | None:
-    _, _, name = person_id.partition(":")
-    user = users.user_named(services().db, name)
-    person = Person(user) if user else None
-    return person if person and person.id == person_id else None
+def this_session() -> str | None:
+    """What the database knows the session by that the request came with."""
+    return g.get("web_session")
 
 
-def _of_token(_request) -> Person | None:
-    user = users.user_of(services().db, token) if (token := bearer()) else None
-    return Person(user) if user else None
+def _of_session(secret: str) -> Person | None:
+    found = web_sessions.find(services().db, secret)
+    if found is None:
+        return None
+    user, row = found
+    g.web_session = row.id_sha256
+    return Person(secret, user)
 
 
 def _guard() -> Response | None:
-    """Before every view: nobody gets further who is not known, and no page of another site makes changes."""
+    """Before every view, and before its body is read: nobody gets further who is not known, and no page of another
+    site makes changes."""
     if request.endpoint is None:
         return None
     if request.endpoint in PUBLIC:
         _check_csrf()
         return None
-    if request.blueprint == BY_TOKEN:
-        return None
-    g.account = _asking()
+    token = _bearer()
+    g.account = _of_browser() if token is None and request.blueprint != BY_TOKEN else _of_token(token or "")
     if g.account is None:
         return _ask_to_sign_in()
     view = current_app.view_functions[request.endpoint]
     if hasattr(view, "takes_up_to"):
         request.max_content_length = view.takes_up_to
-    if not bearer():
+    if token is None:
         _check_csrf()
     return None
 
@@ -128,12 +109,36 @@ def _check_csrf() -> None:
     current_app.extensions["csrf"].protect()
 
 
-def _asking() -> Account | None:
-    if bearer():
-        person = _of_token(request)
-        if person is None:
-            raise NotSignedIn(NO_TOKEN)
-        return person.account
+def _bearer() -> str | None:
+    """The token that a request was sent with."""
+    kind, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token.strip() or None if kind.lower() == "bearer" else None
+
+
+def _of_token(token: str) -> Account:
+    """Whose token it is, if it is for what is asked; raises NotSignedIn, NotAllowed."""
+    found = tokens.find(services().db, token)
+    if found is None:
+        raise NotSignedIn(NO_TOKEN)
+    user, row = found
+    if request.blueprint in BY_HAND and request.method not in SAFE:
+        raise NotAllowed("no token may do this; sign in on the page")
+    scope = _scope_asked()
+    if scope and scope not in row.scopes:
+        raise NotAllowed(f"the token {row.name!r} is not for this; it takes one with the scope {scope}")
+    return Account(user.name, user.role)
+
+
+def _scope_asked() -> str | None:
+    """What a token must be for; None: any will do."""
+    if request.endpoint in FOR_EVERY_TOKEN:
+        return None
+    if request.endpoint in UPLOADING:
+        return tokens.UPLOAD
+    return tokens.READ if request.method in SAFE else tokens.WRITE
+
+
+def _of_browser() -> Account | None:
     if current_user.is_authenticated:
         return current_user.account
     if users.has_accounts(services().db):
@@ -148,19 +153,8 @@ def _ask_to_sign_in() -> Response:
     if request.path.startswith("/api/"):
         raise NotSignedIn("sign in first, or send a token: Authorization: Bearer TOKEN")
     wanted = request.full_path.removesuffix("?") if request.method == "GET" else None
-    address = url_for("accounts.sign_in", next=wanted)
     if request.headers.get("HX-Request"):
         response = make_response("", 401)
-        response.headers["HX-Redirect"] = url_for("accounts.sign_in")
+        response.headers["HX-Redirect"] = url_for("signing_in.sign_in")
         return response
-    return redirect(address, 303)
-
-
-def _own_address(address: str) -> str:
-    """An address inside this app, or nothing: where to go after signing in must not lead elsewhere."""
-    try:
-        parts = urlsplit(address)
-    except ValueError:
-        return ""
-    inside = address.startswith("/") and not address.startswith(("//", "/\\")) and not parts.scheme
-    return address if inside and not parts.netloc and address.isprintable() else ""
+    return redirect(url_for("signing_in.sign_in", next=wanted), 303)

@@ -24,7 +24,7 @@ def mark_for(name: str) -> str | None:
 def remember(response: Response, name: str) -> None:
     """Have the browser known as one in which that name has signed in."""
     mark = mark_for(name) or secrets.token_hex(16)
-    response.set_cookie(COOKIE, _signing().dumps([name, mark]), max_age=LASTS, path=url_for("accounts.sign_in"),
+    response.set_cookie(COOKIE, _signing().dumps([name, mark]), max_age=LASTS, path=url_for("signing_in.sign_in"),
                         secure=current_app.config["SESSION_COOKIE_SECURE"], httponly=True, samesite="Lax")
 
 

@@ -17,6 +17,9 @@ from schemas import INTENTS, types
 from .forms import FormField, argument_fields
 
 LABEL_LENGTH = 160
+BROWSERS = (("Edg", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("Chrome/", "Chrome"), ("Safari/", "Safari"))
+SYSTEMS = (("Android", "Android"), ("iPhone", "iOS"), ("iPad", "iOS"), ("Windows", "Windows"), ("Mac OS", "macOS"),
+           ("CrOS", "ChromeOS"), ("Linux", "Linux"))
 
 
 @dataclass(frozen=True)
@@ -179,6 +182,13 @@ def when(time: datetime) -> str:
 def time_of_day(time: datetime) -> str:
     """Hours, minutes and seconds where the server stands."""
     return f"{time.astimezone():%H:%M:%S}"
+
+
+def browser_name(agent: str) -> str:
+    """A User-Agent header in two words; all browsers name others in it, so the order counts."""
+    browser = next((name for mark, name in BROWSERS if mark in agent), "A program" if agent else "Unknown")
+    system = next((name for mark, name in SYSTEMS if mark in agent), None)
+    return f"{browser} on {system}" if system else browser
 
 
 def _target(element: types.Element | None) -> str:

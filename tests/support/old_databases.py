@@ -31,7 +31,13 @@ def fill(connection: Connection, revision: str) -> None:
     _demonstration(insert, revision)
     if revision >= "0002":
         digest = hashlib.sha256(TOKEN.encode()).hexdigest()
-        insert("users", name="ann", role="annotator", token_sha256=digest, made_at=NOW)
+        if revision >= "0006":
+            insert("users", name="ann", role="annotator", made_at=NOW)
+            insert("tokens", who="ann", name="first", sha256=digest, scopes=["read", "write", "upload"], made_at=NOW)
+            insert("web_sessions", id_sha256="d" * 64, who="ann", browser="Firefox", made_at=NOW, used_at=NOW,
+                   expires_at=NOW)
+        else:
+            insert("users", name="ann", role="annotator", token_sha256=digest, made_at=NOW)
         insert("uploads", id="pack-1", who="ann", size=7, chunk_size=5, digests=["a" * 64, "b" * 64],
                state="receiving", begun_at=NOW)
         insert("uploaded_chunks", upload_id="pack-1", number=0)

@@ -14,7 +14,7 @@ from curator_web.db.database import open_database
 from curator_web.db.models import Job
 from curator_web.demonstrations.library import current
 from curator_web.jobs.upload_service import CHUNK_LIMIT, SIZE_LIMIT
-from curator_web.users import add_user, user_of
+from curator_web.users import add_user, tokens
 from demotape.cli import main
 from demotape.importing import import_package
 from schemas import InputError
@@ -231,7 +231,7 @@ def test_user_add_tells_the_token_once(tmp_path):
     assert done.exit_code == 0
     token = done.stdout.strip().splitlines()[-1]
     db = open_database(default_db_url(tmp_path))
-    assert user_of(db, token).name == "ada" and user_of(db, token[:-1]) is None
+    assert tokens.find(db, token)[0].name == "ada" and tokens.find(db, token[:-1]) is None
     assert token not in (tmp_path / "demotape.db").read_bytes().decode("latin-1")
     assert add("ada", "--role", "lead").exit_code == 2
     assert add("bob", "--role", "king").exit_code == 2

@@ -7,27 +7,13 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import select, update
 
-from curator_web import create_app
 from curator_web.db.models import SignInTries
 from curator_web.errors import Busy, NotSignedIn, TooManyTries
-from curator_web.users import Tries, passwords, sign_in, tries
+from curator_web.users import Tries, check_password, passwords, tries
 from curator_web.users.tries import AT_ONE_NAME, COUNT_FOR, FROM_ONE_ADDRESS
-from tests.support.team_fixtures import PASSWORD, add_people, csrf, signed_in
+from tests.support.team_fixtures import PASSWORD, csrf, signed_in
 
 KEY = b"a key"
-
-
-@pytest.fixture
-def app(tmp_path, db_url):
-    app = create_app(db_url, tmp_path / "data")
-    add_people(app)
-    yield app
-    app.extensions["demotape"].db.close()
-
-
-@pytest.fixture
-def db(app):
-    return app.extensions["demotape"].db
 
 
 @pytest.fixture
@@ -40,7 +26,7 @@ def looked_at(monkeypatch) -> list[str]:
 
 def attempt(db, name: str, password: str = "wrong", address: str = "192.0.2.1", browser: str | None = None) -> str:
     try:
-        return sign_in(db, Tries(db, KEY), name, password, address, browser).name
+        return check_password(db, Tries(db, KEY), name, password, address, browser).name
     except (NotSignedIn, TooManyTries) as error:
         return type(error).__name__
 
@@ -151,14 +137,14 @@ def test_who_waits_too_long_is_told_and_not_counted(app, db, monkeypatch):
     try:
         for _ in range(AT_ONE_NAME + 1):
             with pytest.raises(Busy):
-                sign_in(db, Tries(db, KEY), "ann", PASSWORD, "192.0.2.1")
+                check_password(db, Tries(db, KEY), "ann", PASSWORD, "192.0.2.1")
         client = app.test_client()
         data = {"csrf_token": csrf(client), "name": "ann", "password": PASSWORD}
         assert client.post("/sign-in", data=data).status_code == 503
     finally:
         for _ in range(passwords.AT_ONCE):
             passwords._turns.release()
-    assert sign_in(db, Tries(db, KEY), "ann", PASSWORD, "192.0.2.1").name == "ann"
+    assert check_password(db, Tries(db, KEY), "ann", PASSWORD, "192.0.2.1").name == "ann"
 
 
 def test_an_address_that_is_none_is_counted_as_it_is():

@@ -34,7 +34,8 @@ PAGES = {
     "after": "/demonstrations/rec-1?turn=t3&view=after", "dom": "/demonstrations/rec-1?turn=t3&view=dom",
     "changes": "/demonstrations/rec-2/changes",
     "sent-back": "/demonstrations/rec-2", "questions": "/questions", "dashboard": "/dashboard", "exports": "/exports",
-    "import": "/import", "missing": "/demonstrations/nowhere",
+    "import": "/import", "missing": "/demonstrations/nowhere", "account": "/account", "people": "/people",
+    "person": "/people/ann",
 }
 
 
@@ -122,6 +123,18 @@ def test_axe_finds_nothing_on_any_page(browser, site, cookies, width, scheme):
     found["sign-in"] = problems(page)
     page.context.close()
     assert {name: told for name, told in found.items() if told} == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_accounts_are_seen_to_on_a_phone(browser, site, cookies, scheme):
+    page = opened(browser, cookies["lea"], 390, scheme)
+    for name in ("account", "people", "person"):
+        page.goto(site.url + PAGES[name])
+        assert problems(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than the window"
+    for button in page.get_by_role("button", name="Revoke").all():
+        expect(button).to_be_in_viewport(ratio=1)
+    page.context.close()
 
 
 def test_a_button_that_a_script_enables_is_readable_at_once(browser, site, cookies):

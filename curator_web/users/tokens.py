@@ -1,0 +1,95 @@
+"""Tokens: what programs sign in with. A user has several, each with a name, with what it may do, and for how long."""
+
+import hashlib
+import secrets
+from collections.abc import Collection
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import delete, or_, select, update
+from sqlalchemy.orm import Session
+
+from curator_web.db import audit
+from curator_web.db.database import Database
+from curator_web.db.models import ACTIVE, Token, User
+from curator_web.errors import InputError
+
+READ, WRITE, UPLOAD = SCOPES = ("read", "write", "upload")
+NAME_LENGTH = 60
+DAYS_LIMIT = 3650
+LIMIT = 50  # of one user
+NOTED_EVERY = timedelta(minutes=5)  # a token's last use: noting each would make every request a change
+
+
+def add_token(db: Database, who: str, name: str, scopes: Collection[str], days: int | None, *, by: str) -> str:
+    """Make a token for a user; returns it, of which only the SHA-256 is kept (it is random, so that is enough).
+
+    Without `days` it does not expire. Raises InputError.
+    """
+    if not 0 < len(name) <= NAME_LENGTH or not name.isprintable() or name != name.strip():
+        raise InputError(f"token name: 1 to {NAME_LENGTH} letters, digits and signs, on one line")
+    if not scopes or not set(scopes) <= set(SCOPES):
+        raise InputError(f"scopes: choose from {', '.join(SCOPES)}")
+    if days is not None and not 0 < days <= DAYS_LIMIT:
+        raise InputError(f"days: 1 to {DAYS_LIMIT}, or none for a token that does not expire")
+    with db.writing() as session:
+        user = session.get(User, who, with_for_update=True)
+        if user is None or user.state != ACTIVE:
+            raise InputError(f"name: there is no user {who[:NAME_LENGTH]!r} who may sign in")
+        held = session.scalars(select(Token.name).where(Token.who == who)).all()
+        if name in held:
+            raise InputError(f"token name: {who} has a token {name!r} already")
+        if len(held) >= LIMIT:
+            raise InputError(f"{who} has {len(held)} tokens; revoke some of them first")
+        ordered = [scope for scope in SCOPES if scope in scopes]
+        token = add(session, who, name, ordered, datetime.now(UTC) + timedelta(days=days) if days else None)
+        audit.note(session, by, "token added", of=who, token=name, scopes=ordered, days=days)
+    return token
+
+
+def add(session: Session, who: str, name: str, scopes: Collection[str], expires_at: datetime | None) -> str:
+    """Make a token inside a transaction that notes it; returns it."""
+    token = secrets.token_urlsafe(32)
+    session.add(Token(who=who, name=name, sha256=_digest(token), scopes=list(scopes), made_at=datetime.now(UTC),
+                      expires_at=expires_at))
+    return token
+
+
+def tokens_of(db: Database, who: str) -> list[Token]:
+    """A user's tokens, the newest first."""
+    with db.reading() as session:
+        return list(session.scalars(select(Token).where(Token.who == who).order_by(Token.made_at.desc(), Token.id)))
+
+
+def revoke(db: Database, who: str, name: str, *, by: str) -> None:
+    """Take a token away; raises InputError when there is none of that name."""
+    with db.writing() as session:
+        gone = session.scalars(delete(Token).where(Token.who == who, Token.name == name).returning(Token.id)).all()
+        if not gone:
+            raise InputError(f"{who[:NAME_LENGTH]} has no token {name[:NAME_LENGTH]!r}")
+        audit.note(session, by, "token revoked", of=who, token=name)
+
+
+def revoke_all(session: Session, who: str) -> int:
+    """Take all of a user's tokens away inside a transaction that notes it; returns how many."""
+    return len(session.scalars(delete(Token).where(Token.who == who).returning(Token.id)).all())
+
+
+def find(db: Database, token: str) -> tuple[User, Token] | None:
+    """Whose token it is, and the token itself; None when it is not known, expired, or its user may not sign in."""
+    now = datetime.now(UTC)
+    with db.reading() as session:
+        found = session.execute(
+            select(User, Token).join(Token, Token.who == User.name).where(
+                Token.sha256 == _digest(token), User.state == ACTIVE,
+                or_(Token.expires_at.is_(None), Token.expires_at > now))).first()
+    if found is None:
+        return None
+    user, row = found
+    if row.used_at is None or row.used_at < now - NOTED_EVERY:
+        with db.writing() as session:
+            session.execute(update(Token).where(Token.id == row.id).values(used_at=now))
+    return user, row
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,57 @@
+"""The lead's pages of who may sign in: what is open of each, and ending it."""
+
+from collections.abc import Callable
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from werkzeug import Response
+
+from curator_web import users
+from curator_web.db.models import User
+from curator_web.errors import InputError, NotFound
+from curator_web.users import overview, tokens
+
+from . import own_account
+from .accounts import account, lead
+from .context import services
+
+blueprint = Blueprint("people", __name__, url_prefix="/people")
+STEPS: dict[str, Callable[..., None]] = {
+    "end-sessions": users.end_sessions, "disable": users.disable, "enable": users.enable, "remove": users.remove}
+
+
+@blueprint.get("")
+def show() -> str:
+    """Everybody, those who were removed last."""
+    lead()
+    return render_template("people.html", people=overview.people(services().db))
+
+
+@blueprint.get("/<name>")
+def person(name: str) -> str:
+    """One person's sessions and tokens."""
+    lead()
+    return own_account.render(_named(name))
+
+
+@blueprint.post("/<name>/tokens/revoke")
+def revoke_token(name: str) -> Response:
+    """Take a token of somebody's away."""
+    tokens.revoke(services().db, _named(name).name, request.form.get("name", ""), by=lead().name)
+    return redirect(url_for(".person", name=name), 303)
+
+
+@blueprint.post("/<name>/<any('end-sessions', 'disable', 'enable', 'remove'):step>")
+def change(name: str, step: str) -> Response:
+    """End somebody's sessions; let somebody in no more, or again; remove somebody."""
+    by = lead().name
+    if name == account().name and step != "end-sessions":
+        raise InputError("you cannot do this to yourself; another lead can, or: demotape user")
+    STEPS[step](services().db, _named(name).name, by=by)
+    return redirect(url_for(".person", name=name), 303)
+
+
+def _named(name: str) -> User:
+    user = users.user_named(services().db, name)
+    if user is None:
+        raise NotFound("there is nobody of that name")
+    return user

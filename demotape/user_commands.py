@@ -1,0 +1,161 @@
+"""The commands about who may sign in to the review app."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from schemas import InputError
+
+from .terminal import DATA, PATH, console, errors, open_app
+
+if TYPE_CHECKING:
+    from curator_web.db.database import Database
+
+
+def _of_database(command: Callable) -> Callable:
+    """The options that say where the review app's database is."""
+    for option in (click.option("--data", type=PATH, default=DATA, show_default=True,
+                                help="Data folder of the review app."),
+                   click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")):
+        command = option(command)
+    return command
+
+
+_password_option = click.option("--password-stdin", is_flag=True,
+                                help="Read the password from standard input instead of asking.")
+
+
+@click.group()
+def user() -> None:
+    """Who may sign in to the review app."""
+
+
+@user.command("add")
+@click.argument("name")
+@click.option("--role", required=True, help="annotator, validator or lead.")
+@_password_option
+@_of_database
+def user_add(name: str, role: str, password_stdin: bool, db: str | None, data: Path) -> None:
+    """Make the user NAME with a password for the pages, and print the token for programs; it is shown only once."""
+    from curator_web.users import add_user
+
+    token = add_user(_database(db, data), name, role, _password(password_stdin))
+    errors.print(f"{name} is {'an' if role == 'annotator' else 'a'} {role} now. The token, shown only this once:")
+    console.print(token)
+
+
+@user.command("password")
+@click.argument("name")
+@click.option("--keep-tokens", is_flag=True, help="Leave the user's tokens as they are.")
+@_password_option
+@_of_database
+def user_password(name: str, keep_tokens: bool, password_stdin: bool, db: str | None, data: Path) -> None:
+    """Give the user NAME a new password; the user is signed out everywhere, and the tokens are revoked."""
+    from curator_web.users import set_password
+
+    password = _password(password_stdin)
+    if password is None:
+        raise InputError("the password is missing; give it with --password-stdin")
+    set_password(_database(db, data), name, password, keep_tokens=keep_tokens)
+    errors.print(f"{name} has a new password and is signed out everywhere.")
+    errors.print("The tokens stay." if keep_tokens else
+                 f"The tokens are revoked; for a new one: demotape user token add {name} TOKEN_NAME")
+
+
+@user.command("disable")
+@click.argument("name")
+@_of_database
+def user_disable(name: str, db: str | None, data: Path) -> None:
+    """Let the user NAME in no more, until `demotape user enable NAME`."""
+    from curator_web.users import disable
+
+    disable(_database(db, data), name)
+    errors.print(f"{name} is let in no more.")
+
+
+@user.command("enable")
+@click.argument("name")
+@_of_database
+def user_enable(name: str, db: str | None, data: Path) -> None:
+    """Let the disabled user NAME in again."""
+    from curator_web.users import enable
+
+    enable(_database(db, data), name)
+    errors.print(f"{name} is let in again.")
+
+
+@user.command("remove")
+@click.argument("name")
+@_of_database
+def user_remove(name: str, db: str | None, data: Path) -> None:
+    """Take the password, sessions and tokens of the user NAME away for good; what was done under the name stays."""
+    from curator_web.users import remove
+
+    remove(_database(db, data), name)
+    errors.print(f"{name} is removed.")
+
+
+@user.group("token")
+def token() -> None:
+    """What programs and the extension sign in with."""
+
+
+@token.command("add")
+@click.argument("name")
+@click.argument("token_name")
+@click.option("--scope", "scopes", multiple=True, default=("upload",), show_default=True,
+              help="What it may do: read, write, upload; may be given several times.")
+@click.option("--days", type=click.IntRange(min=1), help="How long it lasts.  [default: for good]")
+@_of_database
+def token_add(name: str, token_name: str, scopes: tuple[str, ...], days: int | None, db: str | None,
+              data: Path) -> None:
+    """Make a token for the user NAME and print it; it is shown only once. TOKEN_NAME tells it from the others."""
+    from curator_web.users import BY_COMMAND, tokens
+
+    made = tokens.add_token(_database(db, data), name, token_name, scopes, days, by=BY_COMMAND)
+    errors.print(f"The token {token_name} of {name}, shown only this once:")
+    console.print(made)
+
+
+@token.command("list")
+@click.argument("name")
+@_of_database
+def token_list(name: str, db: str | None, data: Path) -> None:
+    """List the tokens of the user NAME."""
+    from rich.table import Table
+
+    from curator_web.users import tokens
+
+    table = Table("Name", "May", "Made", "Last used", "Expires", box=None, pad_edge=False)
+    for row in tokens.tokens_of(_database(db, data), name):
+        times = [time.date().isoformat() if time else "never" for time in (row.made_at, row.used_at, row.expires_at)]
+        table.add_row(row.name, ", ".join(row.scopes), *times)
+    console.print(table)
+
+
+@token.command("revoke")
+@click.argument("name")
+@click.argument("token_name")
+@_of_database
+def token_revoke(name: str, token_name: str, db: str | None, data: Path) -> None:
+    """Take the token TOKEN_NAME of the user NAME away."""
+    from curator_web.users import BY_COMMAND, tokens
+
+    tokens.revoke(_database(db, data), name, token_name, by=BY_COMMAND)
+    errors.print(f"The token {token_name} of {name} is revoked.")
+
+
+def _database(db: str | None, data: Path) -> "Database":
+    return open_app(db, data)[0]
+
+
+def _password(from_stdin: bool) -> str | None:
+    """From standard input or asked for twice; None where nobody can be asked: such a user has only the token."""
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    if not sys.stdin.isatty():
+        return None
+    return click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
