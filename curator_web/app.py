@@ -44,12 +44,14 @@ from .web.presentation import browser_name, clock, edit_summary, time_of_day, wh
 
 def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, blobs: str | None = None,
                endpoint_url: str | None = None, who: str = "local",
+               upload_days: float = upload_service.UNFINISHED_DAYS,
                import_package: Callable[[Database, RecordingStore, Path, str], Imported] | None = None) -> Flask:
     """The review app over a database and a data folder; both are made when they do not exist.
 
     `blobs`: `s3://bucket/prefix` where the recordings lie instead, at `endpoint_url` if that is not Amazon's.
     `who` is the name under which edits are noted, until there are accounts. `import_package` makes a package of the
-    extension, sent by the user who recorded it, a demonstration; without it no uploads are taken.
+    extension, sent by the user who recorded it, a demonstration; without it no uploads are taken. One that is not
+    finished is given up when nothing came for `upload_days`.
     Raises InputError when the database, the folder or the bucket cannot be opened.
     """
     store = open_store(data_dir, blobs, endpoint_url)
@@ -61,8 +63,12 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
         kinds[upload_service.KIND] = partial(upload_service.run, partial(import_package, db, store), store.files)
     secret = store.secret() or shared_secret(db)
     tries = Tries(db, secret)
-    jobs = Jobs(db, kinds, chores=[tries.forget_old, partial(web_sessions.forget_old, db)])
-    uploads = upload_service.UploadService(db, store.files, jobs) if import_package else None
+    chores: list[Callable[[], object]] = [
+        store.temporary.remove_left_over, tries.forget_old, partial(web_sessions.forget_old, db)]
+    jobs = Jobs(db, kinds, chores=chores)
+    uploads = upload_service.UploadService(db, store.files, jobs, upload_days) if import_package else None
+    if uploads:
+        chores.append(uploads.give_up_old)
     app.extensions["demotape"] = Services(db, store, who, uploads, jobs, tries)
     security.protect(app, secret)
     app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day, status_name=status_name,

@@ -27,11 +27,15 @@ class Conflict(DemotapeError):
     """Somebody else changed the demonstration meanwhile, or its status does not allow the change."""
 
 
+class NoRoom(DemotapeError):
+    """The disk is nearly full."""
+
+
 class StoreAway(DemotapeError):
     """The place that recordings are kept in does not do what it is asked; the message is for who runs the server."""
 
     told = "the place where the recordings are kept does not answer; try again in a while"
 
 
-__all__ = ["Busy", "Conflict", "DemotapeError", "InputError", "NotAllowed", "NotFound", "NotSignedIn",
+__all__ = ["Busy", "Conflict", "DemotapeError", "InputError", "NoRoom", "NotAllowed", "NotFound", "NotSignedIn",
            "StoreAway", "TooManyTries"]

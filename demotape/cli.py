@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -138,12 +139,16 @@ def import_(paths: tuple[Path, ...], db: str | None, data: Path, blobs: str | No
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True,
               help="Port to listen on; 0 takes any free one.")
+@click.option("--upload-days", type=click.FloatRange(0, min_open=True), metavar="DAYS",
+              default=os.environ.get("DEMOTAPE_UPLOAD_DAYS", "7"), show_default=True,
+              help="Give an upload up after so many days without a chunk.")
 @click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
 @click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
 @of_app
-def review(host: str, port: int, db: str | None, data: Path, blobs: str | None, endpoint_url: str | None) -> None:
+def review(host: str, port: int, upload_days: float, db: str | None, data: Path, blobs: str | None,
+           endpoint_url: str | None) -> None:
     """Serve the review app."""
-    _serve(db, data, host, port, blobs, endpoint_url)
+    _serve(db, data, host, port, blobs=blobs, endpoint_url=endpoint_url, upload_days=upload_days)
 
 
 for _command in (*data_set_commands.COMMANDS, user_commands.user):
@@ -170,14 +175,13 @@ def _each(paths: Iterable[Path], title: str, work: Callable, report: Callable) -
         raise type(failed[0])(f"{len(failed)} of {len(paths)} failed, see above; the others are done")
 
 
-def _serve(db: str | None, data: Path, host: str, port: int, blobs: str | None = None,
-           endpoint_url: str | None = None) -> None:
+def _serve(db: str | None, data: Path, host: str, port: int, **settings: Any) -> None:
     from curator_web import create_app
     from curator_web.server import serve
 
     from .importing import import_package
 
-    serve(create_app(db, data, blobs=blobs, endpoint_url=endpoint_url, import_package=import_package), host, port)
+    serve(create_app(db, data, import_package=import_package, **settings), host, port)
 
 
 def _roles(speakers: tuple[str, ...]) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """What others driver over, all the way into the review app: received or converted, processed, imported."""
 
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -29,8 +28,8 @@ def each_path(paths: Iterable[Path]) -> list[Path]:
 
 def import_weblinx(database: Database, store: RecordingStore, demonstration: Path) -> Imported:
     """Make a demonstration in WebLINX's layout a recording and import it; raises InputError."""
-    with tempfile.TemporaryDirectory(dir=store.data_dir, prefix=".weblinx-") as folder:
-        recording = Path(folder) / "recording"
+    with store.temporary.folder("weblinx") as folder:
+        recording = folder / "recording"
         weblinx_import.convert(demonstration, recording)
         return import_recording(database, store, recording)
 
@@ -41,8 +40,8 @@ def import_package(database: Database, store: RecordingStore, package: Path,
 
     Raises InputError when the package is not whole.
     """
-    with tempfile.TemporaryDirectory(dir=store.data_dir, prefix=".package-") as folder:
-        recording = Path(folder) / "recording"
+    with store.temporary.folder("package") as folder:
+        recording = folder / "recording"
         receive(package, recording)
         process(recording)
         return import_recording(database, store, recording, recorded_by)

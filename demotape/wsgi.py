@@ -3,7 +3,8 @@
 DEMOTAPE_DB (database URL), DEMOTAPE_DATA (data folder), DEMOTAPE_BLOBS (s3://bucket/prefix of the recordings, if they
 are not in the data folder), DEMOTAPE_ENDPOINT_URL (of an S3 service other than Amazon's), DEMOTAPE_HOSTS (the names
 that the app is reached by, with commas between; without it, only this machine's own), DEMOTAPE_HTTPS=1 (behind a proxy
-that speaks HTTPS and sets X-Forwarded-For and X-Forwarded-Proto).
+that speaks HTTPS and sets X-Forwarded-For and X-Forwarded-Proto), DEMOTAPE_UPLOAD_DAYS (after how many days without a
+chunk an upload is given up; 7).
 """
 
 import gc
@@ -14,14 +15,18 @@ from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from curator_web import create_app
+from curator_web.jobs.upload_service import UNFINISHED_DAYS
+from schemas import InputError
 
 from .importing import import_package
 
 
 def make_app() -> Flask:
-    """The app as the environment describes it; raises InputError when the database or the folder cannot be opened."""
+    """The app as the environment describes it; raises InputError when the database or the folder cannot be opened, or a
+    setting is none."""
     app = create_app(os.environ.get("DEMOTAPE_DB"), Path(os.environ.get("DEMOTAPE_DATA", "demotape-data")),
                      blobs=os.environ.get("DEMOTAPE_BLOBS"), endpoint_url=os.environ.get("DEMOTAPE_ENDPOINT_URL"),
+                     upload_days=_upload_days(),
                      import_package=import_package)
     if hosts := os.environ.get("DEMOTAPE_HOSTS"):
         app.config["HOSTS"] = tuple(name.strip().lower() for name in hosts.split(","))
@@ -31,3 +36,11 @@ def make_app() -> Flask:
     app.extensions["demotape"].jobs.start()
     gc.freeze()  # what is loaded stays: looking through it again and again makes single answers 80 ms slower
     return app
+
+
+def _upload_days() -> float:
+    given = os.environ.get("DEMOTAPE_UPLOAD_DAYS", str(UNFINISHED_DAYS))
+    try:
+        return float(given)
+    except ValueError:
+        raise InputError(f"DEMOTAPE_UPLOAD_DAYS: {given[:20]!r} is not a number of days") from None

@@ -13,6 +13,11 @@ JSON = 64 << 20  # bytes of a JSON file
 MANIFEST = 16 << 20  # bytes of the manifest of a package
 PAGE = 1 << 26  # characters of a page, put together
 DEPTH = 100  # of pieces of a page in pieces
+UPLOAD = 4 << 30  # bytes of a package on its way in
+CHUNK = 4 << 20  # bytes of a piece of it
+UNFINISHED = 100  # uploads of one user that have begun and are not finished
+UNFINISHED_BYTES = 16 << 30  # that they may come to together
+FREE = 1 << 30  # bytes that stay free on the server's disk
 
 
 def size(limit: int) -> str:

@@ -8,7 +8,7 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.db.models import ROLES, UPLOAD_STATES
 from curator_web.errors import NotFound
-from curator_web.jobs.upload_service import UploadService, UploadStatus
+from curator_web.jobs.upload_service import UploadService, UploadStatus, expect_length
 from curator_web.users import Account
 from curator_web.web.accounts import account as asking
 from curator_web.web.context import services
@@ -77,9 +77,16 @@ def state(upload_id: str) -> dict[str, Any]:
 @blueprint.response(204)
 @blueprint.alt_response(401, **_TOKEN)
 @blueprint.alt_response(403, **_SCOPE)
+@blueprint.alt_response(400, description="Its length or its SHA-256 is not the planned one.")
+@blueprint.alt_response(507, description="The server's disk is nearly full.")
 def chunk(upload_id: str, number: int) -> None:
     """Send a chunk, as the body; sending it again changes nothing"""
     who = asking().name
+    planned = _uploads().awaited(who, upload_id, number)
+    if planned is None:
+        return
+    # What is refused is not read.
+    expect_length(number, planned, request.content_length or 0)
     _uploads().put(who, upload_id, number, request.get_data(cache=False))
 
 

@@ -341,6 +341,7 @@ class Upload(Base):
     error: Mapped[str | None] = mapped_column(Text)
     demonstration: Mapped[str | None] = mapped_column(String(ID_LENGTH))
     begun_at: Mapped[datetime]
+    touched_at: Mapped[datetime] = mapped_column(index=True)
     job: Mapped[int | None] = mapped_column(ForeignKey("jobs.id"))
 
 

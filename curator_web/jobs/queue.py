@@ -37,7 +37,7 @@ class Jobs:
     """
 
     def __init__(self, db: Database, kinds: Mapping[str, Work], silence: timedelta = SILENCE,
-                 chores: Sequence[Callable[[], None]] = ()):
+                 chores: Sequence[Callable[[], object]] = ()):
         self._db, self._kinds, self._silence, self._chores = db, kinds, silence, chores
         self._chores_at = 0.0  # when they are due
         self._name = f"{os.getpid()}-{secrets.token_hex(4)}"

@@ -7,13 +7,14 @@ are, it is imported by a job, like one that was dropped on the page.
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
+from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import (
     DONE,
@@ -25,18 +26,18 @@ from curator_web.db.models import (
     Job,
     Upload,
     UploadedChunk,
+    User,
 )
 from curator_web.demonstrations.library import Imported
 from curator_web.errors import Conflict, InputError, NotFound
 from curator_web.storage.files import Files
 from curator_web.storage.recordings import ID
+from schemas import limits
 
 from .queue import Jobs, Step
 
 KIND = "import"  # the job that every package becomes
-CHUNK_LIMIT = 4 << 20  # bytes
-SIZE_LIMIT = 4 << 30
-UNFINISHED_LIMIT = 100  # of one user
+UNFINISHED_DAYS = 7.0
 
 
 @dataclass(frozen=True)
@@ -73,43 +74,65 @@ def run(import_package: Callable[[Path, str], Imported], files: Files, _job_id: 
 class UploadService:
     """The uploads of one store."""
 
-    def __init__(self, db: Database, files: Files, jobs: Jobs):
-        self._db, self._files, self._jobs = db, files, jobs
+    def __init__(self, db: Database, files: Files, jobs: Jobs, days: float = UNFINISHED_DAYS):
+        """`days`: how long an upload may rest before it is given up."""
+        self._db, self._files, self._jobs, self._days = db, files, jobs, days
 
     def plan(self, who: str, upload_id: str, size: int, chunk_size: int, digests: list[str]) -> UploadStatus:
         """Begin an upload, or go on with it. Another plan for the same package begins it anew, unless it is in already.
 
-        Raises InputError for a plan that cannot be, Conflict when the id is somebody else's.
+        Raises InputError for a plan that cannot be or is more than the user may have unfinished, Conflict when the id
+        is somebody else's, NoRoom.
         """
         _check_plan(upload_id, size, chunk_size, digests)
         with self._db.writing() as session:
+            session.get(User, who, with_for_update=True)  # whose unfinished uploads are counted one plan after another
             row = session.get(Upload, upload_id, with_for_update=True)
             if row is None:
-                self._begin(session, who, upload_id, size, chunk_size, digests)
+                self._expect_room(session, who, upload_id, size)
+                now = datetime.now(UTC)
+                session.add(Upload(id=upload_id, who=who, size=size, chunk_size=chunk_size, digests=digests,
+                                   state=RECEIVING, begun_at=now, touched_at=now))
             elif row.who != who:
                 raise Conflict("this recording is sent by somebody else already")
             elif _outcome(session, row).state == FAILED or (
                     row.state == RECEIVING and (row.size, row.chunk_size, row.digests) != (size, chunk_size, digests)):
+                self._expect_room(session, who, upload_id, size)
                 session.execute(delete(UploadedChunk).where(UploadedChunk.upload_id == upload_id))
                 self._files.remove(_file(upload_id), len(row.digests))
                 row.size, row.chunk_size, row.digests, row.state, row.job = size, chunk_size, digests, RECEIVING, None
+                row.touched_at = datetime.now(UTC)
         return self.status(who, upload_id)
+
+    def awaited(self, who: str, upload_id: str, number: int) -> int | None:
+        """How many bytes a chunk has by the plan; None when it is there already. Raises NotFound."""
+        status = self.status(who, upload_id)
+        if not 0 <= number < len(status.row.digests):
+            raise NotFound(f"there is no chunk {number}; the upload has {len(status.row.digests)}")
+        if status.row.state != RECEIVING or number in status.received:
+            return None
+        return min(status.row.chunk_size, status.row.size - number * status.row.chunk_size)
 
     def put(self, who: str, upload_id: str, number: int, content: bytes) -> None:
         """Store a chunk; storing it again changes nothing.
 
-        Raises NotFound, and InputError when it is not what the plan says.
+        Raises NotFound, NoRoom, and InputError when it is not what the plan says.
         """
-        status = self.status(who, upload_id)
-        row = status.row
-        if not 0 <= number < len(row.digests):
-            raise NotFound(f"there is no chunk {number}; the upload has {len(row.digests)}")
-        if row.state != RECEIVING or number in status.received:
+        planned = self.awaited(who, upload_id, number)
+        if planned is None:
             return
+        row = self.status(who, upload_id).row
+        expect_length(number, planned, len(content))
         if hashlib.sha256(content).hexdigest() != row.digests[number]:
             raise InputError(f"chunk {number}: its SHA-256 is not the planned one; send it again")
+        self._files.expect_room(len(content))
         self._files.put(_file(upload_id), number, number * row.chunk_size, content)
         with self._db.writing() as session:
+            kept = session.get(Upload, upload_id, with_for_update=True)
+            if kept is None:  # given up at this moment
+                self._files.remove(_file(upload_id), len(row.digests))
+                raise NotFound("there is no such upload")
+            kept.touched_at = datetime.now(UTC)
             if not session.get(UploadedChunk, (upload_id, number)):
                 session.add(UploadedChunk(upload_id=upload_id, number=number))
 
@@ -139,13 +162,56 @@ class UploadService:
             outcome = _outcome(session, row)
         return replace(outcome, received=list(received))
 
-    def _begin(self, session: Session, who: str, upload_id: str, size: int, chunk_size: int,
-               digests: list[str]) -> None:
-        unfinished = session.scalars(select(Upload.id).where(Upload.who == who, Upload.state == RECEIVING)).all()
-        if len(unfinished) >= UNFINISHED_LIMIT:
-            raise InputError(f"{len(unfinished)} uploads are not finished; finish some of them first")
-        session.add(Upload(id=upload_id, who=who, size=size, chunk_size=chunk_size, digests=digests, state=RECEIVING,
-                           begun_at=datetime.now(UTC)))
+    def give_up_old(self) -> None:
+        """Take away the uploads that have rested too long, and what is left of packages that could not be imported."""
+        before = datetime.now(UTC) - timedelta(days=self._days)
+        with self._db.reading() as session:
+            ids = session.scalars(select(Upload.id).where(Upload.state == RECEIVING, Upload.touched_at < before)).all()
+            failed = session.scalars(select(Job.id).where(Job.kind == KIND, Job.state == JOB_FAILED,
+                                                          Job.ended_at < before)).all()
+        for upload_id in ids:
+            self._give_up(upload_id, before)
+        for job_id in failed:
+            self._forget_package(job_id)
+
+    def _give_up(self, upload_id: str, before: datetime) -> None:
+        with self._db.writing() as session:
+            row = session.get(Upload, upload_id, with_for_update=True)
+            if row is None or row.state != RECEIVING or row.touched_at >= before:
+                return
+            self._files.remove(_file(upload_id), len(row.digests))
+            session.execute(delete(UploadedChunk).where(UploadedChunk.upload_id == upload_id))
+            session.delete(row)
+            audit.note(session, row.who, "upload given up", upload=upload_id, size=row.size)
+
+    def _forget_package(self, job_id: int) -> None:
+        """Its job was stopped again and again, or the store was away: then the package is still there."""
+        with self._db.writing() as session:
+            job = session.get(Job, job_id, with_for_update=True)
+            if job is None or "removed" in job.result:
+                return
+            file = job.arguments["file"]
+            if not session.scalars(select(Upload.id).where(Upload.state == RECEIVING,
+                                                           Upload.id == Path(file).stem)).first():
+                self._files.remove(file, job.arguments.get("pieces", 0))
+            job.result = {"removed": True}
+
+    def _expect_room(self, session: Session, who: str, upload_id: str, size: int) -> None:
+        """Raises InputError when the user's other unfinished uploads are too many with this one, NoRoom."""
+        count, total = session.execute(select(func.count(), func.coalesce(func.sum(Upload.size), 0)).where(
+            Upload.who == who, Upload.state == RECEIVING, Upload.id != upload_id)).one()
+        if count >= limits.UNFINISHED:
+            raise InputError(f"{count} uploads are not finished; finish some of them first")
+        if total + size > limits.UNFINISHED_BYTES:
+            raise InputError(f"uploads of {limits.size(int(total))} are not finished; with this one they are more than "
+                             f"{limits.size(limits.UNFINISHED_BYTES)}; finish some of them first")
+        self._files.expect_room(size)
+
+
+def expect_length(number: int, planned: int, length: int) -> None:
+    """Raises InputError when a chunk has another length than planned."""
+    if length != planned:
+        raise InputError(f"chunk {number}: {length} bytes, planned were {planned}")
 
 
 def _outcome(session: Session, row: Upload) -> UploadStatus:
@@ -165,7 +231,7 @@ def _file(upload_id: str) -> str:
 def _check_plan(upload_id: str, size: int, chunk_size: int, digests: list[str]) -> None:
     if not ID.fullmatch(upload_id):
         raise InputError("id: letters, digits, - and _ only, 100 at most")
-    if size > SIZE_LIMIT:
-        raise InputError(f"size: larger than {SIZE_LIMIT >> 30} GiB")
-    if not 0 < chunk_size <= CHUNK_LIMIT or len(digests) != -(-size // chunk_size):
+    if size > limits.UPLOAD:
+        raise InputError(f"size: larger than {limits.size(limits.UPLOAD)}")
+    if not 0 < chunk_size <= limits.CHUNK or len(digests) != -(-size // chunk_size):
         raise InputError(f"chunks: {len(digests)} of {chunk_size} bytes do not make {size} bytes")

@@ -4,7 +4,6 @@ In the data folder, or in S3 where several machines share them. A package may co
 """
 
 import os
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,11 +12,19 @@ from pathlib import Path
 from curator_web.errors import NotFound
 
 from .objects import Objects
+from .room import expect_room
+from .temporary import Temporary
 
 
 class Files(ABC):
     """Where such files lie. Names are ours: no sender has a say in them. `pieces`: of how many a file was made, 0 for
     one that was kept whole."""
+
+    _folder: Path  # on the disk that is worked on
+
+    def expect_room(self, size: int) -> None:
+        """Raises NoRoom when so many bytes more would leave too little free on this machine's disk."""
+        expect_room(self._folder, size)
 
     @abstractmethod
     def keep(self, name: str, path: Path) -> None:
@@ -85,8 +92,8 @@ class FolderFiles(Files):
 class S3Files(Files):
     """In S3; each piece is an object of its own. What is needed whole is fetched into `scratch` for the time."""
 
-    def __init__(self, objects: Objects, scratch: Path):
-        self._objects, self._scratch = objects, scratch
+    def __init__(self, objects: Objects, scratch: Path, temporary: Temporary):
+        self._objects, self._folder, self._temporary = objects, scratch, temporary
 
     def keep(self, name: str, path: Path) -> None:
         with path.open("rb") as file:
@@ -98,12 +105,12 @@ class S3Files(Files):
 
     @contextmanager
     def whole(self, name: str, pieces: int = 0) -> Iterator[Path]:
-        with tempfile.NamedTemporaryFile(dir=self._scratch, prefix=".tmp-") as file:
+        with self._temporary.file() as (file, path):
             for each in [_piece(name, number) for number in range(pieces)] or [name]:
                 if not self._objects.fetch(each, file):
                     raise NotFound(f"there is no file {each}")
             file.flush()
-            yield Path(file.name)
+            yield path
 
     def remove(self, name: str, pieces: int = 0) -> None:
         for each in [_piece(name, number) for number in range(pieces)] or [name]:

@@ -5,7 +5,6 @@ import os
 import re
 import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ from recorder.reader import Recording
 from schemas import RecordingLayout
 
 from .files import Files, FolderFiles
+from .temporary import Temporary
 
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 ID_SHOWN = 80  # of a wrong id, in the message
@@ -34,6 +34,7 @@ class RecordingStore:
         """Make the folder if need be; raises InputError when that cannot be done."""
         self.data_dir = Path(data_dir).absolute()
         self.files = FolderFiles(self.data_dir)
+        self.temporary = Temporary(self.data_dir)
         self.recordings = self.data_dir / "recordings"
         try:
             self.recordings.mkdir(parents=True, exist_ok=True)
@@ -65,22 +66,20 @@ class RecordingStore:
         Raises InputError when a file cannot be copied or is a link.
         """
         target = self.path(recording.id)
-        temporary = Path(tempfile.mkdtemp(dir=self.recordings, prefix=".tmp-"))
         try:
-            if target.is_dir():
-                _add_blobs(recording.layout, target, temporary)
-                return
-            for source, relative in files_of(recording.layout):
-                _copy(source, temporary / relative)
-            temporary.chmod(0o755)
-            os.rename(temporary, target)
+            with self.temporary.folder(within=self.recordings) as temporary:
+                if target.is_dir():
+                    _add_blobs(recording.layout, target, temporary)
+                    return
+                for source, relative in files_of(recording.layout):
+                    _copy(source, temporary / relative)
+                temporary.chmod(0o755)
+                os.rename(temporary, target)
             _sync(self.recordings)
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # another import of the same was first
                 where = error.filename or recording.layout.root
                 raise InputError(f"{where}: cannot be copied ({error.strerror})") from None
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
 
     def path(self, recording_id: str) -> Path:
         """Where a recording lies; raises NotFound when the id is not a plain name."""
@@ -91,14 +90,11 @@ class RecordingStore:
     def secret(self) -> bytes | None:
         """The key that signs sessions; made once, readable by the owner only."""
         path = self.data_dir / "secret.key"
-        with suppress(FileExistsError):
-            descriptor, temporary = tempfile.mkstemp(dir=self.data_dir, prefix=".tmp-")
-            try:
-                with os.fdopen(descriptor, "wb") as file:
-                    file.write(secrets.token_hex(32).encode())
+        if not path.exists():
+            with suppress(FileExistsError), self.temporary.file() as (file, temporary):
+                file.write(secrets.token_hex(32).encode())
+                file.flush()
                 os.link(temporary, path)  # fails when another process was first: then its key counts
-            finally:
-                os.unlink(temporary)
         return path.read_bytes()
 
 

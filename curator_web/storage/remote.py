@@ -5,7 +5,6 @@ the cache is full, what was not used for longest first. Several processes share 
 """
 
 import os
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from schemas import InputError, RecordingLayout, RecordingSchema
 from schemas.files import read_versioned
 
 from .objects import Objects
+from .temporary import Temporary
 
 CACHE_BYTES = 4 << 30
 UNTOUCHED = 600  # seconds without use before something may be taken away: it might be being read
@@ -29,13 +29,13 @@ ABSENT, PRESENT = ".absent", ".present"  # what is known of a file that the cach
 class Cache:
     """Copies of objects, under their names, in a folder. Sent to another process, it counts anew what it adds."""
 
-    def __init__(self, objects: Objects, folder: Path, limit: int = CACHE_BYTES):
-        self.objects, self.folder, self._limit = objects, folder, limit
+    def __init__(self, objects: Objects, folder: Path, temporary: Temporary, limit: int = CACHE_BYTES):
+        self.objects, self.folder, self._temporary, self._limit = objects, folder, temporary, limit
         self._added = 0
         folder.mkdir(parents=True, exist_ok=True)
 
     def __reduce__(self):
-        return Cache, (self.objects, self.folder, self._limit)
+        return Cache, (self.objects, self.folder, self._temporary, self._limit)
 
     def path(self, name: str, *, remember: bool = False) -> Path:
         """Where the copy of an object is, fetched if need be; nothing is there when there is no such object.
@@ -82,17 +82,14 @@ class Cache:
 
     def _fetch(self, name: str, path: Path) -> bool:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                found = self.objects.fetch(name, file)
-                size = file.tell()
+        with self._temporary.file(path.parent) as (file, temporary):
+            found = self.objects.fetch(name, file)
+            size = file.tell()
+            file.flush()
             if found:
                 os.replace(temporary, path)
                 self._count(size)
             return found
-        finally:
-            Path(temporary).unlink(missing_ok=True)
 
     def _count(self, size: int) -> None:
         self._added += size

@@ -29,8 +29,8 @@ class S3Store(RecordingStore):
         """Raises InputError when the bucket is not there or the keys are wrong."""
         super().__init__(data_dir)
         self._objects = Objects(address, endpoint_url)
-        self._cache = Cache(self._objects, self.data_dir / "cache", cache_bytes)
-        self.files = S3Files(self._objects, self.data_dir)
+        self._cache = Cache(self._objects, self.data_dir / "cache", self.temporary, cache_bytes)
+        self.files = S3Files(self._objects, self.data_dir, self.temporary)
 
     def open(self, recording_id: str) -> Recording:
         """As RecordingStore's; raises StoreAway besides, here and when the recording is read."""

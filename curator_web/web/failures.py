@@ -12,6 +12,7 @@ from curator_web.errors import (
     Conflict,
     DemotapeError,
     InputError,
+    NoRoom,
     NotAllowed,
     NotFound,
     NotSignedIn,
@@ -29,12 +30,13 @@ WORDS = {
     413: ("Too large", "What was sent is too large."),
     429: ("Wait a little", "Too many tries."),
     503: ("Not to be had now", "The server cannot answer this at the moment. Try again in a while."),
+    507: ("No room", "The server's disk is full."),
     500: ("Something went wrong", "The fault is in demotape, and it is noted in the server's log. Nothing was saved."),
 }
 _log = logging.getLogger(__name__)
 EXPIRED = "This page is too old to save from. Reload it and try again."
 CODES = ((NotFound, 404), (NotSignedIn, 401), (NotAllowed, 403), (TooManyTries, 429), (InputError, 400),
-         (Conflict, 409), (Busy, 503))
+         (Conflict, 409), (Busy, 503), (NoRoom, 507))
 
 
 def register(app: Flask) -> None:

@@ -2,15 +2,14 @@
 
 import os
 import secrets
-import tempfile
-from pathlib import Path
 
 from flask import Blueprint, make_response, redirect, render_template, request, url_for
 from werkzeug import Response
 from werkzeug.datastructures import FileStorage
 
 from curator_web.errors import InputError, NotFound
-from curator_web.jobs.upload_service import KIND, SIZE_LIMIT
+from curator_web.jobs.upload_service import KIND
+from schemas import limits
 
 from .accounts import account
 from .context import services
@@ -27,7 +26,7 @@ def show() -> str:
     jobs = services().jobs.latest(KIND)
     if request.headers.get("HX-Request"):
         return render_template("_jobs.html", jobs=jobs, here=url_for(".show"))
-    return render_template("import.html", jobs=jobs, here=url_for(".show"), limit=SIZE_LIMIT >> 30,
+    return render_template("import.html", jobs=jobs, here=url_for(".show"), limit=limits.size(limits.UPLOAD),
                            takes=services().uploads is not None)
 
 
@@ -36,6 +35,7 @@ def receive() -> Response:
     """Take packages and begin to import them."""
     if services().uploads is None:
         raise NotFound("this review app takes no packages")
+    services().store.files.expect_room(2 * (request.content_length or 0))  # as it comes, and kept
     files = [file for file in request.files.getlist("package") if file.filename]
     if not 0 < len(files) <= FILES_LIMIT:
         raise InputError(f"field package: choose 1 to {FILES_LIMIT} packages (zip files) first")
@@ -48,7 +48,7 @@ def receive() -> Response:
 
 
 # Told to accounts.py, which lets so much through once it is known who sends it.
-receive.takes_up_to = SIZE_LIMIT  # type: ignore[attr-defined]  # a mark on the view
+receive.takes_up_to = limits.UPLOAD  # type: ignore[attr-defined]  # a mark on the view
 
 
 def _keep(file: FileStorage) -> str:
@@ -57,15 +57,11 @@ def _keep(file: FileStorage) -> str:
         raise InputError(f"{_shown(file.filename or '')}: not a zip file")
     file.stream.seek(0)
     name, store = f"uploads/dropped-{secrets.token_hex(12)}.zip", services().store
-    descriptor, temporary = tempfile.mkstemp(dir=store.data_dir, prefix=".tmp-")
-    try:
-        with os.fdopen(descriptor, "wb") as kept:
-            file.save(kept, PIECE)
-            kept.flush()
-            os.fsync(kept.fileno())
-        store.files.keep(name, Path(temporary))
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+    with store.temporary.file() as (kept, temporary):
+        file.save(kept, PIECE)
+        kept.flush()
+        os.fsync(kept.fileno())
+        store.files.keep(name, temporary)
     return name
 
 

@@ -140,7 +140,8 @@ async function ask({ server, token }, method, path, body) {
     if (response.status === 204) return null;
     const answer = await response.json();
     if (response.ok) return answer;
-    if (response.status < 500 && answer.message) throw Object.assign(new Error(answer.message), { refused: true });
+    const told = response.status < 500 || response.status === 507; // of a full disk the person is told, too
+    if (told && answer.message) throw Object.assign(new Error(answer.message), { refused: true });
   } catch (error) {
     if (error.refused) throw error;
   }

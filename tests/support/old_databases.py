@@ -39,7 +39,7 @@ def fill(connection: Connection, revision: str) -> None:
         else:
             insert("users", name="ann", role="annotator", token_sha256=digest, made_at=NOW)
         insert("uploads", id="pack-1", who="ann", size=7, chunk_size=5, digests=["a" * 64, "b" * 64],
-               state="receiving", begun_at=NOW)
+               state="receiving", begun_at=NOW, **({"touched_at": NOW} if revision >= "0007" else {}))
         insert("uploaded_chunks", upload_id="pack-1", number=0)
     if revision >= "0003":
         _team(insert, revision)

@@ -13,11 +13,10 @@ from curator_web import create_app, default_db_url
 from curator_web.db.database import open_database
 from curator_web.db.models import Job
 from curator_web.demonstrations.library import current
-from curator_web.jobs.upload_service import CHUNK_LIMIT, SIZE_LIMIT
 from curator_web.users import add_user, tokens
 from demotape.cli import main
 from demotape.importing import import_package
-from schemas import InputError
+from schemas import InputError, limits
 from tests.support.packages import journal, pack
 
 CHUNK = 300
@@ -197,8 +196,8 @@ def test_somebody_elses_upload_is_not_there(app, package):
 
 
 @pytest.mark.parametrize("plan", [
-    {"size": SIZE_LIMIT + 1, "chunk_size": CHUNK_LIMIT, "chunks": ["0" * 64] * 1025}, {"size": 0}, {"size": -1},
-    {"chunk_size": CHUNK_LIMIT + 1}, {"chunk_size": 0}, {"chunks": []}, {"chunks": ["x"]}, {"chunks": None},
+    {"size": limits.UPLOAD + 1, "chunk_size": limits.CHUNK, "chunks": ["0" * 64] * 1025}, {"size": 0}, {"size": -1},
+    {"chunk_size": limits.CHUNK + 1}, {"chunk_size": 0}, {"chunks": []}, {"chunks": ["x"]}, {"chunks": None},
     {"more": 1}, {"size": "1"}])
 def test_a_plan_that_cannot_be_is_refused(app, package, plan):
     assert Sender(app, "ada", package).plan(**plan).status_code in (400, 422)
@@ -214,7 +213,7 @@ def test_a_name_never_leads_out_of_the_folder(app, package, name, tmp_path):
 def test_a_chunk_that_is_too_large_is_refused(app, package):
     sender = Sender(app, "ada", package)
     sender.plan()
-    assert sender.put(0, b"x" * (CHUNK_LIMIT + 1)).status_code in (400, 413)
+    assert sender.put(0, b"x" * (limits.CHUNK + 1)).status_code in (400, 413)
 
 
 def test_an_app_that_takes_no_uploads_says_so(tmp_path, package):

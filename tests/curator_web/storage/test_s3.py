@@ -16,6 +16,7 @@ from curator_web.errors import InputError, NotFound, StoreAway
 from curator_web.storage.objects import Objects
 from curator_web.storage.opening import open_store
 from curator_web.storage.remote import Cache
+from curator_web.storage.temporary import Temporary
 from curator_web.users import add_user
 from demotape.cli import main
 from demotape.importing import import_package
@@ -253,12 +254,12 @@ def test_the_cache_stays_within_its_limit(motos, blobs, prefix, tmp_path):
     s3 = client(motos)
     for number in range(40):
         s3.put_object(Bucket=BUCKET, Key=f"{prefix}/recordings/r/{number}", Body=bytes(1000))
-    roomy = Cache(Objects(blobs, motos), tmp_path / "cache")  # which does not begin to prune by itself
+    roomy = Cache(Objects(blobs, motos), tmp_path / "cache", Temporary(tmp_path))  # which does not prune by itself
     for number in range(40):
         path = roomy.path(f"recordings/r/{number}")
         assert path.stat().st_size == 1000
         os.utime(path, (number, number))  # long ago, the first the longest
-    cache = Cache(Objects(blobs, motos), tmp_path / "cache", 10_000)
+    cache = Cache(Objects(blobs, motos), tmp_path / "cache", Temporary(tmp_path), 10_000)
     cache.prune()
     left = sorted(int(each.name) for each in (tmp_path / "cache").rglob("*") if each.name.isdigit())
     assert left == list(range(33, 40))
