@@ -93,7 +93,7 @@ def print_export(console: Console, result) -> None:
         console.print(f"  {result.skipped} files were there already")
     if len(result.splits) > 1:
         console.print(f"  {', '.join(f'{split} {count}' for split, count in sorted(result.splits.items()))}")
-    for reason, count in (result.left_out + result.notes).most_common():
+    for reason, count in result.reasons():
         console.print(f"  {count} × {reason}")
     for kind, count in sorted(result.redacted.items()):
         console.print(f"  {count} × {kind} taken out")

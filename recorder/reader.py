@@ -164,3 +164,6 @@ def _better(state: State, data: EventData) -> None:
         state["stale_because"] = data["stale_because"]
     if "unchanged_until" in data:
         state["unchanged_until"] = data["unchanged_until"]
+    state.pop("screenshot_agrees", None)
+    if "screenshot_agrees" in data:
+        state["screenshot_agrees"] = data["screenshot_agrees"]

@@ -124,6 +124,9 @@ class ShownSchema(Strict):
 
     since = number("since when it stands there, wall clock of the page, milliseconds since 1970")
     painted = number("by when that was painted, the same; null when it was not yet", allow_none=True)
+    all_since = number("since when all that can be read stands where it does, the same", required=False)
+    all_painted = number("by when that was painted, the same; null or absent when it was not, or is not known",
+                         allow_none=True, required=False)
 
 
 class UnchangedSchema(Strict):
@@ -132,6 +135,8 @@ class UnchangedSchema(Strict):
     event = string("id of the event's message")
     until = number("how long the page stayed as it was before the event")
     painted = number("by when the event's target was painted where it stood; null when it was not", allow_none=True)
+    all_painted = number("by when all that can be read was; null or absent when it was not, or is not known",
+                         allow_none=True, required=False)
 
 
 class MessageSchema(Strict):
@@ -217,6 +222,7 @@ class PictureLineSchema(LineSchema):
     blob = digest("its content, PNG")
     stale_because = string("as in StateSchema", validate=validate.OneOf(STALE_REASONS), required=False)
     unchanged_until = wall("as in StateSchema, but wall clock", required=False)
+    screenshot_agrees = flag("as in StateSchema, as far as one frame group can tell", required=False)
 
 
 _PACKET = (fields.Float(allow_nan=False, validate=validate.Range(min=0, max=1e11)),

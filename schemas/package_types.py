@@ -62,6 +62,8 @@ class Shown(TypedDict):
 
     since: float
     painted: float | None
+    all_since: NotRequired[float]
+    all_painted: NotRequired[float | None]
 
 
 class Unchanged(TypedDict):
@@ -70,6 +72,7 @@ class Unchanged(TypedDict):
     event: str
     until: float
     painted: float | None
+    all_painted: NotRequired[float | None]
 
 
 class Message(TypedDict):
@@ -151,6 +154,7 @@ class PictureLine(PackageLine):
     blob: str
     stale_because: NotRequired[str]
     unchanged_until: NotRequired[float]
+    screenshot_agrees: NotRequired[bool]
 
 
 class VideoLine(PackageLine):

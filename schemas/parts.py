@@ -144,6 +144,9 @@ class StateSchema(Strict):
                            "passed there)", validate=validate.OneOf(STALE_REASONS), required=False)
     unchanged_until = number("the screenshot was painted after the event, and the page was as before until then",
                              required=False)
+    screenshot_agrees = flag("true when all that can be read in the screenshot is known to stand where the element "
+                             "table has it: same scroll offsets and size, and all that moved before was painted. "
+                             "Absent or false: it is not known", required=False)
 
 
 class TableRowSchema(Strict):

@@ -97,6 +97,7 @@ class EventDataSchema(Strict):
     screenshot_time = number("screenshot: when what it shows was first painted", required=False)
     stale_because = string("screenshot: as in StateSchema", validate=validate.OneOf(STALE_REASONS), required=False)
     unchanged_until = number("screenshot: as in StateSchema", required=False)
+    screenshot_agrees = flag("screenshot: as in StateSchema", required=False)
 
 
 class EventSchema(Strict):

@@ -68,6 +68,7 @@ class State(TypedDict):
     stale: NotRequired[bool]
     stale_because: NotRequired[str]
     unchanged_until: NotRequired[float]
+    screenshot_agrees: NotRequired[bool]
 
 
 class TableRow(TypedDict):
@@ -138,6 +139,7 @@ class EventData(TypedDict):
     screenshot_time: NotRequired[float]
     stale_because: NotRequired[str]
     unchanged_until: NotRequired[float]
+    screenshot_agrees: NotRequired[bool]
 
 
 class Event(TypedDict):

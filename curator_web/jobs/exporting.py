@@ -42,7 +42,7 @@ def run(db: Database, store: RecordingStore, job_id: int, arguments: dict[str, A
         store.files.keep(file_of(job_id), packed)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    left_out = [f"{count} × {reason}" for reason, count in (summary.left_out + summary.notes).most_common(20)]
+    left_out = [f"{count} × {reason}" for reason, count in summary.reasons()[:20]]
     return {"demonstrations": summary.demonstrations, "turns": summary.samples, "left_out": left_out,
             "size": size}
 

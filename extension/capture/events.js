@@ -109,10 +109,11 @@ demotape.events = (function () {
     // The browser scrolls before it tells: the state before is what was seen at rest, unless that has changed since.
     const { shared } = demotape;
     attempt(demotape.snapshotCache.update);
-    const { snapshot, version } = rest.seen;
-    const seen = snapshot && version === shared.version ? snapshot : snapshotNow();
+    const { snapshot, version, taken } = rest.seen;
+    const atRest = snapshot && version === shared.version;
+    const seen = atRest ? snapshot : snapshotNow();
     const data = { ...point(event), modifiers: modifiers(event) };
-    const told = { snapshot: seen, gesture: null, shown: demotape.shown.tellOfDocument() };
+    const told = { snapshot: seen, gesture: null, shown: demotape.shown.tellOfDocument(atRest ? taken : undefined) };
     shared.gesture = send("wheel", event, targetOf(event), data, told);
     shared.gestureType = "wheel";
     forgetHover();
@@ -139,15 +140,15 @@ demotape.events = (function () {
     const { snapshot } = rest.seen;
     const before = snapshot?.rows.some((row) => row.entry.uid === target.uid) ? snapshot : rest.look();
     const data = { ...pointerData(event), button: 0 };
-    hover.cancel = demotape.later(() => attempt(() => onRest(event, target, data, before)), HOVER_REST);
+    const told = demotape.shown.tellOfDocument(rest.seen.taken);
+    hover.cancel = demotape.later(() => attempt(() => onRest(event, target, data, before, told)), HOVER_REST);
     if (performance.timeOrigin + event.timeStamp - rest.seen.taken > HOVER_SNAPSHOT_EVERY) rest.look();
   }
 
   /** The pointer rests: a hover, if the page shows something else than before. */
-  function onRest(event, target, data, before) {
+  function onRest(event, target, data, before, told) {
     if (shown(rest.look()) === shown(before)) return;
-    const told = { snapshot: before, gesture: null, target, shown: demotape.shown.tellOfDocument() };
-    send("hover", event, null, { ...data, changed: true }, told);
+    send("hover", event, null, { ...data, changed: true }, { snapshot: before, gesture: null, target, shown: told });
   }
 
   /** A gesture makes what was seen before it stale. A timer that runs already is left: each costs the person's time. */

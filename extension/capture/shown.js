@@ -15,6 +15,7 @@ demotape.shown = demotape.ofGroup("shown", function () {
   const NEAR = 2; // CSS pixels by which boxes may differ and stand at the same place
   const LOOKS = ["outline", "backgroundColor", "color", "borderColor", "boxShadow", "transform", "opacity", "filter"];
   const { shared, own, now } = demotape;
+  const CONTROLS = new Set(globalThis.demotapeShared.controls);
   shared.changed ??= now(); // when something was last heard to change where elements stand: ms since 1970
   shared.painted ??= [{ since: -1, at: 0 }]; // what was there by `since` was painted by `at`; the last times, in order
   shared.expecting ??= 0; // since when it is waited for the page to paint; 0 when it is not
@@ -27,6 +28,7 @@ demotape.shown = demotape.ofGroup("shown", function () {
   shared.touched ??= new WeakMap(); // element -> when an attribute of it was changed, which may show in all inside it
   shared.filled ??= new WeakMap(); // element -> when its content was changed
   shared.looked ??= 0; // when the element table was made or found unchanged, the last time before now
+  shared.unheard ??= 0; // when something that says something was last found elsewhere, without having been heard to move
 
   /** Call `work` when the page paints next. A frame whose sandbox forbids scripts is not told of that. */
   const atPaint = matchMedia("(scripting: none)").matches
@@ -110,16 +112,27 @@ demotape.shown = demotape.ofGroup("shown", function () {
    * Since when an element stands where its row of the table says: since the last change that was heard, if any was since
    * the table was looked at before. `old`: its row then, if it had one; `moving`: whether something is animated.
    */
-  function sinceOf(old, row, moving) {
+  function sinceOf(element, old, row, moving) {
     if (old && stayed(old, row)) return old.since;
     const heard = shared.looked && !(old && moving) && (!old || shared.changed > shared.looked);
     const since = heard ? shared.changed : now();
+    if (!heard && says(element)) shared.unheard = since;
     expectPaint(since);
     return since;
   }
 
-  /** The element table was looked at. */
-  function looked() {
+  /** Whether there is something to be read in an element itself. */
+  function says(element) {
+    if (CONTROLS.has(own(element).localName)) return true;
+    for (let child = own(element).firstChild; child; child = own(child).nextSibling) {
+      if (child.nodeType === Node.TEXT_NODE && child.data.trim()) return true;
+    }
+    return false;
+  }
+
+  /** The element table was looked at; `gone`: elements that were in sight the last time are not any more. */
+  function looked(gone = false) {
+    if (gone && shared.changed <= shared.looked) expectPaint((shared.unheard = now()));
     shared.looked = now();
   }
 
@@ -141,23 +154,32 @@ demotape.shown = demotape.ofGroup("shown", function () {
   function tell(target, least) {
     const row = target && demotape.markup.recordOf(target).row;
     const since = Math.max(least, target ? touchedAt(target) : 0, row ? row.since : shared.changed);
-    return { since, painted: paintedBy(since) };
+    return { since, painted: paintedBy(since), ...tellOfAll() };
   }
 
-  /** The same of an event whose target may be anywhere: whether the document was painted at all. */
-  const tellOfDocument = () => ({ since: shared.begun, painted: shared.first });
+  /** Since when all that can be read stands where it does, as far as heard and seen, and by when that was painted. */
+  function tellOfAll(taken = Infinity) {
+    const since = Math.max(shared.changed, shared.unheard);
+    return { all_since: since, all_painted: since <= taken ? paintedBy(since) : null };
+  }
+
+  /**
+   * The same of an event whose target may be anywhere: whether the document was painted at all. `taken`: when its state
+   * was; what has changed after that is not in it.
+   */
+  const tellOfDocument = (taken) => ({ since: shared.begun, painted: shared.first, ...tellOfAll(taken) });
 
   /** After an event: tell for how long the page stays as it was, unless it is surely on the screen already. */
-  function follow(id, { since, painted }, target) {
-    const begun = now();
-    if (!isTop() || (painted !== null && painted + SURE < begun && begun - shared.turned > FOLLOWED)) return;
-    const before = lookAt(target);
+  function follow(id, { since, painted, all_since, all_painted }, target) {
+    const begun = now(), isShown = (time) => time !== null && time + SURE < begun;
+    if (!isTop() || (isShown(painted) && isShown(all_painted) && begun - shared.turned > FOLLOWED)) return;
+    const { looks: before, moving } = lookAt(target);
     let until = 0, last = begun;
     const ended = new AbortController();
     const check = (leaving) => {
       if (ended.signal.aborted || demotape.events.isStopped() || shared.gesture !== id) return finish();
       if (!leaving && now() - last < EVERY) return atPaint(() => check(false));
-      if (lookAt(target) !== before) return finish();
+      if (lookAt(target).looks !== before) return finish();
       until = last = now();
       if (leaving || until - begun > FOLLOWED) return finish();
       atPaint(() => check(false));
@@ -165,7 +187,8 @@ demotape.shown = demotape.ofGroup("shown", function () {
     const finish = () => {
       if (ended.signal.aborted) return;
       ended.abort();
-      if (until) demotape.send({ type: "unchanged", event: id, until, painted: paintedBy(since) });
+      const all = moving ? null : paintedBy(all_since); // what is animated was not compared
+      if (until) demotape.send({ type: "unchanged", event: id, until, painted: paintedBy(since), all_painted: all });
     };
     const frame = (target && own(own(target).ownerDocument).defaultView) ?? window;
     frame.addEventListener("pagehide", () => check(true), { signal: ended.signal });
@@ -174,7 +197,7 @@ demotape.shown = demotape.ofGroup("shown", function () {
 
   /**
    * All that would show in a picture, as far as it can be asked for: equal only when nothing of it has changed. What is
-   * animated may go on.
+   * animated may go on (`moving`).
    */
   function lookAt(target) {
     demotape.snapshotCache.update();
@@ -186,7 +209,8 @@ demotape.shown = demotape.ofGroup("shown", function () {
       const style = getComputedStyle(at);
       styles.push(...LOOKS.map((name) => style[name]));
     }
-    return [shared.version, x, y, innerWidth, innerHeight, ...styles, ...stands.map((row) => row?.number)].join();
+    const looks = [shared.version, x, y, innerWidth, innerHeight, ...styles, ...stands.map((row) => row?.number)].join();
+    return { looks, moving };
   }
 
   return { change, touch, scrolled, lookForScrolls, sinceOf, looked, scroll, tell, tellOfDocument, follow };

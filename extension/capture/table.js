@@ -150,7 +150,8 @@ demotape.table = demotape.ofGroup("table", function () {
     const before = record.row;
     if (!isSame(before, facts, box, visible, place)) record.row = rowOf(element, facts, box, visible, place);
     const seen = before?.walk === demotape.shared.walks - 1; // it was in sight the last time
-    if (!seen || record.row !== before) record.row.since = demotape.shown.sinceOf(seen ? before : null, record.row, place.moving);
+    if (!seen || record.row !== before) record.row.since = demotape.shown.sinceOf(element, seen ? before : null, record.row, place.moving);
+    if (seen) context.stayed++;
     record.row.walk = demotape.shared.walks;
     context.rows.push(record.row);
     const secret = demotape.secrets.isSecret(element);
@@ -236,13 +237,15 @@ demotape.table = demotape.ofGroup("table", function () {
       return last.context;
     }
     const context = walkAll();
-    demotape.shown.looked();
+    demotape.shown.looked(context.stayed < inSightBefore);
+    inSightBefore = context.rows.length;
     const final = context.probed && !running(demotape.shared.rootFrame);
     last = final ? { context: { ...context, elements: null, found: false }, signs, sample: sampleOf(context) } : null;
     return context;
   }
 
   let last = null;
+  let inSightBefore = 0; // elements, when the table was made the last time
   const SAMPLE = 8; // elements whose boxes are compared
 
   /** What was heard, and what is seen at a glance. The snapshot cache is up to date. */
@@ -271,7 +274,7 @@ demotape.table = demotape.ofGroup("table", function () {
     const frame = demotape.shared.rootFrame;
     const context = {
       moving: false, rows: [], frames: [], secrets: [], elements: [], seen: new Set(), found: false, passedOver: false,
-      probed: true,
+      probed: true, stayed: 0,
     };
     demotape.shared.walks++;
     secretElements = [];

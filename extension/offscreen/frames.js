@@ -82,7 +82,10 @@ class Tab {
   choose(wanted) {
     const { time, until = time } = wanted;
     const index = this.ring.findLastIndex((entry) => this.timeOf(entry) <= time);
-    if (index >= 0 && !this.doubt(wanted, index, time)) return { entry: this.ring[index], told: {} };
+    if (index >= 0 && !this.doubt(wanted, index, time)) {
+      const agrees = wanted.allPainted > 0 && this.shows(index, wanted.allPainted, time);
+      return { entry: this.ring[index], told: agrees ? { screenshot_agrees: true } : {} };
+    }
     for (let later = index + 1; later < this.ring.length && this.timeOf(this.ring[later]) <= until; later++) {
       if (!this.doubt(wanted, later, until)) return { entry: this.ring[later], told: { unchanged_until: until } };
     }
@@ -96,10 +99,13 @@ class Tab {
   doubt({ placed, painted, target }, index, bound) {
     const entry = this.ring[index];
     if (entry && target && this.places.path(this.timeOf(entry), this.height).some((box) => hides(box, target))) return "hidden";
-    if (!placed) return null;
+    return !placed || (painted !== null && this.shows(index, painted, bound)) ? null : "moved";
+  }
+
+  /** Whether a frame shows what was painted by a time. */
+  shows(index, painted, bound) {
     const next = this.ring[index + 1], until = next ? this.timeOf(next) : Infinity;
-    const late = painted === null || (this.timeOf(this.ring[index]) < painted && Math.min(until, bound) < painted + DRAWN);
-    return late ? "moved" : null;
+    return this.timeOf(this.ring[index]) >= painted || Math.min(until, bound) >= painted + DRAWN;
   }
 
   /** Answer the events for which no better frame can come. */

@@ -8,6 +8,7 @@ import { Secrets } from "./secret_values.js";
 import { Tabs } from "./tabs.js";
 
 const RESOURCES_APART = 1500; // ms between two looks at what a tab has loaded
+const CALM = 300; // ms without anything moving after which the screen shows what the page knows
 const FOLLOWED = 64; // events of which it may still be told for how long their page stayed as it was
 const BEGINNINGS = new Set(["pointerdown", "keydown", "wheel"]);
 const CLOCK_SET = 1000; // ms between a page's clock and this one that mean that one was set
@@ -168,10 +169,16 @@ export class Recording {
     return line;
   }
 
-  /** Where the target of an event stood, and whether and by when it was painted there, in seconds. */
-  #shownBy({ shown, target, path }, sent) {
+  /**
+   * Where the target of an event stood, and whether and by when it was painted there, in seconds; the same of all that can
+   * be read, where the page was calm before: what scrolls may be on the screen before the page hears of it.
+   */
+  #shownBy({ shown, target, path, time }, sent) {
     const place = path.length ? null : target?.bbox; // of a frame's target it is not known here
-    return shown ? { target: place, placed: true, painted: shown.painted && truly(shown.painted, sent) / 1000 } : { target: place };
+    if (!shown) return { target: place };
+    const { painted, all_since: since, all_painted: all } = shown;
+    const allPainted = all && time - since > CALM ? truly(all, sent) / 1000 : null;
+    return { target: place, placed: true, painted: painted && truly(painted, sent) / 1000, allPainted };
   }
 
   #follow(event, begun) {

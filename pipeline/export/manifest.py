@@ -52,6 +52,8 @@ class ManifestSchema(Strict):
     size = integer("bytes of all files but this one", validate=validate.Range(min=0))
     left_out = fields.Dict(keys=fields.String(), values=fields.Integer(), required=True,
                            metadata={"description": "turns that the layout cannot hold, by reason"})
+    pictures_left_out = integer("screenshots left out, as it is not known where in them personal data stand",
+                                required=False, load_default=0, validate=validate.Range(min=0))
     redacted = fields.Dict(keys=fields.String(), values=fields.Integer(), required=False, load_default=dict,
                            metadata={"description": "personal data and secrets taken out, by kind"})
     split_rule = string("the plug-in's rule that gave the splits, with its package; absent without one",
@@ -90,6 +92,7 @@ class Manifest(TypedDict):
     samples: int
     size: int
     left_out: dict[str, int]
+    pictures_left_out: NotRequired[int]
     redacted: NotRequired[dict[str, int]]
     files: list[ManifestFile]
     demonstrations: list[ManifestSource]
@@ -143,7 +146,8 @@ def write_manifest(file: IO[bytes], summary: Summary, files: IO[bytes], demonstr
     """Write the manifest without holding its lists in memory; they come as spooled JSON lines."""
     head = {"format": FORMAT, "version": VERSIONS[FORMAT], "layout": summary.format,
             "tool": f"demotape {tool_version()}", "samples": summary.samples, "size": summary.size,
-            "left_out": dict(sorted(summary.left_out.items())), "redacted": dict(sorted(summary.redacted.items()))}
+            "left_out": dict(sorted(summary.left_out.items())), "pictures_left_out": summary.pictures_left_out,
+            "redacted": dict(sorted(summary.redacted.items()))}
     if summary.split_rule:
         head["split_rule"] = summary.split_rule
     file.write(json.dumps(head, indent=1)[:-2].encode("ascii"))

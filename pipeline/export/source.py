@@ -81,9 +81,10 @@ class Options:
 
 @dataclass
 class Tally:
-    """What became of one demonstration: `turns` in the data set, and counts by reason as in Summary."""
+    """What became of one demonstration: `turns` in the data set, and the counts of Summary."""
 
     turns: int = 0
+    pictures_left_out: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
     notes: Counter[str] = field(default_factory=Counter)
     redacted: Counter[str] = field(default_factory=Counter)
@@ -111,8 +112,9 @@ class Summary:
     """What was written. `samples` are turns, `size` is in bytes.
 
     `left_out` counts turns that the format cannot hold, by reason; `notes` counts what else there is to know;
-    `redacted` counts what was taken out, by kind; `splits` demonstrations by split; `split_rule`:
-    the plug-in's rule that decided, empty without one. `skipped`: files that the destination had already.
+    `pictures_left_out` screenshots in which it is not known where personal data stand; `redacted` counts what was
+    taken out, by kind; `splits` demonstrations by split; `split_rule`: the plug-in's rule that decided, empty without
+    one. `skipped`: files that the destination had already.
     """
 
     format: str
@@ -122,14 +124,21 @@ class Summary:
     files: int = 0
     size: int = 0
     skipped: int = 0
+    pictures_left_out: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
     notes: Counter[str] = field(default_factory=Counter)
     redacted: Counter[str] = field(default_factory=Counter)
     splits: Counter[str] = field(default_factory=Counter)
     split_rule: str = ""
 
+    def reasons(self) -> list[tuple[str, int]]:
+        """What was left out and what else there is to know, with its count, the most frequent first."""
+        pictures = {"screenshot left out: personal data may stand anywhere in it": self.pictures_left_out}
+        return (self.left_out + self.notes + Counter(pictures)).most_common()
+
     def add(self, tally: Tally) -> None:
         """Take in what became of one demonstration."""
+        self.pictures_left_out += tally.pictures_left_out
         self.left_out += tally.left_out
         self.notes += tally.notes
         self.redacted += tally.redacted

@@ -27,6 +27,7 @@ ENCODINGS: dict[str, tuple[str, list[int]]] = {
     "webp": (".webp", [cv2.IMWRITE_WEBP_QUALITY, 101]),  # over 100 is lossless
     "jpg": (".jpg", [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY]),
 }
+_MARGIN = 4.0  # CSS pixels around a box that are blurred too
 _AS_RECORDED = b"="  # no picture: the recorded one is as it should be
 _MAGIC = {"png": b"\x89PNG\r\n\x1a\n", "webp": b"RIFF", "jpg": b"\xff\xd8\xff"}
 _KEPT_KINDS = ("png", "jpg")  # a recorded picture of that kind is taken as it is
@@ -38,7 +39,8 @@ Value = TypeVar("Value")
 class States:
     """Reads the states of one recording; keeps the last few pages and tables, as neighbouring turns share them.
 
-    What is personal or secret (`known`) is taken out of everything that is handed out, and of `source`. Whatever takes
+    What is personal or secret (`known`) is taken out of everything that is handed out, and of `source`. Pictures where
+    it is not known where that stands are left out; `pictures_left_out` names those that were asked for. Whatever takes
     long is read from the recording's prepared blobs, and made where they do not have it.
     """
 
@@ -47,6 +49,7 @@ class States:
         self.kind = options.screenshots or usual
         self._uid_attribute = uid_attribute
         self._prepared = Prepared(source.recording.layout)
+        self.pictures_left_out: set[str] = set()
         self._nothing_in: set[str] = set()
         self._pages: OrderedDict[str, Page] = OrderedDict()
         self._tables: OrderedDict[tuple[str, str], dict[str, TableRow]] = OrderedDict()
@@ -82,10 +85,9 @@ class States:
 
     def picture(self, state: TurnState) -> bytes | None:
         """The screenshot as the export has it, personal data blurred; None when there is none that can be read."""
-        name = state["screenshot"]
-        if name is None:
+        name, secret = state["screenshot"], self._secret_boxes(state)
+        if name is None or secret is None:
             return None
-        secret = self._secret_boxes(state)
         about = json.dumps([secret, state["viewport"]]) if secret else ""
         made = self._prepared.get(self._read_picture, lambda: self._make_picture(name, state, secret), "picture",
                                   self.kind, name, about)
@@ -95,12 +97,13 @@ class States:
 
     def marked(self, state: TurnState) -> tuple[bytes | None, list[Mark]]:
         """The screenshot with a numbered box on each element that can be acted on, and the elements by number."""
+        secret = self._secret_boxes(state)
         pixels = _decode(self.recording.blob(state["screenshot"])) if state["screenshot"] else None
-        if pixels is None:
+        if pixels is None or secret is None:
             return None, []
         scale = _scale(pixels, state)
         marks = numbered(self.table(state), state["viewport"])
-        return _encode(draw(blur(pixels, self._secret_boxes(state), scale), marks, scale), self.kind), marks
+        return _encode(draw(blur(pixels, secret, scale), marks, scale), self.kind), marks
 
     def tree(self, state: TurnState) -> list[dict[str, Any]] | None:
         """The accessibility tree; None where `demotape process` made none."""
@@ -189,15 +192,21 @@ class States:
             raise InputError(f"{where}: not an element table; record the task again") from None
         return rows
 
-    def _secret_boxes(self, state: TurnState) -> list[Box]:
-        """Boxes of the elements in sight that show what is taken out; all of a picture that shows them elsewhere."""
-        if self.known.known and state.get("stale"):
-            return [{"x": 0.0, "y": 0.0, "width": state["viewport"]["width"], "height": state["viewport"]["height"]}]
-        page = self.page(state) if self.known.known else None
-        if page is None or not page.showing:
+    def _secret_boxes(self, state: TurnState) -> list[Box] | None:
+        """Where the picture shows what is taken out; None when that is not known, and the picture is left out.
+
+        It is known where all in the picture stands as in the element table. A stale picture may show another page.
+        """
+        if not self.known.known or state["screenshot"] is None:
             return []
+        page = None if state.get("stale") else self.page(state)
+        if page is not None and not page.showing:
+            return []
+        if page is None or not state.get("screenshot_agrees") or "screenshot_source" in state:
+            self.pictures_left_out.add(state["screenshot"])
+            return None
         boxes = self.boxes(state)
-        return [boxes[uid] for uid in page.showing if uid in boxes]
+        return [_around(boxes[uid]) for uid in page.showing if uid in boxes]
 
 
 def with_box(boxes: str, uid: str, box: Box) -> str:
@@ -206,6 +215,12 @@ def with_box(boxes: str, uid: str, box: Box) -> str:
     if boxes.startswith("{" + key) or f", {key}{{" in boxes:  # a quote in another uid would stand behind a backslash
         return boxes
     return f"{boxes[:-1]}{', ' if len(boxes) > 2 else ''}{key}{json.dumps(box)}}}"
+
+
+def _around(box: Box) -> Box:
+    """A box and a little more: letters reach out of their element's box."""
+    return {"x": box["x"] - _MARGIN, "y": box["y"] - _MARGIN,
+            "width": box["width"] + 2 * _MARGIN, "height": box["height"] + 2 * _MARGIN}
 
 
 def _without(known: Redactor, page: Page) -> Page:

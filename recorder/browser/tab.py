@@ -254,7 +254,11 @@ class Tab(TabState):
 
     def take(self, path: tuple[int, ...], snapshot: Snapshot, time: float) -> None:
         """Take in what a frame group shows; the viewport may be known only now."""
+        ratio, viewport = self.facts["device_pixel_ratio"], self.facts["viewport"]
         super().take(path, snapshot, time)
+        unzoomed = self.facts["viewport"] == viewport or not viewport["width"]  # to zoom changes the viewport
+        if unzoomed and self.facts["device_pixel_ratio"] != ratio:  # a driver has meanwhile set the screen it emulates
+            self._spawn(self._learn_zoom(self._sessions[0]))
         if self._shown:
             self._window.see(self._shown, self.facts["viewport"], self.zoom)
 

@@ -36,11 +36,12 @@ class WholeWindow:
         elif not self._enlarging and self._enlarged < _ENLARGE:
             self._enlarging = True
             self._enlarged += 1
-            self._spawn(self._enlarge(size, viewport, zoom))
+            self._spawn(self._enlarge(size, viewport))
 
-    async def _enlarge(self, size: dict[_Side, int], viewport: Size, zoom: float) -> None:
+    async def _enlarge(self, size: dict[_Side, int], viewport: Size) -> None:
         """Enlarge the window unless frames of the viewport's `size` only seem too small: it may just have changed."""
         visual = (await self._session.send("Page.getLayoutMetrics"))["cssVisualViewport"]
+        zoom = visual["zoom"]  # what was known of it may be of another screen
         window = await self._session.send("Browser.getWindowForTarget")
         now = window["bounds"]
         lacking = {name: round(viewport[name] * zoom - size[name]) for name in _SIDES}

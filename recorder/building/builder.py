@@ -184,7 +184,7 @@ class RecordingBuilder:
         """An event from a page's capture script; `picture`: the one that somebody else has chosen for it."""
         if not self._running:
             return
-        path, at = tuple(message["path"]), self._page_time(message["id"], message["time"])
+        path, [at] = tuple(message["path"]), self._page_times(message["id"], message, "time")
         whole = (snapshot := message["snapshot"]) and self._lost.tried(lambda: tab.take(path, snapshot, at))
         # A "snapshot" is no event, but what one of several frame groups shows now that it has come to rest.
         if message["type"] == "snapshot" or self._pauses.leave_out(message, at):
@@ -193,8 +193,8 @@ class RecordingBuilder:
             self._switch_to(tab, at)
         target = self._lost.attempt(lambda: place_target(message["target"], path, tab.frame_groups), None)
         shown: Any = message.get("shown") or {}
-        painted, box = self._page_time(message["id"], shown.get("painted")), target and target["bbox"]
-        view = View(at, given=picture) if picture else tab.view(at, bool(shown), painted, box)
+        painted, everywhere = self._page_times(message["id"], shown, "painted", "all_painted")
+        view = tab.view(at, bool(shown), painted, everywhere, target and target["bbox"], picture)
         seq = self._write({
             "time": at, "type": message["type"], "tab": tab.number,
             "gesture": self._seqs.get(message["gesture"]), "target": target,
@@ -205,12 +205,12 @@ class RecordingBuilder:
     def on_unchanged(self, message: Unchanged) -> None:
         """The page has stayed as it was before an event for a while: later frames may show that."""
         if seq := self._seqs.get(message["event"]):
-            until, painted = (self._page_time(message["event"], message[name]) for name in ("until", "painted"))
-            self._pending.stayed(seq, until, painted)
+            self._pending.stayed(seq, *self._page_times(message["event"], message, "until", "painted", "all_painted"))
 
-    def _page_time(self, message: str, time: float | None) -> Any:
-        """A time that a page tells in a message, in seconds of the recording; None stays None."""
-        return time and self.seconds(time / 1000, message.partition(":")[0])
+    def _page_times(self, message: str, told: Any, *names: str) -> list[Any]:
+        """Times that a page tells in a message, in seconds of the recording; None where it tells none."""
+        times, source = (told.get(name) for name in names), message.partition(":")[0]
+        return [time and self.seconds(time / 1000, source) for time in times]
 
     def on_browser_event(self, tab: TabState, kind: str, epoch: float, data: EventData, url: str | None = None) -> None:
         """Something that the browser reports: a navigation, a tab, a dialog, a download; `url` is where it happened."""

@@ -80,5 +80,6 @@ class EventWriter:
 
 def _facts(frame: PaintedFrame) -> Any:
     """What is said of a frame beside the screenshot that it is."""
-    facts = {"stale_because": frame.stale, "unchanged_until": frame.unchanged_until}
+    facts = {"stale_because": frame.stale, "unchanged_until": frame.unchanged_until,
+             "screenshot_agrees": frame.agrees or None}
     return {"screenshot_time": frame.time} | {name: fact for name, fact in facts.items() if fact is not None}

@@ -57,11 +57,12 @@ class PendingScreenshots:
                 waiting.passed |= frame.time > waiting.view.time
                 self._look(waiting)
 
-    def stayed(self, event: int, until: float, painted: float | None) -> None:
-        """The page of an event was as before until then; by when its target was painted, if it was by then."""
+    def stayed(self, event: int, until: float, painted: float | None, all_painted: float | None) -> None:
+        """The page of an event was as before until then; by when its target was painted, and all that can be read, if
+        they were by then."""
         for waiting in self._waiting:
             if waiting.event == event:
-                waiting.view = waiting.view.stayed(until, painted)
+                waiting.view = waiting.view.stayed(until, painted, all_painted)
                 self._look(waiting)
 
     def _look(self, waiting: _Waiting) -> None:
@@ -89,7 +90,8 @@ class PendingScreenshots:
 
 
 def _same(frame: PaintedFrame, noted: PaintedFrame | None) -> bool:
-    return noted is not None and (frame.time, frame.stale, frame.image) == (noted.time, noted.stale, noted.image)
+    return noted is not None and (
+        (frame.time, frame.stale, frame.agrees, frame.image) == (noted.time, noted.stale, noted.agrees, noted.image))
 
 
 def _ends(waiting: _Waiting) -> float:

@@ -87,13 +87,19 @@ class TabState:
         """Whether the frame groups above have told of the one at `path`, so that it has its place in the page."""
         return not path or (() in self.frame_groups and frame_of(path, self.frame_groups) is not None)
 
-    def view(self, time: float, placed: bool, painted: float | None, target: Box | None) -> View:
-        """What a frame must agree with to show what the tab has told of itself; see View."""
+    def view(self, time: float, placed: bool, painted: float | None, everywhere: float | None,
+             target: Box | None, given: PaintedFrame | None) -> View:
+        """What a frame must agree with to show what the tab has told of itself; see View. Of a page of several frame
+        groups it is not known whether all of it agrees: the others tell what they show at rest only."""
+        alone = set(self.frame_groups) == {()}
+        if given:
+            return View(time, given=replace(given, agrees=given.agrees and alone))
         if () not in self.frame_groups:
             return View(time)
         scroll, viewport = self.facts["scroll"], self.facts["viewport"]
         return View(time, (scroll["x"] * self.zoom, scroll["y"] * self.zoom),
-                    (viewport["width"] * self.zoom, viewport["height"] * self.zoom), placed, painted, target=target)
+                    (viewport["width"] * self.zoom, viewport["height"] * self.zoom), placed, painted,
+                    everywhere if alone else None, target=target)
 
     def tell_ahead(self, frame_group: str, chunks: list[tuple[int, str]], rows: list[tuple[int, TableRow]]) -> None:
         """Take in texts and rows of a frame group that its next snapshot is made of, or one after that."""

@@ -14,9 +14,9 @@ class View:
     """What a frame must agree with to show the state before an event; times in seconds of the recording.
 
     `time`: of the event; `scroll`, `size`: as a frame has them, None where they are not known. `placed`: whether the
-    page told by when its target was `painted` where it stands (None: it was not yet). `until`: how long the page stayed
-    as it was after the event. `given`: the frame that somebody else has chosen. `target`: the box of the event's
-    target, in CSS pixels of the viewport.
+    page told by when its target was `painted` where it stands (None: it was not yet). `all_painted`: by when all that
+    can be read was; None when that is not known. `until`: how long the page stayed as it was after the event. `given`:
+    the frame that somebody else has chosen. `target`: the box of the event's target, in CSS pixels of the viewport.
     """
 
     time: float
@@ -24,13 +24,15 @@ class View:
     size: tuple[float, float] | None = None
     placed: bool = False
     painted: float | None = None
+    all_painted: float | None = None
     until: float = 0.0
     given: PaintedFrame | None = None
     target: Box | None = None
 
-    def stayed(self, until: float, painted: float | None) -> "View":
+    def stayed(self, until: float, painted: float | None, all_painted: float | None) -> "View":
         """The same, when the page has told more of it."""
-        return replace(self, until=until, painted=self.painted if painted is None else painted)
+        return replace(self, until=until, painted=self.painted if painted is None else painted,
+                       all_painted=self.all_painted if all_painted is None else all_painted)
 
     def choose(self, ring: FrameRing) -> PaintedFrame | None:
         """The frame to be kept: the newest not later than the event, if it shows the state; else the first later one
@@ -38,10 +40,10 @@ class View:
         before = ring.standing_at(self.time)
         doubt = self._doubt(before, self.time) if before else None
         if before and not doubt:
-            return before.frame
+            return replace(before.frame, agrees=self._agrees(before, self.time))
         for later in ring.between(self.time, self.until):
             if not self._doubt(later, self.until):
-                return replace(later.frame, unchanged_until=self.until)
+                return replace(later.frame, unchanged_until=self.until, agrees=self._agrees(later, self.until))
         return replace(before.frame, stale=before.frame.stale or doubt) if before else None
 
     def _doubt(self, standing: Standing, bound: float) -> str | None:
@@ -54,11 +56,21 @@ class View:
             return "resized"
         if self.target and any(_hides(box, self.target) for box in frame.hidden):
             return "hidden"
-        if not self.placed or (self.painted is not None and (
-                frame.time >= self.painted
-                or (frame.followed and min(standing.until, bound) >= self.painted + _DRAWN))):
-            return None
-        return "moved"
+        return None if not self.placed or _shows(standing, self.painted, bound) else "moved"
+
+    def _agrees(self, standing: Standing, bound: float) -> bool:
+        """Whether all that can be read stands in the picture where the state has it: it is known to, not only not known
+        to stand elsewhere."""
+        frame = standing.last
+        known = None not in (self.scroll, self.size, frame.scroll, frame.size)
+        return known and _shows(standing, self.all_painted, bound)
+
+
+def _shows(standing: Standing, painted: float | None, bound: float) -> bool:
+    """Whether what was painted by a time was on the screen."""
+    frame = standing.last
+    return painted is not None and (
+        frame.time >= painted or (frame.followed and min(standing.until, bound) >= painted + _DRAWN))
 
 
 def _hides(box: Box, target: Box) -> bool:

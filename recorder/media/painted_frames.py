@@ -24,7 +24,8 @@ class PaintedFrame:
     where that is not known. `followed`: had the page painted something else next, a frame of it would have come; until
     `followed_until` only.
     `unchanged_until`: for how long the page stayed as it was after the event whose state the frame shows; None for a
-    frame from before. `hidden`: boxes (CSS pixels) that are black as a secret may have passed there.
+    frame from before. `agrees`: whether all that can be read in it is known to stand where the state before that event
+    has it. `hidden`: boxes (CSS pixels) that are black as a secret may have passed there.
     """
 
     image: bytes
@@ -35,6 +36,7 @@ class PaintedFrame:
     followed: bool = True
     followed_until: float = math.inf
     unchanged_until: float | None = None
+    agrees: bool = False
     hidden: tuple[Box, ...] = ()
 
 

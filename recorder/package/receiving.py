@@ -249,7 +249,8 @@ class _Receiver:
         stale = "still" if picture["still"] else picture.get("stale_because", "late" if late else None)
         until = picture.get("unchanged_until")
         frame = PaintedFrame(self._source.blob(picture["blob"]), self.builder.seconds(picture["time"]), stale,
-                             followed=False, unchanged_until=until and self.builder.seconds(until))
+                             followed=False, unchanged_until=until and self.builder.seconds(until),
+                             agrees=stale is None and picture.get("screenshot_agrees", False))
         tab.ring.add(frame)
         self.builder.on_frame(tab, frame)
         return frame

@@ -113,6 +113,7 @@ class _Task:
             self._files.clear()
             reprs.append(_repr(acted, action["operation"]))
         self.tally.turns = len(reprs)
+        self.tally.pictures_left_out = len(self.states.pictures_left_out)
         if reprs:
             yield f'\n],"action_reprs":{json.dumps(reprs)}}}'.encode("ascii")
             yield from self._network()

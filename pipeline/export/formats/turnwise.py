@@ -40,6 +40,7 @@ def samples(source: Source, options: Options, tally: Tally, usual: str) -> Itera
             carrier = turn
         tally.turns += 1
         yield _sample(source, options, states, index, turn, carrier)
+    tally.pictures_left_out = len(states.pictures_left_out)
 
 
 def _sample(source: Source, options: Options, states: States, index: int, turn: Turn, carrier: BrowserTurn | None

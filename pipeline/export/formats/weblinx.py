@@ -75,6 +75,7 @@ class _Demonstration:
         yield from self._descriptions()
         created = int(self.source.recording.manifest["started_at"].timestamp())
         self.tally.turns = len(replay)
+        self.tally.pictures_left_out = len(self.states.pictures_left_out)
         yield File(f"{self.path}/replay.json",
                    json_bytes({"version": _version(), "created": created, "data": replay}), len(replay))
 
@@ -124,8 +125,9 @@ class _Demonstration:
         """File name of the screenshot; None when there is none or it cannot be decoded."""
         if state["screenshot"] is None:
             return None
-        # What is blurred depends on what the page showed, and so does what is marked.
-        key = (state["screenshot"], *_pair(state))
+        # What is blurred depends on what the page showed and whether the picture agrees; so does what is marked.
+        key = (state["screenshot"], *_pair(state), state.get("stale"), state.get("screenshot_agrees"),
+               "screenshot_source" in state)
         if key not in self._pictures:
             picture = self.states.picture(state)
             name = f"screenshot-{number}-0.{self.states.kind}" if picture else None

@@ -51,7 +51,7 @@ def source(tmp_path_factory):
              "viewport": VIEWPORT, "zoom": 1.0, "device_pixel_ratio": 1.0, "scroll": {"x": 0.0, "y": 0.0},
              "dom": writer.blob(page), "elements": writer.blob(json.dumps(rows).encode()),
              "screenshot": writer.blob(striped()), "screenshot_time": 1.0, "video_time": None,
-             "screenshot_status": "good", "axtree": writer.blob(json.dumps(tree).encode())}
+             "screenshot_status": "good", "screenshot_agrees": True, "axtree": writer.blob(json.dumps(tree).encode())}
     target = {"uid": "4", "tag": "b", "role": "", "name": MAIL, "text": MAIL, "attributes": {"title": MAIL, "id": MAIL},
               "xpath": "//b", "css": "b", "frame": [], "bbox": BOX}
     common = {"type": "browser", "timestamp": 2.0, "state": state, "events": [], "checks": [], "dropped": False}

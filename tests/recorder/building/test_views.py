@@ -36,9 +36,9 @@ def chosen(view, *frames):
     (View(5.0, TOP, SIZE, True, 4.5), [frame(4.0, followed=False)], (4.0, "moved", None)),  # a later one may be lost
     (View(5.0, TOP, SIZE, True, 4.5), [frame(4.0, followed=False, image=b"a"), frame(4.6, followed=False, image=b"a")],
      (4.0, None, None)),  # painted again, it is the same
-    (View(5.0, TOP, SIZE, True, 5.1, 5.3), [frame(4.0), frame(5.12), frame(5.2)], (5.12, None, 5.3)),
-    (View(5.0, TOP, SIZE, True, 5.1, 5.3), [frame(4.0), frame(5.05)], (5.05, None, 5.3)),  # it stood until then
-    (View(5.0, TOP, SIZE, True, 5.1, 5.11), [frame(4.0), frame(5.05)], (4.0, "moved", None)),
+    (View(5.0, TOP, SIZE, True, 5.1, None, 5.3), [frame(4.0), frame(5.12), frame(5.2)], (5.12, None, 5.3)),
+    (View(5.0, TOP, SIZE, True, 5.1, None, 5.3), [frame(4.0), frame(5.05)], (5.05, None, 5.3)),  # it stood until then
+    (View(5.0, TOP, SIZE, True, 5.1, None, 5.11), [frame(4.0), frame(5.05)], (4.0, "moved", None)),
 ])
 def test_the_frame_that_shows_the_state(view, frames, expected):
     assert chosen(view, *frames) == expected
@@ -46,6 +46,26 @@ def test_the_frame_that_shows_the_state(view, frames, expected):
 
 def test_what_stays_is_told_later():
     view = View(5.0, TOP, SIZE, True, None)
-    assert view.stayed(5.2, 5.1) == View(5.0, TOP, SIZE, True, 5.1, 5.2)
-    assert view.stayed(5.2, None).painted is None
-    assert View(5.0, painted=4.0).stayed(5.2, None).painted == 4.0
+    assert view.stayed(5.2, 5.1, 5.15) == View(5.0, TOP, SIZE, True, 5.1, 5.15, 5.2)
+    assert view.stayed(5.2, None, None).painted is None
+    known = View(5.0, painted=4.0, all_painted=4.5).stayed(5.2, None, None)
+    assert (known.painted, known.all_painted) == (4.0, 4.5)
+
+
+@pytest.mark.parametrize(("view", "frames", "agrees"), [
+    (View(5.0), [frame(4.0)], False),  # nothing is known of the page
+    (View(5.0, TOP, SIZE, True, 4.5), [frame(4.0)], False),  # the target stands there; others may not
+    (View(5.0, TOP, SIZE, True, 4.5, 4.6), [frame(4.0)], True),
+    (View(5.0, TOP, SIZE, True, 4.5, 4.99), [frame(4.0)], False),  # what moved last may come to the screen only later
+    (View(5.0, TOP, SIZE, True, 4.5, 4.6), [frame(4.0, scroll=None)], False),  # it does not tell how it is scrolled
+    (View(5.0, TOP, SIZE, True, 4.5, 4.6), [frame(4.0, size=None)], False),
+    (View(5.0, (0.0, 300.0), SIZE, True, 4.5, 4.6), [frame(4.0)], False),  # stale
+    (View(5.0, TOP, SIZE, True, 5.1, 5.1, 5.3), [frame(4.0), frame(5.12)], True),
+    (View(5.0, TOP, SIZE, True, 5.1, None, 5.3), [frame(4.0), frame(5.12)], False),
+])
+def test_whether_all_of_a_picture_agrees_with_the_state_is_known(view, frames, agrees):
+    ring = FrameRing()
+    for each in frames:
+        ring.add(each)
+    found = view.choose(ring)
+    assert (found and found.agrees) == agrees
