@@ -20,7 +20,8 @@ from schemas import RecordingLayout, limits
 from schemas.files import write_atomically
 
 _LEVEL = 1  # of compression: these are read far more often than written
-_RULES = ("pages/dom.py", "privacy/finding.py", "cache/prepared.py", "privacy/redacting.py", "export/states.py")
+_RULES = ("pages/dom.py", "privacy/finding.py", "privacy/numbers.py", "privacy/patterns.py", "privacy/spoken.py",
+          "cache/prepared.py", "privacy/redacting.py", "export/states.py")
 
 Value = TypeVar("Value")
 

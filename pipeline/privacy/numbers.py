@@ -1,0 +1,185 @@
+"""Numbers that are somebody's: cards, accounts, national ids, telephones. Those with check digits are checked."""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+import phonenumbers
+from phonenumbers import NumberParseException
+from stdnum import iban
+from stdnum import luhn as luhn_number
+from stdnum.cn import ric
+from stdnum.de import idnr
+from stdnum.es import dni, nie
+from stdnum.fr import nir
+from stdnum.jp import in_ as my_number
+from stdnum.kr import rrn
+from stdnum.us import ssn
+
+from .patterns import alone, pattern, spans
+
+Found = Iterator[tuple[int, int]]
+_CUED = 40  # characters before a number in which a word tells what it is
+_FORBIDDEN = frozenset({"BG", "GB", "KN", "NK", "NT", "TN", "ZZ"})  # prefixes that no NINO has
+_UNPACKED = str.maketrans("", "", " \u00a0\u2009\u202f-./")
+
+_DIGITS = pattern(r"[0-9]+")
+_LAYOUTS = frozenset({(4, 4, 4, 4), (4, 4, 4, 4, 3), (4, 4, 4, 4, 2), (4, 4, 4, 4, 1), (4, 6, 5), (4, 6, 4), (4, 4, 5),
+                      *((length,) for length in range(13, 20))})
+_ISSUERS = re.compile(r"4|5[0-8]|6|3[0-9]|2[2-7]|1800|81")
+
+
+def cards(text: str) -> Found:
+    """Card numbers: digits in the groups that cards have, with the check digit of ISO/IEC 7812."""
+    groups = list(spans(_DIGITS, text))
+    at = 0
+    while at < len(groups):
+        used = _card_groups(text, groups[at:at + 5])
+        if used:
+            yield groups[at][0], groups[at + used - 1][1]
+        at += used or 1
+
+
+def _card_groups(text: str, groups: list[tuple[int, int]]) -> int:
+    """How many of the groups from the first one on are a card number; 0 when they are none."""
+    together = 1
+    while together < len(groups) and _joins(text, groups[together - 1], groups[together]):
+        together += 1
+    for count in range(together, 0, -1):
+        start, end = groups[0][0], groups[count - 1][1]
+        layout = tuple(last - first for first, last in groups[:count])
+        if layout not in _LAYOUTS or not alone(text, start, end, ".,-+/=", "-"):
+            continue
+        digits = text[start:end].translate(_UNPACKED)
+        if _ISSUERS.match(digits) and len(set(digits)) > 1 and luhn_number.is_valid(digits):
+            return count
+    return 0
+
+
+def _joins(text: str, one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return other[0] - one[1] == 1 and text[one[1]] in " -\u00a0\u2009\u202f"
+
+
+_IBAN = pattern(r"[A-Z]{2}[0-9]{2}(?:[ \x{A0}-]?[A-Z0-9]){11,30}")
+
+
+def accounts(text: str) -> Found:
+    """IBANs: of the length that their country has, with their check digits (ISO 13616)."""
+    for start, end in spans(_IBAN, text):
+        places = [place for place in range(start, end) if text[place].isalnum()]
+        length = _iban_length(text[start:start + 2])
+        if not length or length > len(places):
+            continue
+        end = places[length - 1] + 1
+        if alone(text, start, end) and iban.is_valid(text[start:end].translate(_UNPACKED), check_country=False):
+            yield start, end
+
+
+@lru_cache(maxsize=700)
+def _iban_length(country: str) -> int:
+    """Characters of a country's IBANs; 0 when it has none."""
+    for _, about in iban._ibandb.info(country):
+        if "bban" in about:
+            return 4 + sum(int(number) for number in re.findall(r"(\d+)!", about["bban"]))
+    return 0
+
+
+class _Id(NamedTuple):
+    """A kind of national id: what it looks like, whether its digits are right, what must be said before it."""
+
+    pattern: object
+    is_right: Callable[[str], bool]
+    cue: str = ""
+
+
+def _is_nino(number: str) -> bool:
+    return number[:2].upper() not in _FORBIDDEN
+
+
+def _is_ric(number: str) -> bool:
+    """The check digit and a date of birth; the county may have been another's at that time."""
+    month, day = int(number[10:12]), int(number[12:14])
+    return 1 <= month <= 12 and 1 <= day <= 31 and number[-1].upper() == ric.calc_check_digit(number)
+
+
+def _is_rrn(number: str) -> bool:
+    """Numbers since 2020 have no check digit: the date of birth and the digit behind it must be right."""
+    month, day = int(number[2:4]), int(number[4:6])
+    return 1 <= month <= 12 and 1 <= day <= 31 and number[6] in "12345678"
+
+
+_SSN = r"social security|\bssn\b|sozialversicherung|社会安全"
+_MY_NUMBER = r"my ?number|マイナンバー|個人番号"
+_IDS = (
+    _Id(pattern(r"[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}"), ssn.is_valid),
+    _Id(pattern(r"[0-9]{9}"), ssn.is_valid, _SSN),
+    _Id(pattern(r"[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D]"), _is_nino),
+    _Id(pattern(r"[1-9][0-9] ?[0-9]{3} ?[0-9]{3} ?[0-9]{3}"), idnr.is_valid),
+    _Id(pattern(r"[1278] ?[0-9]{2} ?[0-9]{2} ?[0-9][0-9AB] ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}"), nir.is_valid),
+    _Id(pattern(r"[0-9]{8}[- ]?[A-Z]"), dni.is_valid),
+    _Id(pattern(r"[XYZ][- ]?[0-9]{7}[- ]?[A-Z]"), nie.is_valid),
+    _Id(pattern(r"[1-9][0-9]{5} ?(?:18|19|20)[0-9]{6} ?[0-9]{3}[0-9Xx]"), _is_ric),
+    _Id(pattern(r"[0-9]{6}-[0-9]{7}"), _is_rrn),
+    _Id(pattern(r"[0-9]{13}"), rrn.is_valid, "주민"),
+    _Id(pattern(r"[0-9]{4}[ -][0-9]{4}[ -][0-9]{4}"), my_number.is_valid),
+    _Id(pattern(r"[0-9]{12}"), my_number.is_valid, _MY_NUMBER),
+)
+
+
+def national_ids(text: str) -> Found:
+    """Numbers that states give to persons."""
+    for kind in _IDS:
+        for start, end in spans(kind.pattern, text):
+            if not alone(text, start, end, ".,-+/=#", "-") or _goes_on(text, end):
+                continue
+            if kind.cue and not re.search(kind.cue, text[max(0, start - _CUED):start], re.IGNORECASE):
+                continue
+            if kind.is_right(text[start:end].translate(_UNPACKED)):
+                yield start, end
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Whether it is only the beginning of a decimal number, or one more group of digits follows."""
+    return text[end:end + 1] in (".", ",", " ") and text[end + 1:end + 2].isdigit()
+
+
+_SIGN = r"[ .\x{A0}\x{202F}/-]?"
+_INTERNATIONAL = pattern(r"(?:\+|\b00)[1-9][0-9]{0,2}", _SIGN, r"(?:\(0?[0-9]{1,4}\)", _SIGN, r")?[0-9]{1,12}(?:",
+       _SIGN,
+                         r"[0-9]{2,12}){0,5}")
+_NATIONAL = (
+    ("US", pattern(r"\([0-9]{3}\) ?[0-9]{3}[ .-][0-9]{4}")),
+    ("US", pattern(r"(?:1[ .-])?[2-9][0-9]{2}(?:-[2-9][0-9]{2}-|\.[2-9][0-9]{2}\.| [2-9][0-9]{2} )[0-9]{4}")),
+    ("FR", pattern(r"0[1-9](?:[ .\x{A0}-]?[0-9]{2}){4}")),
+    ("GB", pattern(r"\(?0[0-9]{2,4}\)?[ -][0-9]{3,4}[ -]?[0-9]{3,4}")),
+    ("DE", pattern(r"\(?0[1-9][0-9]{1,4}\)?[ /-]{1,3}[0-9]{2,5}(?:[ -]?[0-9]{2,5}){0,3}")),
+    ("ES", pattern(r"[6789][0-9]{2}(?: [0-9]{3} [0-9]{3}|(?: [0-9]{2}){3})")),
+    ("CN", pattern(r"1[3-9][0-9][ -]?[0-9]{4}[ -]?[0-9]{4}")),
+    ("KR", pattern(r"0[0-9]{1,2}[-. ][0-9]{3,4}[-. ][0-9]{4}")),
+    ("JP", pattern(r"0[0-9]{1,4}[- ][0-9]{1,4}[- ][0-9]{3,4}")),
+)
+
+
+def phones(text: str) -> Found:
+    """Telephone numbers: with a plus or two zeros before the country's, or as some countries write them at home."""
+    for start, end in spans(_INTERNATIONAL, text):
+        if _stands(text, start, end) and 8 <= sum(map(str.isdigit, text[start:end])) <= 15:
+            yield start, end
+    for region, written in _NATIONAL:
+        for start, end in spans(written, text):
+            if _stands(text, start, end) and _is_phone(text[start:end], region):
+                yield start, end
+
+
+def _stands(text: str, start: int, end: int) -> bool:
+    return alone(text, start, end, ".,+/=-#:", "-") and not _goes_on(text, end)
+
+
+@lru_cache(maxsize=4096)
+def _is_phone(written: str, region: str) -> bool:
+    try:
+        return phonenumbers.is_possible_number(number := phonenumbers.parse(written, region)) and (
+            phonenumbers.is_valid_number(number) or written.startswith("("))
+    except NumberParseException:
+        return False

@@ -1,0 +1,46 @@
+"""Personal data and secrets in text: how much is found, how much of it is any, and that no text takes long."""
+
+import time
+
+import pytest
+
+from benchmarks.privacy import score
+from benchmarks.privacy_corpus import PATTERNED, samples
+from pipeline.privacy import finding
+
+HOSTILE = ("eyJaaaa.", "1", "1 ", " ", "@", "a.", "a@", "+1 ", "(212) ", "DE89", "password ", "password:",
+      "mot de passe pour ",
+           "https://a:", "0171 ", "sk-", "4111 ", "eyJ-hf_" + "A" * 30 + "-", "-", "密码", "token=", "a-")
+SIZES = (25_000, 50_000, 100_000, 200_000)
+STEEP = 3.0  # times as long for twice the length, twice in a row: 2 is linear, 4 quadratic
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_enough_is_found_and_little_else(seed):
+    scored = score(samples(seed, 40))
+    assert all(scored.recall([kind]) >= 0.98 for kind in PATTERNED), scored.missed
+    assert scored.recall(["spoken"]) >= 0.9, scored.missed
+    assert scored.precision >= 0.95, scored.mistaken
+
+
+@pytest.mark.parametrize("kind, finder", finding.FINDERS, ids=[kind for kind, _ in finding.FINDERS])
+def test_no_text_takes_more_than_linear_time(kind, finder):
+    for unit in HOSTILE:
+        took = []
+        for size in SIZES:
+            text, best = unit * (size // len(unit)), float("inf")
+            for _ in range(2):
+                began = time.process_time()
+                sum(1 for _ in finder(text))
+                best = min(best, time.process_time() - began)
+            took.append(max(best, 0.005))
+        steps = [after / before for before, after in zip(took, took[1:], strict=False)]
+        assert not (steps[-1] > STEEP and steps[-2] > STEEP), (unit, took)
+
+
+def test_a_megabyte_of_a_page_takes_two_seconds_at_most():
+    text = "\n".join(sample.text for sample in samples(3, 200))
+    text = (text * (1_000_000 // len(text) + 1))[:1_000_000]
+    began = time.process_time()
+    assert finding.find(text)
+    assert time.process_time() - began < 2
