@@ -7,6 +7,7 @@
 demotape.shown = demotape.ofGroup("shown", function () {
   const PAINTS = 3; // a change is begun to be painted in the first, handed over by the second, drawn by the third
   const HOVERED = 30; // ms after the pointer has moved in which the page shows that it is there
+  const EFFECT = 50; // ms after an act in which what changes is counted as its effect
   const SURE = 30; // ms more until it is on the screen
   const KEPT = 8; // times of painting that are remembered
   const LOST = 1000; // ms after which a page that painted nothing is asked again
@@ -27,6 +28,7 @@ demotape.shown = demotape.ofGroup("shown", function () {
   shared.moved ??= -Infinity; // when the pointer last did, in any of the frames
   shared.touched ??= new WeakMap(); // element -> when an attribute of it was changed, which may show in all inside it
   shared.filled ??= new WeakMap(); // element -> when its content was changed
+  shared.effect ??= 0; // when something last changed right after an act
   shared.looked ??= 0; // when the element table was made or found unchanged, the last time before now
   shared.unheard ??= 0; // when something that says something was last found elsewhere, without having been heard to move
 
@@ -41,9 +43,13 @@ demotape.shown = demotape.ofGroup("shown", function () {
     demotape.rest.followSecrets();
   }
 
-  /** A node was changed just now. What changes right after the pointer has moved is how the page answers to that. */
+  /**
+   * A node was changed just now. What changes right after an act is its effect, wherever on the page: the picture before
+   * the next act must show it. What changes right after the pointer has moved is how the page answers to that.
+   */
   function touch(node, type) {
-    if (now() - shared.moved < HOVERED) return;
+    if (now() - shared.acted < EFFECT) shared.effect = now();
+    else if (now() - shared.moved < HOVERED) return;
     const element = demotape.isElement(node) ? node : own(node).parentNode;
     if (element) (type === "attributes" ? shared.touched : shared.filled).set(element, now());
   }
@@ -153,7 +159,7 @@ demotape.shown = demotape.ofGroup("shown", function () {
   /** What an event tells of its target, after the snapshot that goes with it; `least`: it stands there no longer. */
   function tell(target, least) {
     const row = target && demotape.markup.recordOf(target).row;
-    const since = Math.max(least, target ? touchedAt(target) : 0, row ? row.since : shared.changed);
+    const since = Math.max(least, shared.effect, target ? touchedAt(target) : 0, row ? row.since : shared.changed);
     return { since, painted: paintedBy(since), ...tellOfAll() };
   }
 

@@ -4,6 +4,7 @@ once: looked up in the pixels."""
 import asyncio
 
 import cv2
+import lxml.html
 import numpy as np
 import pytest
 
@@ -151,3 +152,35 @@ def test_the_state_before_a_hover_has_its_target_also_when_that_has_just_come(re
     for turn in fold(recording.events):
         if turn["intent"] == "hover":
             assert turn["element"]["uid"] in recording.blob(turn["state"]["dom"]).decode()
+
+
+TURNING = """<!DOCTYPE html><body style='background:rgb(255,0,0)'><p id=n>0</p><script>
+    addEventListener('pointerdown', () => { n.textContent++;
+      document.body.style.background = n.textContent % 2 ? 'rgb(0,0,255)' : 'rgb(255,0,0)' }, true)</script>"""
+
+
+@pytest.mark.parametrize("fixture", ["recording_browser", "chrome"])
+def test_what_a_press_changed_is_missed_in_no_good_picture_of_the_next(request, fixture, site):
+    """Two presses at once, the pointer moving before each: the second one's picture shows what the first changed, or is
+    not called good."""
+    site.pages["/"] = TURNING
+
+    async def user_actions(page):
+        for number in range(10):
+            for _ in range(2):
+                await page.mouse.move(200 + number, 200)
+                await page.mouse.click(200, 200)
+            await page.wait_for_timeout(150)
+
+    session = request.getfixturevalue(fixture).record(user_actions, url=site.origin + "/")
+    clicks = [turn for turn in session.turns if turn["intent"] in ("click", "dblclick")]
+    wrong = [number for number, turn in enumerate(clicks) if turn["state"]["screenshot_status"] == "good"
+             and (colour_in(session.recording.blob(turn["state"]["screenshot"]), {"x": 300, "y": 300, "width": 2})[2]
+                  > 128) != _turned(session.recording, turn)]
+    assert clicks and wrong == []
+
+
+def _turned(recording, turn):
+    """Whether the page of a turn's state is the blue one."""
+    page = lxml.html.fromstring(recording.blob(turn["state"]["dom"]))
+    return int(page.get_element_by_id("n").text_content()) % 2 == 1
