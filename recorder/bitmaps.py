@@ -9,6 +9,8 @@ import struct
 
 import numpy as np
 
+from .pictures import decoded
+
 _HEADER = struct.Struct("<2sIIIIiiHHIIiiII")  # BITMAPFILEHEADER and BITMAPINFOHEADER
 
 
@@ -16,7 +18,7 @@ def bitmap(image: bytes) -> bytes:
     """A picture file as an uncompressed bitmap (BMP): the same pixels are the same bytes, whoever encodes them."""
     import cv2  # here, so that the reader stays cheap to import
 
-    pixels = cv2.imdecode(np.frombuffer(image, np.uint8), cv2.IMREAD_COLOR)
+    pixels = decoded(image)
     return image if pixels is None else cv2.imencode(".bmp", pixels)[1].tobytes()
 
 

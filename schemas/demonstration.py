@@ -16,7 +16,9 @@ from .parts import (
     digest,
     flag,
     integer,
+    length,
     listing,
+    moment,
     nested,
     newest_version,
     number,
@@ -32,7 +34,7 @@ PROCESSED_FORMAT = "demotape/processed"
 class TurnStateSchema(StateSchema):
     """The state before a turn, and how good its picture is."""
 
-    video_time = number("time of the matching frame of the video", allow_none=True)
+    video_time = moment("time of the matching frame of the video", allow_none=True)
     screenshot_status = string("`good` or `broken`", validate=validate.OneOf(SCREENSHOT_STATUSES))
     screenshot_source = string("where the screenshot is from when the one that was taken was late or broken: "
                                "`captured` (another of the recording's) or `video`", required=False,
@@ -47,8 +49,8 @@ class TurnStateSchema(StateSchema):
 class PointerArguments(Strict):
     """Arguments of click, dblclick and hover."""
 
-    x = number("pointer, top-level CSS pixels", allow_none=True)
-    y = number("pointer, top-level CSS pixels", allow_none=True)
+    x = length("pointer, top-level CSS pixels", allow_none=True)
+    y = length("pointer, top-level CSS pixels", allow_none=True)
     button = integer("MouseEvent.button")
     modifiers = listing(fields.String(), "modifier keys held")
     keyboard = flag("true when a key made the click", load_default=False, required=False)
@@ -153,7 +155,7 @@ class ChatTurnSchema(Strict):
 
     id = string("unique in the demonstration")
     type = string("always `chat`", validate=validate.Equal("chat"))
-    timestamp = number("seconds since the recording started")
+    timestamp = moment("seconds since the recording started")
     speaker = string("instructor or navigator", validate=validate.OneOf(SPEAKERS))
     utterance = string("what was said")
     checks = listing(fields.Nested(CheckSchema), "what a reviewer should look at", required=False, load_default=list)
@@ -165,7 +167,7 @@ class BrowserTurnSchema(Strict):
 
     id = string("unique in the demonstration")
     type = string("always `browser`", validate=validate.Equal("browser"))
-    timestamp = number("seconds since the recording started")
+    timestamp = moment("seconds since the recording started")
     intent = string("kind of action", validate=validate.OneOf(BROWSER_INTENTS))
     arguments = fields.Dict(keys=fields.String(), required=True,
                             metadata={"description": "arguments by intent, see below"})
@@ -239,7 +241,7 @@ class EditSchema(Strict):
                             metadata={"description": "set_intent, set_arguments, split: all arguments of the turn"})
     element = nested(ElementSchema, "retarget: the new target", required=False)
     screenshot = digest("set_screenshot: blob of another picture of the recording", required=False)
-    screenshot_time = number("set_screenshot: when that was on the screen, seconds since the recording started",
+    screenshot_time = moment("set_screenshot: when that was on the screen, seconds since the recording started",
                              required=False)
     source = string("set_screenshot: whether it was captured or is a frame of the video", required=False,
                     validate=validate.OneOf(SCREENSHOT_SOURCES))

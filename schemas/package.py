@@ -39,7 +39,7 @@ def wall(description: str, **options: Any) -> fields.Float:
 class PackageFileSchema(Strict):
     """One file of a package."""
 
-    name = string("name in the zip file", validate=validate.Regexp(r"^(journal\.jsonl|blobs/[0-9a-f]{64})$"))
+    name = string("name in the zip file", validate=validate.Regexp(r"^(journal\.jsonl|blobs/[0-9a-f]{64})$(?!\n)"))
     size = integer("bytes", validate=validate.Range(min=0))
     sha256 = digest("SHA-256 of its content")
 

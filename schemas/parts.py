@@ -5,9 +5,10 @@ from typing import Any, ClassVar
 
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
 
+from . import limits
 from .upgrade import VERSIONS
 
-SHA256 = validate.Regexp(r"^[0-9a-f]{64}$", error="Not a SHA-256 in lower-case hexadecimal.")
+SHA256 = validate.Regexp(r"^[0-9a-f]{64}$(?!\n)", error="Not a SHA-256 in lower-case hexadecimal.")
 SCREENSHOT_STATUSES = ("good", "broken")
 STALE_REASONS = ("still", "late", "scrolled", "resized", "moved", "hidden")
 SCREENSHOT_SOURCES = ("captured", "video")
@@ -31,15 +32,18 @@ def string(description: str, **options: Any) -> fields.String:
     return fields.String(metadata={"description": description}, **options)
 
 
-def number(description: str, **options: Any) -> fields.Float:
+def number(description: str, *, least: float = -limits.NUMBER, most: float = limits.NUMBER,
+           **options: Any) -> fields.Float:
     """A required finite number unless told otherwise."""
     options.setdefault("required", True)
+    options.setdefault("validate", validate.Range(min=least, max=most))
     return fields.Float(allow_nan=False, metadata={"description": description}, **options)
 
 
 def integer(description: str, **options: Any) -> fields.Integer:
     """A required whole number unless told otherwise."""
     options.setdefault("required", True)
+    options.setdefault("validate", validate.Range(min=-limits.WHOLE, max=limits.WHOLE))
     return fields.Integer(strict=True, metadata={"description": description}, **options)
 
 
@@ -77,27 +81,37 @@ def listing(item: fields.Field[Any], description: str, **options: Any) -> fields
     return fields.List(item, metadata={"description": description}, **options)
 
 
+def length(description: str, *, least: float = -limits.LENGTH, **options: Any) -> fields.Float:
+    """A length or place in CSS pixels."""
+    return number(description, least=least, most=limits.LENGTH, **options)
+
+
+def moment(description: str, **options: Any) -> fields.Float:
+    """A time since the recording started, in seconds; what was said before it is below zero."""
+    return number(description, least=-limits.SECONDS, most=limits.SECONDS, **options)
+
+
 class BoxSchema(Strict):
     """A bounding box in CSS pixels, relative to the top-level viewport."""
 
-    x = number("left edge")
-    y = number("top edge")
-    width = number("width", validate=validate.Range(min=0))
-    height = number("height", validate=validate.Range(min=0))
+    x = length("left edge")
+    y = length("top edge")
+    width = length("width", least=0)
+    height = length("height", least=0)
 
 
 class PointSchema(Strict):
     """A point in CSS pixels, relative to the top-level viewport."""
 
-    x = number("from the left")
-    y = number("from the top")
+    x = length("from the left")
+    y = length("from the top")
 
 
 class SizeSchema(Strict):
     """A size in CSS pixels."""
 
-    width = integer("width", validate=validate.Range(min=0))
-    height = integer("height", validate=validate.Range(min=0))
+    width = integer("width", validate=validate.Range(min=0, max=limits.LENGTH))
+    height = integer("height", validate=validate.Range(min=0, max=limits.LENGTH))
 
 
 class ElementSchema(Strict):
@@ -133,7 +147,7 @@ class StateSchema(Strict):
     elements = digest("blob: the element table, a JSON list", allow_none=True)
     screenshot = digest("blob: the screenshot, an image: BMP from the recorder; JPEG, PNG and WebP are read as well",
                         allow_none=True)
-    screenshot_time = number("when what the screenshot shows was first painted", allow_none=True)
+    screenshot_time = moment("when what the screenshot shows was first painted", allow_none=True)
     stale = flag("true when the page may have changed since the screenshot was painted: the browser gave no stream of "
                  "the tab, only pictures now and then, or no frame since the page was shown, or since the last action "
                  "though it has changed; or it shows another part of the page, another size, or the target elsewhere",
@@ -142,7 +156,7 @@ class StateSchema(Strict):
                            "shown or acted in), `scrolled`, `resized` (it shows the page so), `moved` (the target "
                            "may not be painted where it stood) or `hidden` (the target is black, as a secret may have "
                            "passed there)", validate=validate.OneOf(STALE_REASONS), required=False)
-    unchanged_until = number("the screenshot was painted after the event, and the page was as before until then",
+    unchanged_until = moment("the screenshot was painted after the event, and the page was as before until then",
                              required=False)
     screenshot_agrees = flag("true when all that can be read in the screenshot is known to stand where the element "
                              "table has it: same scroll offsets and size, and all that moved before was painted. "

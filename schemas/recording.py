@@ -12,10 +12,11 @@ from .parts import (
     digest,
     flag,
     integer,
+    length,
     listing,
+    moment,
     nested,
     newest_version,
-    number,
     string,
 )
 
@@ -40,7 +41,7 @@ class RecordingSchema(Strict):
     format = string("always `demotape/recording`", validate=validate.Equal(FORMAT))
     version = newest_version(FORMAT)
     id = string("name of the recording, also of its folder",
-              validate=validate.Regexp(r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$"))
+              validate=validate.Regexp(r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$(?!\n)"))
     task = string("what the navigator was asked to do; may be empty")
     started_at = fields.AwareDateTime(
         format="iso", required=True, metadata={"description": "wall clock at time 0, ISO 8601 with offset"})
@@ -62,8 +63,8 @@ class RecordingSchema(Strict):
 class EventDataSchema(Strict):
     """What an event carries besides its target and state; each type uses its own few fields."""
 
-    x = number("pointer, top-level CSS pixels", required=False)
-    y = number("pointer, top-level CSS pixels", required=False)
+    x = length("pointer, top-level CSS pixels", required=False)
+    y = length("pointer, top-level CSS pixels", required=False)
     button = integer("MouseEvent.button", required=False)
     modifiers = listing(fields.String(validate=validate.OneOf(("Alt", "Control", "Meta", "Shift"))),
                         "modifier keys held", required=False)
@@ -91,12 +92,12 @@ class EventDataSchema(Strict):
     origin = integer("tab switched from; opener of a new tab", required=False, allow_none=True)
     event = integer("screenshot: number of the event that it belongs to; undo: of an event of the action taken back",
                     required=False)
-    seconds = number("sleep: how long the machine was asleep", required=False)
+    seconds = moment("sleep: how long the machine was asleep", required=False)
     blob = digest("mhtml: blob of the page as one MHTML file", required=False)
     screenshot = digest("screenshot: blob of the better screenshot", required=False)
-    screenshot_time = number("screenshot: when what it shows was first painted", required=False)
+    screenshot_time = moment("screenshot: when what it shows was first painted", required=False)
     stale_because = string("screenshot: as in StateSchema", validate=validate.OneOf(STALE_REASONS), required=False)
-    unchanged_until = number("screenshot: as in StateSchema", required=False)
+    unchanged_until = moment("screenshot: as in StateSchema", required=False)
     screenshot_agrees = flag("screenshot: as in StateSchema", required=False)
 
 
@@ -106,7 +107,7 @@ class EventSchema(Strict):
     piece = "event"
 
     seq = integer("number of the event, from 1 without gaps", validate=validate.Range(min=1))
-    time = number("seconds since the recording started, when it happened")
+    time = moment("seconds since the recording started, when it happened")
     type = string("kind of event", validate=validate.OneOf(EVENT_TYPES))
     tab = integer("number of the tab, from 1 in order of appearance")
     gesture = integer("number of the event that began the same gesture (a click belongs to its pointerdown); "
@@ -122,7 +123,7 @@ class ChatLineSchema(Strict):
 
     piece = "chat line"
 
-    time = number("seconds since the recording started")
+    time = moment("seconds since the recording started")
     speaker = string("who said it", validate=validate.OneOf(SPEAKERS))
     utterance = string("what was said")
 
@@ -134,5 +135,5 @@ class ResourceSchema(Strict):
 
     url = string("address it was loaded from")
     content_type = string("media type")
-    time = number("seconds since the recording started")
+    time = moment("seconds since the recording started")
     blob = digest("blob: its content")

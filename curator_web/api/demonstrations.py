@@ -16,6 +16,7 @@ from curator_web.db.models import KEY_LENGTH, ORDERS, STATUSES
 from curator_web.demonstrations import editing, library, workflow
 from curator_web.demonstrations.listing import COUNT_LIMIT, Page, listing, read_filter
 from curator_web.web.accounts import account
+from curator_web.web.blobs import expect_picture
 from curator_web.web.context import services
 from schemas import DemonstrationSchema, EditSchema
 from schemas.parts import Strict
@@ -167,6 +168,9 @@ class Edits(MethodView):
     @blueprint.alt_response(409, **STALE)
     def post(self, new: dict[str, Any], demonstration_id: str) -> dict[str, Any]:
         """Make an edit, undo or redo"""
+        if new["edit"].get("op") == "set_screenshot":
+            row = library.review(services().db, demonstration_id).row
+            expect_picture(services().store.open(row.recording), new["edit"]["screenshot"])
         return {"version": workflow.edit(services().db, demonstration_id, new["edit"], new["version"], account(),
                                          new["key"]).version}
 

@@ -4,12 +4,13 @@ import re
 from typing import Any
 
 import cv2
-import numpy
 from flask import Blueprint, Response, request
 
 from curator_web.errors import InputError, NotFound
 from pipeline.pages.rendering import render
+from recorder.pictures import decoded, pixels_of
 from recorder.reader import Recording
+from schemas import limits
 
 from .context import services
 from .security import SNAPSHOT_POLICY
@@ -68,6 +69,16 @@ def snapshot(recording_id: str, sha256: str) -> Response:
     return response
 
 
+def expect_picture(recording: Recording, name: str) -> None:
+    """Raises InputError when a recording has no picture of that name that could be shown and exported."""
+    try:
+        found = 0 < pixels_of(recording.blob(name)) <= limits.PIXELS
+    except InputError:
+        found = False
+    if not found:
+        raise InputError("field screenshot: this recording has no such picture")
+
+
 def _recording(recording_id: str) -> Recording:
     return services().store.open(recording_id)
 
@@ -88,25 +99,21 @@ def _image_type(content: bytes) -> str:
 
 
 def _as_png(content: bytes) -> bytes:
-    try:
-        picture: Any = cv2.imdecode(numpy.frombuffer(content, numpy.uint8), cv2.IMREAD_COLOR)
-        return cv2.imencode(".png", picture, [cv2.IMWRITE_PNG_COMPRESSION, 1])[1].tobytes()
-    except cv2.error:
-        raise NotFound("this picture is damaged") from None
+    if (picture := decoded(content)) is None:
+        raise NotFound("this picture is damaged, or too large")
+    return cv2.imencode(".png", picture, [cv2.IMWRITE_PNG_COMPRESSION, 1])[1].tobytes()
 
 
 def _reduced(content: bytes) -> bytes | None:
     """A JPEG's decoder itself leaves out what a small picture does not need; a bitmap is averaged."""
     jpeg = content.startswith(b"\xff\xd8\xff")
-    try:
-        picture: Any = cv2.imdecode(numpy.frombuffer(content, numpy.uint8),
-                               cv2.IMREAD_REDUCED_COLOR_8 if jpeg else cv2.IMREAD_COLOR)
-        if not jpeg:
-            size = [max(1, side // REDUCTION) for side in picture.shape[1::-1]]
-            picture = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
-        done, small = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, THUMBNAIL_QUALITY])
-    except (cv2.error, AttributeError):  # no picture could be decoded
+    picture = decoded(content, cv2.IMREAD_REDUCED_COLOR_8 if jpeg else cv2.IMREAD_COLOR)
+    if picture is None:
         return None
+    if not jpeg:
+        size = [max(1, side // REDUCTION) for side in picture.shape[1::-1]]
+        picture = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
+    done, small = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, THUMBNAIL_QUALITY])
     return small.tobytes() if done else None
 
 

@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 
 from recorder import Recording
+from recorder.pictures import decoded
 from schemas.types import BrowserTurn, Turn
 
 from .anchors import find_anchors, timeline
@@ -332,7 +333,7 @@ def _page(scene: Scene, look: _Look, shot: Shot) -> np.ndarray:
     page = scene.rectangle.page(shot.colour(), look.viewport)
     if look.picture is None or look.picture.blank:
         return page
-    taken = cv2.imdecode(np.frombuffer(scene.recording.blob(look.picture.name), np.uint8), cv2.IMREAD_COLOR)
+    taken = decoded(scene.recording.blob(look.picture.name))
     if taken is None:
         return page
     taken = cv2.resize(taken, look.viewport, interpolation=cv2.INTER_AREA)

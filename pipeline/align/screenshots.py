@@ -8,6 +8,7 @@ import numpy as np
 import zstandard
 
 from recorder import Recording
+from recorder.pictures import decoded
 from schemas import InputError
 from schemas.types import State
 
@@ -35,10 +36,7 @@ class Picture:
 
 def decode(image: bytes) -> np.ndarray | None:
     """A picture (BMP, JPEG, PNG, WebP) in grey; None when it is none."""
-    try:
-        return cv2.imdecode(np.frombuffer(image, np.uint8), cv2.IMREAD_GRAYSCALE) if image else None
-    except cv2.error:
-        return None
+    return decoded(image, cv2.IMREAD_GRAYSCALE)
 
 
 def is_blank(picture: np.ndarray | None) -> bool:

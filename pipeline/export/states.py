@@ -14,6 +14,7 @@ from pipeline.cache.prepared import Prepared
 from pipeline.export.model_input.set_of_marks import Mark, draw, numbered
 from pipeline.pages.dom import Page, flatten
 from pipeline.privacy.redacting import Redactor, blur, findings, redactor
+from recorder.pictures import decoded
 from schemas import REDACTED, InputError
 from schemas.types import Box, Demonstration, TableRow, TurnState
 
@@ -98,7 +99,7 @@ class States:
     def marked(self, state: TurnState) -> tuple[bytes | None, list[Mark]]:
         """The screenshot with a numbered box on each element that can be acted on, and the elements by number."""
         secret = self._secret_boxes(state)
-        pixels = _decode(self.recording.blob(state["screenshot"])) if state["screenshot"] else None
+        pixels = decoded(self.recording.blob(state["screenshot"])) if state["screenshot"] else None
         if pixels is None or secret is None:
             return None, []
         scale = _scale(pixels, state)
@@ -165,7 +166,7 @@ class States:
     def _make_picture(self, name: str, state: TurnState, secret: list[Box]) -> bytes:
         """The bytes of the picture file; empty when there is none that can be read."""
         recorded = self.recording.blob(name)
-        pixels = _decode(recorded)
+        pixels = decoded(recorded)
         if pixels is None:
             return b""
         if not secret and self.kind in _KEPT_KINDS and recorded.startswith(_MAGIC[self.kind]):
@@ -278,12 +279,3 @@ def _encode(pixels: numpy.ndarray, kind: str) -> bytes:
 def _scale(pixels: numpy.ndarray, state: TurnState) -> float:
     """Pixels of the picture in a CSS pixel."""
     return pixels.shape[1] / state["viewport"]["width"] if state["viewport"]["width"] else 1.0
-
-
-def _decode(picture: bytes) -> numpy.ndarray | None:
-    if not picture:
-        return None
-    try:
-        return cv2.imdecode(numpy.frombuffer(picture, numpy.uint8), cv2.IMREAD_COLOR)
-    except cv2.error:
-        return None

@@ -11,6 +11,7 @@ import cv2
 import numpy as np
 
 from recorder import Recording
+from recorder.pictures import decoded
 
 PAINTED = frozenset({"canvas", "video", "embed", "object"})
 Painter: TypeAlias = Callable[[str], str | None]
@@ -26,7 +27,7 @@ def painter(recording: Recording, state: Mapping[str, Any]) -> Painter:
         name = state.get("screenshot")
         if not (name and state["viewport"]["width"] > 0):
             return None
-        return cv2.imdecode(np.frombuffer(recording.blob(name), np.uint8), cv2.IMREAD_COLOR)
+        return decoded(recording.blob(name))
 
     @lru_cache(maxsize=1)
     def boxes() -> dict[str, dict[str, float]]:

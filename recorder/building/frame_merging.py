@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any, TypedDict, TypeVar
 
-from schemas import UID_ATTRIBUTE, InputError
+from schemas import UID_ATTRIBUTE, InputError, limits
 from schemas.package_types import FrameEntry
 from schemas.types import Box, EventData, TableRow
 
@@ -162,9 +162,16 @@ def _insert(document: str, uid: str, inner: str) -> str:
 def _placed(row: Any, frame: FrameEntry) -> Any:
     moved = row | {"frame": [*frame["path"], frame["uid"], *row["frame"]]}
     if box := row["bbox"]:
-        moved["bbox"] = {"x": box["x"] * frame["scaleX"] + frame["x"], "y": box["y"] * frame["scaleY"] + frame["y"],
-                         "width": box["width"] * frame["scaleX"], "height": box["height"] * frame["scaleY"]}
+        moved["bbox"] = {"x": _bounded(box["x"] * frame["scaleX"] + frame["x"]),
+                         "y": _bounded(box["y"] * frame["scaleY"] + frame["y"]),
+                         "width": _bounded(box["width"] * frame["scaleX"]),
+                         "height": _bounded(box["height"] * frame["scaleY"])}
     return moved
+
+
+def _bounded(value: float) -> float:
+    """Frames in frames, each of them scaled, come to more than any page has."""
+    return min(max(value, -limits.LENGTH), limits.LENGTH)
 
 
 def _in_sight(row: TableRow, frame: FrameEntry) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import cv2
-import numpy as np
 
+from recorder.pictures import decoded, pixels_of
 from schemas.types import Box
 
 _MARGIN = 3  # CSS pixels around a secret field that are blackened too
@@ -105,9 +105,9 @@ class FrameRing:
 
 def black_out(frame: PaintedFrame, boxes: Iterable[Box], viewport_width: float) -> PaintedFrame:
     """The frame with these boxes (CSS pixels) blackened, so that no secret can be read in it."""
-    image = cv2.imdecode(np.frombuffer(frame.image, np.uint8), cv2.IMREAD_COLOR)
-    if image is None:
-        return frame
+    image = decoded(frame.image)
+    if image is None:  # nothing that anybody could read, or too large to be looked through
+        return replace(frame, image=b"") if pixels_of(frame.image) else frame
     scale = image.shape[1] / max(viewport_width, 1)
     for box in boxes:
         left, top = (max(0, round((box[name] - _MARGIN) * scale)) for name in ("x", "y"))

@@ -114,12 +114,12 @@ def hostile_turns(writer: RecordingWriter) -> list[dict]:
             "<meta http-equiv=refresh content=\"0;url=/\"><link rel=stylesheet href=https://evil.example/x.css>"
             "<style>body { background: rgb(1, 2, 3) }</style>")
     target = element(uid='9"]{}*{display:none', name=HOSTILE, text=HOSTILE, attributes={HOSTILE: HOSTILE}, css=HOSTILE,
-                     bbox=BOX | {"width": 1e300})
+                     bbox=BOX | {"width": 1e9})
     return [
         chat(1, "instructor", HOSTILE),
         action(writer, 2, "textInput", {"text": HOSTILE}, body, element=target, id=f"t2{HOSTILE}",
                checks=[{"kind": HOSTILE, "reason": HOSTILE}]),
-        action(writer, 3, "click", pointer(1e300, -1e300), body, element=target),
+        action(writer, 3, "click", pointer(1e9, -1e9), body, element=target),
         action(writer, 4, "load", {"url": "javascript:document.title='owned'", "transition": HOSTILE}, element=None),
     ]
 

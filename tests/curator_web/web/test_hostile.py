@@ -13,7 +13,7 @@ from curator_web.demonstrations.library import current, import_recording
 from curator_web.demonstrations.listing import listing
 from demotape.importing import import_package
 from recorder.writer import RecordingWriter
-from schemas import InputError
+from schemas import InputError, limits
 from tests.support.curator_fixtures import BOX, HOSTILE, action, chat, element, hostile_turns, make_recording, pointer
 from tests.support.packages import journal, pack
 
@@ -103,16 +103,25 @@ def test_a_blob_that_is_not_what_its_name_says_is_not_served(app, services, tmp_
 
 
 def test_huge_boxes_and_far_pointers_are_shown(app, services, tmp_path):
+    most = limits.LENGTH
+
     def huge(writer: RecordingWriter) -> list[dict]:
-        far = {"x": -1e308, "y": 1e308, "width": 1e308, "height": 5e-324}
-        return [action(writer, 1, "click", pointer(-1e308, 1e308), element=element(bbox=far)),
-                action(writer, 2, "drag", {"from": {"x": 1e308, "y": 0}, "to": {"x": -1e308, "y": 0}}),
-                action(writer, 3, "scroll", {"x": 1e308, "y": -1e308}, element=None)]
+        far = {"x": -most, "y": most, "width": most, "height": 5e-324}
+        return [action(writer, 1, "click", pointer(-most, most), element=element(bbox=far)),
+                action(writer, 2, "drag", {"from": {"x": most, "y": 0}, "to": {"x": -most, "y": 0}}),
+                action(writer, 3, "scroll", {"x": most, "y": -most}, element=None)]
     import_recording(services.db, services.store, make_recording(tmp_path, make_turns=huge))
     client = app.test_client()
     for turn in ("t1", "t2", "t3"):
         for view in ("screenshot", "dom", "targets"):
             assert client.get(f"/demonstrations/rec-1?turn={turn}&view={view}").status_code == 200
+
+
+def test_a_box_that_no_page_has_is_refused(services, tmp_path):
+    def huge(writer: RecordingWriter) -> list[dict]:
+        return [action(writer, 1, "click", pointer(), element=element(bbox=BOX | {"x": 1e308}))]
+    with pytest.raises(InputError, match="field turns.0.element.bbox.x: Must be greater than"):
+        import_recording(services.db, services.store, make_recording(tmp_path, make_turns=huge))
 
 
 def test_text_of_every_kind_is_kept_found_and_shown(app, services, tmp_path):
@@ -142,6 +151,38 @@ def test_very_many_turns_are_imported_and_edited(app, services, tmp_path):
     edit = {"version": 1, "edit": {"op": "drop", "turn": "t7"}}
     assert client.post("/api/demonstrations/rec-1/edits", json=edit, headers=token).json == {"version": 2}
     assert listing(services.db).rows[0].dropped == 1
+
+
+def far(**changes):
+    """An element whose box is changed."""
+    return element(bbox=BOX | changes)
+
+
+EDITS = [
+    ({"op": "add", "turn": "n", "after": None, "added": chat(9, "navigator", "x") | {"id": "n", "timestamp": 1e308}},
+     "timestamp"),
+    ({"op": "retarget", "turn": "t2", "element": far(x=1e308)}, "bbox"),
+    ({"op": "retarget", "turn": "t2", "element": far(width=-1)}, "bbox"),
+    ({"op": "set_arguments", "turn": "t2", "arguments": pointer() | {"x": 1e308}}, "arguments"),
+    ({"op": "set_arguments", "turn": "t2", "arguments": pointer() | {"button": 10 ** 400}}, "arguments"),
+    ({"op": "set_screenshot", "turn": "t2", "screenshot": "0" * 64, "screenshot_time": 1.0, "source": "captured"},
+     "no such picture"),
+    ({"op": "set_screenshot", "turn": "t2", "screenshot": "0" * 64 + "\n", "screenshot_time": 1.0,
+      "source": "captured"}, "screenshot"),
+]
+
+
+@pytest.mark.parametrize(("edit", "words"), EDITS, ids=lambda value: value if isinstance(value, str) else value["op"])
+def test_an_edit_that_could_not_be_shown_or_exported_is_refused(app, services, tmp_path, edit, words):
+    def two(writer: RecordingWriter) -> list[dict]:
+        return [chat(1, "navigator", "x"), action(writer, 2, "click", pointer(), element=element())]
+    import_recording(services.db, services.store, make_recording(tmp_path, make_turns=two))
+    client = app.test_client()
+    token = {"X-CSRFToken": client.get("/api/token").json["token"]}
+    answer = client.post("/api/demonstrations/rec-1/edits", json={"version": 1, "edit": edit}, headers=token)
+    assert answer.status_code in (400, 422) and words in answer.text
+    assert client.get("/demonstrations/rec-1").status_code == 200
+    assert client.get("/api/demonstrations/rec-1").json["version"] == 1
 
 
 @pytest.mark.parametrize("name", ["../evil", "/evil", "blobs/../../evil", "blobs\\..\\evil", "evil\0.txt", "C:evil"])
