@@ -1,12 +1,12 @@
 """The JSON API of the lead's dashboard."""
 
-from flask_smorest import Blueprint
 from marshmallow import Schema, fields
 
 from curator_web.demonstrations.figures import figures
 from curator_web.web.accounts import lead
 from curator_web.web.context import services
 
+from .bodies import Blueprint
 from .demonstrations import NOT_ALLOWED
 
 blueprint = Blueprint("dashboard_api", __name__, url_prefix="/api", description="Figures for the lead")

@@ -8,7 +8,7 @@ from typing import Any
 
 from flask import Flask
 from flask.views import MethodView
-from flask_smorest import Api, Blueprint
+from flask_smorest import Api
 from flask_wtf.csrf import generate_csrf
 from marshmallow import Schema, fields, validate
 
@@ -21,6 +21,8 @@ from curator_web.web.context import services
 from schemas import DemonstrationSchema, EditSchema
 from schemas.parts import Strict
 from schemas.types import Demonstration
+
+from .bodies import Blueprint
 
 blueprint = Blueprint("api", __name__, url_prefix="/api", description="Demonstrations and their edits")
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from flask_smorest import Blueprint
 from marshmallow import Schema, fields, validate
 
 from curator_web.db.models import JOB_STATES, STATUSES
@@ -12,6 +11,7 @@ from curator_web.web.context import services
 from pipeline.export import format_names
 from schemas.parts import Strict
 
+from .bodies import Blueprint
 from .demonstrations import NOT_ALLOWED
 
 blueprint = Blueprint("jobs_api", __name__, url_prefix="/api", description="Work in the background")

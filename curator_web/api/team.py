@@ -3,7 +3,6 @@
 from typing import Any
 
 from flask.views import MethodView
-from flask_smorest import Blueprint
 from marshmallow import Schema, fields, validate
 
 from curator_web.db.models import COMMENT_KINDS, STATUSES
@@ -12,6 +11,7 @@ from curator_web.web.accounts import account
 from curator_web.web.context import services
 from schemas.parts import Strict
 
+from .bodies import Blueprint
 from .demonstrations import NOT_ALLOWED, NOT_FOUND, SummarySchema
 
 blueprint = Blueprint("team_api", __name__, url_prefix="/api", description="Working in a team")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from flask import request
-from flask_smorest import Api, Blueprint
+from flask_smorest import Api
 from marshmallow import Schema, fields, validate
 
 from curator_web.db.models import ROLES, UPLOAD_STATES
@@ -13,6 +13,8 @@ from curator_web.users import Account
 from curator_web.web.accounts import account as asking
 from curator_web.web.context import services
 from schemas.parts import SHA256, Strict
+
+from .bodies import Blueprint
 
 blueprint = Blueprint("uploads", __name__, url_prefix="/api", description="Sending recordings")
 

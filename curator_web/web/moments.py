@@ -5,11 +5,12 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from curator_web.errors import InputError
+from curator_web.errors import InputError, NotFound
 from pipeline.align import alternatives
 from pipeline.pages.targets import candidates
 from pipeline.turns import splitting
 from recorder.reader import Recording
+from schemas import limits
 
 from . import tree
 from .blobs import immutable
@@ -46,6 +47,8 @@ class Moment:
 def frame(recording_id: str, milliseconds: int) -> Response:
     """What the recording's own video shows at a time, as a picture."""
     recording = services().store.open(recording_id)
+    if milliseconds > limits.SECONDS * 1000:
+        raise NotFound("no recording is as long as that")
     return immutable(alternatives.as_file(alternatives.frame(recording, milliseconds / 1000)[1]), "image/jpeg")
 
 

@@ -153,6 +153,32 @@ def test_very_many_turns_are_imported_and_edited(app, services, tmp_path):
     assert listing(services.db).rows[0].dropped == 1
 
 
+BODIES = {
+    "arrays in arrays": "[" * 50_000, "objects in objects": '{"a":' * 50_000,
+    "a long number": '{"version":' + "9" * 5000 + ',"edit":{"op":"drop","turn":"t1"}}',
+    "an endless number": '{"version":1e400,"edit":{"op":"drop","turn":"t1"}}',
+    "half a character": '{"version":1,"key":"\\ud800","edit":{"op":"drop","turn":"\\ud800"}}',
+    "no text": b"\xff\xfe\0{",
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_no_body_is_a_fault_of_the_server(app, services, tmp_path, body):
+    import_recording(services.db, services.store, make_recording(tmp_path))
+    client = app.test_client()
+    headers = {"X-CSRFToken": client.get("/api/token").json["token"], "Content-Type": "application/json"}
+    for method, path in (("post", "demonstrations/rec-1/edits"), ("put", "demonstrations/rec-1/status"),
+                         ("post", "demonstrations/rec-1/comments"), ("post", "next"), ("post", "assignments")):
+        answer = getattr(client, method)(f"/api/{path}", data=body, headers=headers)
+        assert 400 <= answer.status_code < 500, (path, answer.text)
+
+
+def test_a_moment_beyond_all_recordings_is_not_there(app, services, tmp_path):
+    import_recording(services.db, services.store, make_recording(tmp_path))
+    for number in ("9" * 19, "9" * 400):
+        assert app.test_client().get(f"/frames/rec-1/{number}").status_code == 404
+
+
 def far(**changes):
     """An element whose box is changed."""
     return element(bbox=BOX | changes)
