@@ -37,7 +37,7 @@ def test_export_with_all_options(tmp_path, data):
 
 @pytest.mark.parametrize("options, reason", [
     (["--format", "mind2web", "--records"], "go with the format weblinx"),
-    (["--format", "weblinx", "--allow", "name"], "email, phone, card, token"),
+    (["--format", "weblinx", "--allow", "name"], "email, phone, card, iban, id, token"),
     (["--format", "weblinx", "--splits", "/nonexistent"], "cannot be read"),
     (["--format", "weblinx", "--candidates", "--scorer", "x"], "sentence-transformers"),
     (["--format", "parquet", "--scorer", "x"], "--scorer goes with"),
