@@ -170,9 +170,8 @@ class Edits(MethodView):
     @blueprint.alt_response(409, **STALE)
     def post(self, new: dict[str, Any], demonstration_id: str) -> dict[str, Any]:
         """Make an edit, undo or redo"""
-        if new["edit"].get("op") == "set_screenshot":
-            row = library.review(services().db, demonstration_id).row
-            expect_picture(services().store.open(row.recording), new["edit"]["screenshot"])
+        if new["edit"]["op"] == "set_screenshot":
+            expect_picture(new["edit"], library.review(services().db, demonstration_id).row.recording)
         return {"version": workflow.edit(services().db, demonstration_id, new["edit"], new["version"], account(),
                                          new["key"]).version}
 

@@ -1,6 +1,7 @@
 """Screenshots, thumbnails and DOM snapshots of recordings. Captured pages are hostile: nothing here trusts them."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import cv2
@@ -69,10 +70,10 @@ def snapshot(recording_id: str, sha256: str) -> Response:
     return response
 
 
-def expect_picture(recording: Recording, name: str) -> None:
-    """Raises InputError when a recording has no picture of that name that could be shown and exported."""
+def expect_picture(edit: Mapping[str, Any], recording_id: str) -> None:
+    """Raises InputError for a `set_screenshot` whose picture the recording does not have, or that cannot be shown."""
     try:
-        found = 0 < pixels_of(recording.blob(name)) <= limits.PIXELS
+        found = 0 < pixels_of(_recording(recording_id).blob(edit["screenshot"])) <= limits.PIXELS
     except InputError:
         found = False
     if not found:

@@ -13,6 +13,7 @@ from schemas import BROWSER_INTENTS, INTENTS, types
 from schemas.recording import SPEAKERS
 
 from .accounts import account
+from .blobs import expect_picture
 from .context import services
 from .edit_forms import edit_from_form, version_from_form
 from .forms import MODIFIERS
@@ -50,6 +51,8 @@ def edit(demonstration_id: str) -> str | Response:
     """Save one edit at once; asked by htmx, answer the page's whole working area."""
     before = library.review(services().db, demonstration_id)
     change = edit_from_form(before)
+    if change["op"] == "set_screenshot":  # a check's own fix may name any
+        expect_picture(change, before.row.recording)
     made = workflow.edit(services().db, demonstration_id, change, version_from_form(), account(),
                          request.form.get("key") or None, before)
     selected = request.form.get("selected")

@@ -211,6 +211,21 @@ def test_an_edit_that_could_not_be_shown_or_exported_is_refused(app, services, t
     assert client.get("/api/demonstrations/rec-1").json["version"] == 1
 
 
+def test_the_fix_of_a_check_sets_no_picture_that_is_not_there(app, services, tmp_path):
+    fix = {"op": "set_screenshot", "turn": "t2", "screenshot": "0" * 64, "screenshot_time": 1.0, "source": "captured"}
+
+    def two(writer: RecordingWriter) -> list[dict]:
+        clicked = action(writer, 2, "click", pointer(), element=element())
+        return [chat(1, "navigator", "x"), clicked | {"checks": [{"kind": "late", "reason": "Late.", "fix": fix}]}]
+    import_recording(services.db, services.store, make_recording(tmp_path, make_turns=two))
+    client = app.test_client()
+    form = {"op": "fix", "turn": "t2", "check": "late", "version": "1",
+            "csrf_token": client.get("/api/token").json["token"]}
+    answer = client.post("/demonstrations/rec-1/edits", data=form)
+    assert answer.status_code == 400 and "no such picture" in answer.text
+    assert client.get("/api/demonstrations/rec-1").json["version"] == 1
+
+
 @pytest.mark.parametrize("name", ["../evil", "/evil", "blobs/../../evil", "blobs\\..\\evil", "evil\0.txt", "C:evil"])
 def test_a_package_never_writes_outside_its_folder(services, tmp_path, name):
     package = pack(tmp_path / "p.zip")
