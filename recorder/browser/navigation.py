@@ -1,7 +1,7 @@
 """Why a tab shows another page: from what the browser says when a navigation starts, and from its history."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,8 @@ _BY_REASON = {
     "anchorClick": "link", "formSubmissionGet": "form", "formSubmissionPost": "form", "reload": "script",
     "httpHeaderRefresh": "redirect", "metaTagRefresh": "redirect", "scriptInitiated": "script",
 }
+_BY_ENTRY = {"link": "link", "form_submit": "form", "typed": "typed", "address_bar": "typed", "generated": "typed",
+             "keyword": "typed", "keyword_generated": "typed", "auto_bookmark": "typed", "auto_toplevel": "typed"}
 _TRIES, _PAUSE = 100, 0.03  # while a tab changes its renderer the browser does not answer for its history
 
 
@@ -24,7 +26,7 @@ class _Started:
 class Navigations:
     """Follows one tab's navigations: what began each, when, and which way through the history it went.
 
-    `opened`: another page has opened the tab, so its first navigation is that page's doing.
+    `opened`: another page seems to have opened the tab; then its first navigation was most likely that page's doing.
     """
 
     def __init__(self, session: Session, main_frame: str, now: Callable[[], float], *, opened: bool):
@@ -46,35 +48,45 @@ class Navigations:
             self._started = _Started(event["navigationType"], self._reason, self._now())
             self._reason = ""
 
-    def finish(self, same_document: bool) -> tuple[str | None, float]:
-        """A navigation is done: its transition, and when it began (wall clock, seconds).
+    def finish(self, before: str, url: str, *, same_document: bool) -> tuple[str | Coroutine[Any, Any, str], float]:
+        """A navigation from the address `before` to `url` is done: its transition, and when it began (wall clock,
+        seconds).
 
-        None instead of the transition when it went through the history: then `direction` tells which way.
+        Where only the browser's history knows the transition, a coroutine that asks for it; it raises nothing.
         """
         started, self._started = self._started, _Started()
-        opened, self._opened = self._opened, False
+        opened, self._opened = self._opened, self._opened and url == "about:blank"
         epoch = started.epoch or self._now()
         if started.kind.startswith(("history", "restore")):
-            return None, epoch
+            return self._direction(before), epoch
         if started.kind.startswith("reload"):
             return _BY_REASON.get(started.reason, "reload"), epoch
         if same_document:
             return "same_document", epoch
-        return _BY_REASON.get(started.reason, "link" if opened else "typed"), epoch
+        if opened and url != "about:blank" and started.reason not in _BY_REASON:
+            return self._of_a_new_tab(url), epoch
+        return _BY_REASON.get(started.reason, "typed"), epoch
 
-    async def direction(self, before: str) -> str:
+    async def _direction(self, before: str) -> str:
         """`back` or `forward`: which way the history moved from the address `before` to where it is now."""
-        history = await self._history()
-        index = history["currentIndex"]
-        others = [at for at, entry in enumerate(history["entries"]) if entry["url"] == before and at != index]
+        index, entries = await self._history()
+        others = [at for at, entry in enumerate(entries) if entry["url"] == before and at != index]
         return "forward" if others and max(others) < index else "back"
 
-    async def _history(self) -> dict[str, Any]:
+    async def _of_a_new_tab(self, url: str) -> str:
+        """The transition of its first navigation: what the history holds of it, if the page is still there."""
+        index, entries = await self._history()
+        entry = entries[index] if entries else {"url": ""}
+        return _BY_ENTRY.get(entry["transitionType"], "link") if entry["url"] == url else "link"
+
+    async def _history(self) -> tuple[int, list[dict[str, Any]]]:
+        """The current index and the entries; none where the tab has gone."""
         for _ in range(_TRIES):
             try:
-                return await self._session.send("Page.getNavigationHistory")
+                history = await self._session.send("Page.getNavigationHistory")
+                return history["currentIndex"], history["entries"]
             except ProtocolError as error:
                 if "Not attached" not in str(error):
-                    raise
+                    break
                 await asyncio.sleep(_PAUSE)
-        return {"currentIndex": 0, "entries": []}
+        return 0, []

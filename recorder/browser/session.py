@@ -26,6 +26,7 @@ _SETTLE = 5.0  # seconds that a page's last requests may take after the recordin
 _NO_ADDRESS = ("the recorder cannot reach the browser but through Playwright, which tells of new pages only after they "
                "have begun: their first events may be missing; start it with recorder.browser.launch or "
                "--remote-debugging-port, or give its address as cdp=")
+_EMPTY = ("about:", "chrome:")  # addresses of a tab that shows nothing yet
 _TICK = 1.0  # seconds between looks whether the machine slept and which exchanges can be written
 
 
@@ -159,7 +160,9 @@ class Recorder:
 
     def open_tab(self, url: str, opener: Tab | None, *, loaded: bool = False) -> Tab:
         """A tab has appeared; `loaded`: before the recording began."""
-        tab = Tab(len(self._tabs) + 1, url, self._builder, self._extras, opened=opener is not None, loaded=loaded,
+        # A new tab of the person's begins empty; one that a link opens apart from its page tells no opener.
+        opened = not loaded and (opener is not None or not url.startswith(_EMPTY))
+        tab = Tab(len(self._tabs) + 1, url, self._builder, self._extras, opened=opened, loaded=loaded,
                   steer=self._steer)
         self._tabs.append(tab)
         self._builder.add_tab(tab, opener)

@@ -323,16 +323,16 @@ class Tab(TabState):
             self._navigated(event["url"], same_document=True)
 
     def _navigated(self, url: str, *, same_document: bool) -> None:
-        transition, epoch = self._navigations.finish(same_document)
         before, self.facts["url"] = self.facts["url"], url
-        if transition is None:
-            self._spawn(self._went_through_history(before, url, epoch))
+        transition, epoch = self._navigations.finish(before, url, same_document=same_document)
+        if not isinstance(transition, str):
+            self._spawn(self._tell_once_known(transition, before, url, epoch))
         elif url != "about:blank":
             self._observer.on_browser_event(self, "navigate", epoch, {"url": url, "transition": transition}, before)
 
-    async def _went_through_history(self, before: str, url: str, epoch: float) -> None:
-        transition = await self._navigations.direction(before)
-        self._observer.on_browser_event(self, "navigate", epoch, {"url": url, "transition": transition}, before)
+    async def _tell_once_known(self, transition: Coroutine[Any, Any, str], before: str, url: str, epoch: float) -> None:
+        data: EventData = {"url": url, "transition": await transition}
+        self._observer.on_browser_event(self, "navigate", epoch, data, before)
 
     def _on_dialog(self, event: dict[str, Any]) -> None:
         self._dialog: EventData = {"kind": event["type"], "message": event["message"]}

@@ -15,7 +15,9 @@ from playwright.async_api import async_playwright
 from demotape import store_zip
 from demotape.site import miniwob_folder, serve
 from pipeline import process
+from pipeline.turns.folding import fold
 from pipeline.verify import verify
+from tests.recorder.browser.test_navigations import OPENERS, WAYS
 from tests.recorder.browser.test_recorder import FLIP, act
 from tests.support.checkout import ROOT
 from tests.support.chrome import Chrome, Panel, launch
@@ -35,6 +37,21 @@ def package_of(chrome) -> bytes:
     """All that the last package holds, unpacked."""
     with zipfile.ZipFile(chrome.folder / f"{chrome.count}.zip") as archive:
         return b"".join(archive.read(name) for name in archive.namelist())
+
+
+def test_a_page_that_another_one_opened_was_not_asked_for_by_address(chrome, site):
+    site.pages |= {"/": OPENERS, "/next": "<title>Next</title><p>Next"}
+
+    async def user_actions(page):
+        for way, options in WAYS.items():
+            async with page.context.expect_page() as opened:
+                await page.click(f"#{way}" if not options else "#plain", **options)
+            await (await opened.value).locator("p").wait_for()
+            await (await opened.value).close()
+
+    recording = chrome.record(user_actions, url=site.origin + "/", task="See the other page").recording
+    loads = [turn["arguments"]["url"] for turn in fold(recording.events) if turn["intent"] == "load"]
+    assert loads == [site.origin + "/"]
 
 
 def test_a_session_is_whole_and_has_the_right_turns(chrome, site):
