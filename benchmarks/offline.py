@@ -30,6 +30,11 @@ _HIT = """([x, y, uid]) => {
   return chain.includes(uid);
 }"""
 
+# Where the recorder blackens pictures: fields of passwords, and elements whose value is taken out.
+_SECRET = """() => [...document.querySelectorAll('input[type=password], [value="[REDACTED]"]')].map(e => {
+  const b = e.getBoundingClientRect(); return [b.x, b.y, b.right, b.bottom]; })"""
+_AROUND = 8  # px around a secret field that are black too
+
 _MOVES = "() => document.getAnimations().length > 0 || !!document.querySelector('video, marquee')"
 
 
@@ -37,9 +42,11 @@ async def compare(browser, recordings: list[Path], viewport: dict, apart: bool =
     """SSIM of each action's rendered DOM with its screenshot, and whether its target is hit where it was then.
 
     Pages with video or running animations, which no single moment shows twice, are counted apart if so wished; so
-    are states whose screenshot is called stale.
+    are states whose screenshot is called stale. `ssim_at_least_0.9_beside_secrets`: without the areas of secret
+    fields, which are black in screenshots.
     """
     scores: list[float] = []
+    beside: list[float] = []
     moving: list[float] = []
     hits: list[bool] = []
     worst: list[tuple[float, str]] = []
@@ -63,11 +70,15 @@ async def compare(browser, recordings: list[Path], viewport: dict, apart: bool =
             await page.set_content(document, wait_until="load")
             await page.evaluate(PAGE_READY)
             if key not in known:
-                known[key] = ssim(await page.screenshot(), recording.blob(state["screenshot"]))
+                rendered, kept = await page.screenshot(), recording.blob(state["screenshot"])
+                secret = await page.evaluate(_SECRET)
+                known[key] = ssim(rendered, kept), ssim(rendered, kept, secret) if secret else ssim(rendered, kept)
             canvases += await page.evaluate("!!document.querySelector('canvas')")
             bucket = moving if apart and (state["animations"] or await page.evaluate(_MOVES)) else scores
-            bucket.append(known[key])
-            worst.append((known[key], f"{path.name} {turn['id']}"))
+            bucket.append(known[key][0])
+            if bucket is scores:
+                beside.append(known[key][1])
+            worst.append((known[key][0], f"{path.name} {turn['id']}"))
             box = turn["element"] and turn["element"]["bbox"]
             if bucket is scores and box and (point := _point(turn, box, viewport)):
                 hits.append(await page.evaluate(_HIT, [*point, turn["element"]["uid"]]))
@@ -78,17 +89,22 @@ async def compare(browser, recordings: list[Path], viewport: dict, apart: bool =
         print(f"  rendering {name}: SSIM {score:.3f}")
     return {"rendered": len(scores), "stale": stale, "ssim_median": statistics.median(scores) if scores else None,
             "ssim_at_least_0.9": sum(score >= 0.9 for score in scores) / max(len(scores), 1),
+            "ssim_at_least_0.9_beside_secrets": sum(score >= 0.9 for score in beside) / max(len(beside), 1),
             "with_canvas": canvases, "with_video_or_animation": len(moving),
             "their_ssim_median": statistics.median(moving) if moving else None,
             "hit_tests": len(hits), "target_hit": sum(hits) / max(len(hits), 1)}
 
 
-def ssim(rendered: bytes, screenshot: bytes) -> float:
-    """Structural similarity of two pictures, in grey, at the screenshot's size."""
+def ssim(rendered: bytes, screenshot: bytes, left_out: list[list[float]] | None = None) -> float:
+    """Structural similarity of two pictures, in grey, at the screenshot's size; boxes `left_out` black in both."""
     ours, kept = (cv2.imdecode(np.frombuffer(image, np.uint8), cv2.IMREAD_GRAYSCALE)
                   for image in (rendered, screenshot))
     if ours.shape != kept.shape:
         ours = cv2.resize(ours, kept.shape[::-1], interpolation=cv2.INTER_AREA)
+    for x, y, right, bottom in left_out or ():
+        for image in (ours, kept):
+            image[max(int(y) - _AROUND, 0):max(int(bottom) + _AROUND, 0),
+                  max(int(x) - _AROUND, 0):max(int(right) + _AROUND, 0)] = 0
     return float(structural_similarity(ours, kept))
 
 
