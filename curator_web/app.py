@@ -20,7 +20,7 @@ from .jobs.queue import Jobs, Work
 from .settings import DEFAULT_DATA_DIR, default_db_url
 from .storage.opening import open_store
 from .storage.recordings import RecordingStore
-from .users import Tries, web_sessions
+from .users import SecondFactors, Tries, web_sessions
 from .web import (
     accounts,
     dashboard,
@@ -30,6 +30,7 @@ from .web import (
     imports,
     moments,
     own_account,
+    own_second_factor,
     pages,
     people,
     security,
@@ -39,19 +40,20 @@ from .web import (
 )
 from .web import blobs as blob_views
 from .web.context import Services
+from .web.openid_settings import OpenIDSettings
 from .web.presentation import browser_name, clock, edit_summary, time_of_day, when
 
 
 def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, blobs: str | None = None,
                endpoint_url: str | None = None, who: str = "local",
-               upload_days: float = upload_service.UNFINISHED_DAYS,
+               upload_days: float = upload_service.UNFINISHED_DAYS, openid: OpenIDSettings | None = None,
                import_package: Callable[[Database, RecordingStore, Path, str], Imported] | None = None) -> Flask:
     """The review app over a database and a data folder; both are made when they do not exist.
 
     `blobs`: `s3://bucket/prefix` where the recordings lie instead, at `endpoint_url` if that is not Amazon's.
     `who` is the name under which edits are noted, until there are accounts. `import_package` makes a package of the
     extension, sent by the user who recorded it, a demonstration; without it no uploads are taken. One that is not
-    finished is given up when nothing came for `upload_days`.
+    finished is given up when nothing came for `upload_days`. `openid`: where people may sign in besides.
     Raises InputError when the database, the folder or the bucket cannot be opened.
     """
     store = open_store(data_dir, blobs, endpoint_url)
@@ -69,13 +71,18 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     uploads = upload_service.UploadService(db, store.files, jobs, upload_days) if import_package else None
     if uploads:
         chores.append(uploads.give_up_old)
-    app.extensions["demotape"] = Services(db, store, who, uploads, jobs, tries)
+    app.extensions["demotape"] = Services(db, store, who, uploads, jobs, tries,
+                                               SecondFactors(db, secret), openid)
     security.protect(app, secret)
     app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day, status_name=status_name,
                                  clock=clock, edit_summary=edit_summary, browser_name=browser_name)
     accounts.register(app)
-    for concern in (signing_in, own_account, people, pages, history, moments, tree, team, dashboard, exports, imports,
-                    blob_views):
+    if openid:
+        from .web import openid as openid_views  # its libraries cost time, and are there on demand only
+
+        openid_views.register(app, openid)
+    for concern in (signing_in, own_account, own_second_factor, people, pages, history, moments, tree, team, dashboard,
+                    exports, imports, blob_views):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
     for concern in (api_team, api_jobs, api_dashboard):

@@ -148,7 +148,9 @@ def import_(paths: tuple[Path, ...], db: str | None, data: Path, blobs: str | No
 def review(host: str, port: int, upload_days: float, db: str | None, data: Path, blobs: str | None,
            endpoint_url: str | None) -> None:
     """Serve the review app."""
-    _serve(db, data, host, port, blobs=blobs, endpoint_url=endpoint_url, upload_days=upload_days)
+    from .environment import openid
+
+    _serve(db, data, host, port, blobs=blobs, endpoint_url=endpoint_url, upload_days=upload_days, openid=openid())
 
 
 for _command in (*data_set_commands.COMMANDS, user_commands.user):

@@ -98,6 +98,17 @@ def user_remove(name: str, db: str | None, data: Path) -> None:
     errors.print(f"{name} is removed.")
 
 
+@user.command("second-factor-off")
+@click.argument("name")
+@_of_database
+def user_second_factor_off(name: str, db: str | None, data: Path) -> None:
+    """Let the user NAME, whose phone and recovery codes are lost, in with the password alone."""
+    from curator_web.users import BY_COMMAND, second_factor
+
+    second_factor.turn_off(_database(db, data), name, by=BY_COMMAND)
+    errors.print(f"{name} signs in with the password alone.")
+
+
 @user.group("token")
 def token() -> None:
     """What programs and the extension sign in with."""

@@ -29,6 +29,8 @@ COMMENT, QUESTION = COMMENT_KINDS = ("comment", "question")
 ACTIVE, DISABLED, REMOVED = ("active", "disabled", "removed")  # what a user is
 ID_LENGTH = 100
 BROWSER_LENGTH = 200
+ISSUER_LENGTH = 200
+SUBJECT_LENGTH = 255  # OpenID Connect Core 1.0, section 2: at most
 KEY_LENGTH = 80
 
 
@@ -321,6 +323,32 @@ class WebSession(Base):
     made_at: Mapped[datetime]
     used_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class SecondFactor(Base):
+    """The second factor of a user: its secret, sealed, and digests of the recovery codes that are left.
+
+    `last_step`: the period of the newest code that was taken; only codes of later ones count.
+    """
+
+    __tablename__ = "second_factors"
+
+    who: Mapped[str] = mapped_column(ForeignKey("users.name"), primary_key=True)
+    secret: Mapped[str] = mapped_column(Text)
+    last_step: Mapped[int] = mapped_column(BigInteger)
+    recovery: Mapped[list[Any]]
+    made_at: Mapped[datetime]
+
+
+class Identity(Base):
+    """Who a user is at an OpenID provider."""
+
+    __tablename__ = "identities"
+
+    issuer: Mapped[str] = mapped_column(String(ISSUER_LENGTH), primary_key=True)
+    subject: Mapped[str] = mapped_column(String(SUBJECT_LENGTH), primary_key=True)
+    who: Mapped[str] = mapped_column(ForeignKey("users.name"), index=True)
+    made_at: Mapped[datetime]
 
 
 class Upload(Base):

@@ -1,4 +1,5 @@
-"""Who may sign in, and how: names and roles, passwords and how often one may try, sessions of browsers, tokens."""
+"""Who may sign in, and how: names and roles, passwords, second factors and how often one
+may try, sessions of browsers, tokens."""
 
 from .people import (
     BY_COMMAND,
@@ -13,8 +14,9 @@ from .people import (
     set_password,
     user_named,
 )
-from .signing_in import check_password
+from .second_factor import SecondFactors
+from .signing_in import check_code, check_password
 from .tries import Tries
 
-__all__ = ["BY_COMMAND", "Account", "Tries", "add_user", "check_password", "disable", "enable", "end_sessions",
-           "everybody", "has_accounts", "remove", "set_password", "user_named"]
+__all__ = ["BY_COMMAND", "Account", "SecondFactors", "Tries", "add_user", "check_code", "check_password", "disable",
+           "enable", "end_sessions", "everybody", "has_accounts", "remove", "set_password", "user_named"]

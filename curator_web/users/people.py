@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from curator_web.db import audit
@@ -19,6 +19,8 @@ from curator_web.db.models import (
     ROLES,
     VALIDATOR,
     Demonstration,
+    Identity,
+    SecondFactor,
     User,
 )
 from curator_web.errors import InputError
@@ -105,6 +107,8 @@ def remove(db: Database, name: str, *, by: str = BY_COMMAND) -> None:
     with db.writing() as session:
         row = _there(session, name)
         row.state, row.password_hash = REMOVED, None
+        for of_user in (SecondFactor, Identity):
+            session.execute(delete(of_user).where(of_user.who == name))
         session.execute(update(Demonstration).where(Demonstration.assigned_to == name).values(assigned_to=None))
         session.execute(update(Demonstration).where(Demonstration.lease_who == name)
                         .values(lease_who=None, lease_until=None))

@@ -1,4 +1,4 @@
-"""Signing in with a name and a password."""
+"""Signing in with a name and a password, and with a second factor where the user has one."""
 
 from curator_web.db.database import Database
 from curator_web.db.models import ACTIVE, User
@@ -6,9 +6,11 @@ from curator_web.errors import Busy, NotSignedIn
 
 from . import passwords
 from .people import user_named
+from .second_factor import SecondFactors
 from .tries import Tries
 
 WRONG = "the name or the password is wrong"
+WRONG_CODE = "the code is wrong, or was used already"
 
 
 def check_password(db: Database, tries: Tries, name: str, password: str, address: str,
@@ -30,3 +32,11 @@ def check_password(db: Database, tries: Tries, name: str, password: str, address
         raise NotSignedIn(WRONG)
     tries.succeed(reserved)
     return user
+
+
+def check_code(factors: SecondFactors, tries: Tries, name: str, code: str, address: str) -> None:
+    """Have a code of the second factor of a user, whose password was right; raises NotSignedIn, TooManyTries."""
+    reserved = tries.reserve(name, address, what="code")
+    if not factors.is_right(name, code):
+        raise NotSignedIn(WRONG_CODE)
+    tries.succeed(reserved)

@@ -37,8 +37,10 @@ class Tries:
         """`key`: what digests are made with; it does not stand in the same place as the digests."""
         self._db, self._key = db, key
 
-    def reserve(self, name: str, address: str, browser: str | None = None) -> Reserved:
+    def reserve(self, name: str, address: str, browser: str | None = None, *, what: str = "name") -> Reserved:
         """Count a try that is about to be made; raises TooManyTries when there were too many within the time.
+
+        `what` is tried for that name: tries of other things are counted apart.
 
         `browser`: a mark of a browser in which this name has signed in before. Such a browser is counted by itself
         alone, so that nobody can lock its person out.
@@ -47,7 +49,7 @@ class Tries:
             counters = [(self._digest("browser", browser), AT_ONE_NAME)]
         else:
             counters = [(self._digest("address", _network(address)), FROM_ONE_ADDRESS),
-                        (self._digest("name", name), AT_ONE_NAME)]
+                        (self._digest(what, name), AT_ONE_NAME)]
         now = datetime.now(UTC)
         with self._db.writing() as session:  # undone by the error: only tries that are made are counted
             for key, limit in counters:

@@ -17,9 +17,11 @@ from curator_web.users import Account, tokens, web_sessions
 from .context import services
 from .security import LOOPBACK, is_open_to_others
 
-PUBLIC = ("static", "signing_in.sign_in", "api-docs.openapi_json")
+PUBLIC = ("static", "signing_in.sign_in", "signing_in.code", "openid.begin", "openid.answer",
+          "api-docs.openapi_json")
 BY_TOKEN = "uploads"  # what only a token opens: no cookies, and no protection of cookies
-BY_HAND = ("people", "own_account")  # where no token makes changes: it could make another that may do more
+# Where no token makes changes: it could make another that may do more.
+BY_HAND = ("people", "own_account", "own_second_factor")
 UPLOADING = ("imports.receive", "uploads.plan", "uploads.state", "uploads.chunk", "uploads.finish")
 FOR_EVERY_TOKEN = ("uploads.account",)
 SAFE = ("GET", "HEAD", "OPTIONS")

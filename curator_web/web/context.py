@@ -8,7 +8,9 @@ from curator_web.db.database import Database
 from curator_web.jobs.queue import Jobs
 from curator_web.jobs.upload_service import UploadService
 from curator_web.storage.recordings import RecordingStore
-from curator_web.users import Tries
+from curator_web.users import SecondFactors, Tries
+
+from .openid_settings import OpenIDSettings
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,8 @@ class Services:
     uploads: UploadService | None
     jobs: Jobs
     tries: Tries
+    second_factors: SecondFactors
+    openid: OpenIDSettings | None
 
 
 def services() -> Services:

@@ -18,13 +18,13 @@ LIFETIMES = ((30, "30 days"), (90, "90 days"), (365, "A year"), (0, "For good"))
 @blueprint.get("")
 def show() -> str:
     """What is open, and how to end it."""
-    return render(_me())
+    return render(me())
 
 
 @blueprint.post("/sessions/end")
 def end_session() -> Response:
     """End one session, or all but this one."""
-    user = _me()
+    user = me()
     if wanted := request.form.get("session"):
         web_sessions.end(services().db, user.name, wanted)
     else:
@@ -35,7 +35,7 @@ def end_session() -> Response:
 @blueprint.post("/tokens")
 def add_token() -> str:
     """Make a token, and show it this once."""
-    user = _me()
+    user = me()
     days = request.form.get("days", "")
     if not days.isdecimal() or len(days) > 5:
         raise InputError(f"field days: {days[:20]!r} is not a number")
@@ -47,7 +47,7 @@ def add_token() -> str:
 @blueprint.post("/tokens/revoke")
 def revoke_token() -> Response:
     """Take a token away."""
-    user = _me()
+    user = me()
     tokens.revoke(services().db, user.name, request.form.get("name", ""), by=user.name)
     return redirect(url_for(".show"), 303)
 
@@ -58,10 +58,11 @@ def render(user: User, token: str | None = None) -> str:
     return render_template("account.html", user=user, mine=user.name == account().name, token=token,
                            sessions=web_sessions.sessions_of(db, user.name), tokens=tokens.tokens_of(db, user.name),
                            this=this_session(), scopes=tokens.SCOPES, lifetimes=LIFETIMES,
-                           name_length=tokens.NAME_LENGTH)
+                           name_length=tokens.NAME_LENGTH, second_factor=services().second_factors.since(user.name))
 
 
-def _me() -> User:
+def me() -> User:
+    """Who asks, as the database has them; raises NotFound while there are no accounts."""
     user = users.user_named(services().db, account().name)
     if user is None:
         raise NotFound("there are no accounts yet")

@@ -8,7 +8,7 @@ from werkzeug import Response
 from curator_web import users
 from curator_web.db.models import User
 from curator_web.errors import InputError, NotFound
-from curator_web.users import overview, tokens
+from curator_web.users import overview, second_factor, tokens
 
 from . import own_account
 from .accounts import account, lead
@@ -37,6 +37,13 @@ def person(name: str) -> str:
 def revoke_token(name: str) -> Response:
     """Take a token of somebody's away."""
     tokens.revoke(services().db, _named(name).name, request.form.get("name", ""), by=lead().name)
+    return redirect(url_for(".person", name=name), 303)
+
+
+@blueprint.post("/<name>/second-factor-off")
+def second_factor_off(name: str) -> Response:
+    """Let somebody who has lost phone and recovery codes in with the password alone."""
+    second_factor.turn_off(services().db, _named(name).name, by=lead().name)
     return redirect(url_for(".person", name=name), 303)
 
 

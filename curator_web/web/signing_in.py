@@ -9,7 +9,7 @@ from curator_web import users
 from curator_web.db.models import User
 from curator_web.errors import NotSignedIn, TooManyTries
 
-from . import known_browsers
+from . import known_browsers, proved_password
 from .accounts import begin_session, end_session
 from .context import services
 
@@ -21,15 +21,34 @@ def sign_in() -> str | Response:
     """The page to sign in on."""
     wanted = own_address(request.values.get("next", ""))
     if request.method == "GET":
-        return render_template("sign_in.html", next=wanted)
+        return sign_in_page(wanted)
     name = request.form.get("name", "").strip()
     try:
         user = users.check_password(services().db, services().tries, name, request.form.get("password", ""),
                                     request.remote_addr or "", known_browsers.mark_for(name))
+        if services().second_factors.is_on(user.name):
+            proved_password.note(user)
+            return redirect(url_for(".code", next=wanted or None), 303)
         return signed_in(user, wanted)
     except (NotSignedIn, TooManyTries) as error:
-        code = 429 if isinstance(error, TooManyTries) else 401
-        return make_response(render_template("sign_in.html", next=wanted, name=name, error=str(error)), code)
+        return make_response(sign_in_page(wanted, name, error), _status(error))
+
+
+@blueprint.route("/sign-in/code", methods=["GET", "POST"])
+def code() -> str | Response:
+    """The page that asks for a code of the second factor, of somebody whose password was right just now."""
+    wanted = own_address(request.values.get("next", ""))
+    user = proved_password.user()
+    if user is None:
+        return redirect(url_for(".sign_in", next=wanted or None), 303)
+    if request.method == "GET":
+        return render_template("sign_in_code.html", next=wanted)
+    try:
+        users.check_code(services().second_factors, services().tries, user.name, request.form.get("code", ""),
+                         request.remote_addr or "")
+        return signed_in(user, wanted)
+    except (NotSignedIn, TooManyTries) as error:
+        return make_response(render_template("sign_in_code.html", next=wanted, error=str(error)), _status(error))
 
 
 @blueprint.post("/sign-out")
@@ -45,6 +64,17 @@ def signed_in(user: User, wanted: str) -> Response:
     response = redirect(wanted or url_for("pages.index"), 303)
     known_browsers.remember(response, user.name)
     return response
+
+
+def sign_in_page(wanted: str, name: str = "", error: Exception | None = None) -> str:
+    """The page to sign in on, with what went wrong."""
+    openid = services().openid
+    return render_template("sign_in.html", next=wanted, name=name, error=error and str(error),
+                           provider=openid and openid.host)
+
+
+def _status(error: NotSignedIn | TooManyTries) -> int:
+    return 429 if isinstance(error, TooManyTries) else 401
 
 
 def own_address(address: str) -> str:

@@ -38,6 +38,9 @@ def fill(connection: Connection, revision: str) -> None:
                    expires_at=NOW)
         else:
             insert("users", name="ann", role="annotator", token_sha256=digest, made_at=NOW)
+        if revision >= "0008":
+            insert("second_factors", who="ann", secret="sealed", last_step=7, recovery=["e" * 64], made_at=NOW)
+            insert("identities", issuer="https://id.example.org", subject="248", who="ann", made_at=NOW)
         insert("uploads", id="pack-1", who="ann", size=7, chunk_size=5, digests=["a" * 64, "b" * 64],
                state="receiving", begun_at=NOW, **({"touched_at": NOW} if revision >= "0007" else {}))
         insert("uploaded_chunks", upload_id="pack-1", number=0)

@@ -1,0 +1,134 @@
+"""A second factor beside the password: codes of an app on the user's phone (TOTP, RFC 6238), and recovery codes.
+
+The secret that the app shares is sealed with a key that does not stand in the database. Of recovery codes, each good
+once, only keyed digests are kept.
+"""
+
+import base64
+import hmac
+import re
+import secrets
+from datetime import UTC, datetime
+
+import pyotp
+from cryptography.fernet import Fernet, InvalidToken
+from sqlalchemy import delete, update
+
+from curator_web.db import audit
+from curator_web.db.database import Database
+from curator_web.db.models import SecondFactor
+from curator_web.errors import InputError
+
+ISSUER = "demotape"  # the app on the phone shows it beside the name
+PERIOD = 30  # seconds that a code is for
+AROUND = 1  # periods before and after this one whose codes count too: clocks differ, people type slowly
+RECOVERY_CODES = 10
+_RECOVERY_DIGITS = 16  # digits, as phones show keys for digits only; far too many to guess at ten tries
+_CODE = re.compile(r"[0-9]{6}")
+
+
+class SecondFactors:
+    """Those of one database, shared by all server processes."""
+
+    def __init__(self, db: Database, key: bytes):
+        """`key`: what seals secrets and digests recovery codes; it does not stand in the same place as they."""
+        self._db, self._key = db, key
+        self._box = Fernet(base64.urlsafe_b64encode(hmac.digest(key, b"second factor", "sha256")))
+
+    def is_on(self, who: str) -> bool:
+        """Whether a user has one."""
+        return self.since(who) is not None
+
+    def since(self, who: str) -> datetime | None:
+        """Since when a user has one."""
+        with self._db.reading() as session:
+            row = session.get(SecondFactor, who)
+            return row.made_at if row else None
+
+    def turn_on(self, who: str, secret: str, code: str) -> list[str]:
+        """Ask a user for codes from now on; returns the recovery codes, which are shown this once.
+
+        `code`: one of the app that was just told the secret, as a proof. Raises InputError when it is wrong, and when
+        the user has a second factor already.
+        """
+        step = _step_of(secret, code)
+        if step is None:
+            raise InputError("code: it does not fit; take the newest one of the app, and look whether the clocks of "
+                             "phone and server agree")
+        codes = [_grouped(f"{secrets.randbelow(10 ** _RECOVERY_DIGITS):0{_RECOVERY_DIGITS}}")
+                 for _ in range(RECOVERY_CODES)]
+        with self._db.writing() as session:
+            if session.get(SecondFactor, who, with_for_update=True):
+                raise InputError("there is a second factor already; turn it off first")
+            session.add(SecondFactor(who=who, secret=self._box.encrypt(secret.encode()).decode(), last_step=step,
+                                     recovery=[self._digest(who, each) for each in codes], made_at=datetime.now(UTC)))
+            audit.note(session, who, "second factor on", of=who)
+        return codes
+
+    def is_right(self, who: str, code: str) -> bool:
+        """Whether a code is good now. It is used up by that: no code counts twice."""
+        with self._db.reading() as session:
+            row = session.get(SecondFactor, who)
+        if row is None:
+            return False
+        typed = "".join(code.split()).replace("-", "")
+        step = _step_of(self._opened(row.secret), typed)
+        return self._use_step(who, step) if step is not None else self._use_recovery_code(who, typed)
+
+    def _use_step(self, who: str, step: int) -> bool:
+        with self._db.writing() as session:
+            return bool(session.scalars(update(SecondFactor).where(
+                SecondFactor.who == who, SecondFactor.last_step < step).values(last_step=step)
+                .returning(SecondFactor.who)).all())
+
+    def _use_recovery_code(self, who: str, typed: str) -> bool:
+        digest = self._digest(who, typed)
+        with self._db.writing() as session:
+            row = session.get(SecondFactor, who, with_for_update=True)
+            if row is None or digest not in row.recovery:
+                return False
+            row.recovery = [each for each in row.recovery if each != digest]
+            audit.note(session, who, "recovery code used", of=who, left=len(row.recovery))
+            return True
+
+    def _opened(self, sealed: str) -> str:
+        """The secret; nothing, so that no code fits, where the app's key is another by now."""
+        try:
+            return self._box.decrypt(sealed.encode()).decode()
+        except InvalidToken:
+            return ""
+
+    def _digest(self, who: str, code: str) -> str:
+        return hmac.digest(self._key, f"recovery:{who}:{code.replace('-', '')}".encode("utf-8", "replace"),
+                           "sha256").hex()
+
+
+def turn_off(db: Database, who: str, *, by: str) -> None:
+    """Ask a user for codes no more; nothing when there is no second factor."""
+    with db.writing() as session:
+        if session.scalars(delete(SecondFactor).where(SecondFactor.who == who).returning(SecondFactor.who)).all():
+            audit.note(session, by, "second factor off", of=who)
+
+
+def new_secret() -> str:
+    """A secret for an app on a phone, in base 32."""
+    return pyotp.random_base32()
+
+
+def address_for(who: str, secret: str) -> str:
+    """What the app reads from a QR code."""
+    return pyotp.TOTP(secret, interval=PERIOD).provisioning_uri(name=who, issuer_name=ISSUER)
+
+
+def _step_of(secret: str, code: str) -> int | None:
+    """The number of the period whose code this is, of those that count now."""
+    if not secret or not _CODE.fullmatch(code):
+        return None
+    now = int(datetime.now(UTC).timestamp()) // PERIOD
+    codes = pyotp.TOTP(secret, interval=PERIOD)
+    return next((step for step in range(now + AROUND, now - AROUND - 1, -1)
+                 if hmac.compare_digest(codes.at(step * PERIOD), code)), None)
+
+
+def _grouped(text: str) -> str:
+    return "-".join(text[at:at + 4] for at in range(0, len(text), 4))
