@@ -36,15 +36,18 @@ def export(destination: str, format_: str, status: str | None, splits: Path | No
            **options) -> None:
     """Write the reviewed demonstrations as a data set to DESTINATION, a folder or s3://bucket/prefix."""
     from curator_web.demonstrations.library import exportable
+    from curator_web.demonstrations.told_secrets import told_secrets
     from pipeline.export import Source, export, read_rule
 
     rule = read_rule(splits) if splits else None
-    sources = (Source(*pair) for pair in exportable(*open_app(db, data, blobs, endpoint_url), status))
+    database, store = open_app(db, data, blobs, endpoint_url)
+    sources = (Source(*pair) for pair in exportable(database, store, status))
     if blobs and not destination.startswith("s3://"):
         endpoint_url = None  # it is only that of the recordings
     with progress("Exporting") as step:
         result = export(sources, destination, format_, step, rule=rule, jobs=jobs, endpoint_url=endpoint_url,
-                        shard_size=shard_size << 20, allow=frozenset(allow), **options)
+                        shard_size=shard_size << 20, allow=frozenset(allow), told=told_secrets(database, store),
+                        **options)
     summary.print_export(console, result)
 
 

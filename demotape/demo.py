@@ -63,7 +63,7 @@ def run(folder: Path, step: Callable[[str], None]) -> DemoResult:
     import_recording(database, store, recording)
     for format, destination in exports.items():
         step(f"exporting it as {format}")
-        export((Source(*pair) for pair in exportable(database, store)), destination, format)
+        export([Source(*pair) for pair in exportable(database, store)], destination, format)
     database.close()
     lines = CHAT.read_text(encoding="utf-8").count("\n")
     return DemoResult(recording, data, exports, demonstration, lines, recorder.problems)

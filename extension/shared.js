@@ -42,5 +42,13 @@ globalThis.demotapeShared = {
   "labels": "(^|[^a-z])((pass(word|code|phrase|wort|ord)|kennwort|mot de passe|contrase(n|ñ)a|senha|palavra-passe|wachtwoord|hasło|heslo|salasana|lösenord|adgangskode|parola|şifre|jelszó|otp|one[ -]time[ -](code|password|pin|passcode)|(verification|security|authentication|confirmation|authenticator|login|sms|2fa|mfa)[ -]code|(bestätigungs|sicherheits|einmal|verifizierungs|zugangs)code|(karten)?prü(f|fungs)(nummer|ziffer)|code (de (sécurité|vérification|confirmation)|secret|pin)|código de (seguridad|verificación|confirmación|segurança|verificação)|codice di (sicurezza|verifica)|beveiligingscode|verificatiecode|cvv2?|cvc2?|csc|card[ -]?(number|no|num)|(credit|debit|bank)[ -]card|(kredit)?karten(nummer|nr)|kreditkarte|numéro de (la )?carte|número de (la )?tarjeta|número do cartão|numero (della |di )?carta|kaartnummer|kortnummer|numer karty|social security number|ssn)([^a-z]|$)|pin([ -]?(code|number|nummer))?[^a-z]*$)|пароль|пин-?код|номер карты|код подтверждения|密码|密碼|验证码|驗證碼|卡号|卡號|パスワード|暗証番号|認証コード|カード番号|비밀번호|인증번호|카드 ?번호|كلمة ال(مرور|سر)|รหัสผ่าน|סיסמ",
   "shortest_value": 3,
   "distinct_value": 6
+ },
+ "secret_digests": {
+  "base": 257,
+  "prime": 1048573,
+  "iterations": 100000,
+  "salt": "demotape secret digest 1",
+  "longest": 200,
+  "most": 50
  }
 };

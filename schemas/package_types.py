@@ -2,7 +2,7 @@
 
 from typing import Any, NotRequired, TypedDict
 
-from .types import Box, Element, EventData, Point, Size
+from .types import Box, Element, EventData, Point, SecretDigest, Size
 
 
 class PackageFile(TypedDict):
@@ -24,6 +24,7 @@ class PackageManifest(TypedDict):
     ended: bool
     lines: int
     files: list[PackageFile]
+    secret_digests: NotRequired[list[SecretDigest]]
 
 
 class FrameEntry(TypedDict):

@@ -1,5 +1,7 @@
 """Format of a recording: recording.json, events.jsonl, chat.jsonl, resources.jsonl."""
 
+from typing import Any
+
 from marshmallow import fields, validate
 
 from .parts import (
@@ -19,6 +21,7 @@ from .parts import (
     newest_version,
     string,
 )
+from .secret_digests import LONGEST, MOST, PRIME
 
 FORMAT = "demotape/recording"
 STATUSES = ("recording", "complete", "recovered")
@@ -31,6 +34,23 @@ PAGE_EVENTS = (
 BROWSER_EVENTS = ("navigate", "tabcreate", "tabremove", "tabswitch", "dialog", "download")
 RECORDER_EVENTS = ("screenshot", "pause", "resume", "undo", "mhtml", "sleep")
 EVENT_TYPES = PAGE_EVENTS + BROWSER_EVENTS + RECORDER_EVENTS
+
+
+class SecretDigestSchema(Strict):
+    """A secret that was typed, told so that it can be found and not read (schemas/secret_digests.py)."""
+
+    piece = "recording"
+
+    length = integer("bytes of it in UTF-8", validate=validate.Range(min=1, max=LONGEST))
+    sum = integer("a sum of its bytes, modulo 1048573", validate=validate.Range(min=0, max=PRIME - 1))
+    digest = string("PBKDF2-HMAC-SHA256 of it, 16 bytes", validate=validate.Regexp(r"^[0-9a-f]{32}$(?!\n)"))
+
+
+def secret_digests() -> fields.Field[Any]:
+    """The field of that name, of recordings and packages."""
+    return listing(fields.Nested(SecretDigestSchema), "secrets that were typed, as told by SecretDigestSchema; exports "
+                   "look for them in all demonstrations; absent when none", required=False,
+                   validate=validate.Length(max=MOST))
 
 
 class RecordingSchema(Strict):
@@ -58,6 +78,7 @@ class RecordingSchema(Strict):
                       "reach the browser: their first events may be missing", required=False)
     lost_values = integer("values that could not be read or written, each of which is left out; absent when none",
                           required=False, validate=validate.Range(min=1))
+    secret_digests = secret_digests()
 
 
 class EventDataSchema(Strict):

@@ -18,3 +18,4 @@ CONTROLS = frozenset[str](SHARED["controls"])  # tags
 NOT_TYPED_IN = frozenset[str](SHARED["not_typed_in"])  # types of input
 LIVE_LIST: dict[str, Any] = SHARED["live_list"]
 SECRETS: dict[str, Any] = SHARED["secrets"]
+SECRET_DIGESTS: dict[str, Any] = SHARED["secret_digests"]

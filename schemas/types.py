@@ -86,6 +86,14 @@ class TableRow(TypedDict):
 
 # schemas/recording.py
 
+class SecretDigest(TypedDict):
+    """SecretDigestSchema."""
+
+    length: int
+    sum: int
+    digest: str
+
+
 class RecordingManifest(TypedDict):
     """RecordingSchema."""
 
@@ -102,6 +110,7 @@ class RecordingManifest(TypedDict):
     options: dict[str, Any]
     armed_late: NotRequired[bool]
     lost_values: NotRequired[int]
+    secret_digests: NotRequired[list[SecretDigest]]
 
 
 class EventData(TypedDict):

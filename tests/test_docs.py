@@ -99,7 +99,8 @@ def test_tests_that_the_security_document_names_are_there():
     named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", (ROOT / "docs" / "security.md").read_text(encoding="utf-8"))
     assert len(named) > 30
     for path, name in named:
-        assert re.search(rf"^(?:async )?def {name}\(", (ROOT / path).read_text(encoding="utf-8"), re.M), f"{path}::{name}"
+        there = re.search(rf"^(?:async )?def {name}\(", (ROOT / path).read_text(encoding="utf-8"), re.M)
+        assert there, f"{path}::{name}"
 
 
 def test_documents_name_only_what_is_there():

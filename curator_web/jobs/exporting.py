@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from curator_web.db.database import Database
 from curator_web.db.models import INVALID, Demonstration
 from curator_web.demonstrations.library import exportable
+from curator_web.demonstrations.told_secrets import told_secrets
 from curator_web.storage.recordings import RecordingStore
 from pipeline.export import Source, export
 
@@ -35,7 +36,8 @@ def run(db: Database, store: RecordingStore, job_id: int, arguments: dict[str, A
     shutil.rmtree(folder, ignore_errors=True)  # what a server that was stopped left
     folder.mkdir()
     try:
-        summary = export((Source(*pair) for pair in exportable(db, store, status)), written, format_, progress)
+        summary = export((Source(*pair) for pair in exportable(db, store, status)), written, format_, progress,
+                         told=told_secrets(db, store))
         step(total, total, "packing")
         _pack(written, packed, f"demotape-{format_}-{job_id}")
         size = packed.stat().st_size

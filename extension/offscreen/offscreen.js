@@ -106,8 +106,9 @@ const TASKS = {
     const ending = recording;
     await ending.stop();
     recording = null;
-    const { facts, journal } = ending;
-    await (await store).saveRecording({ ...facts, ended: true, status: "kept", ended_at: clock(), bytes: journal.bytes });
+    const { facts, journal } = ending, secret_digests = await ending.secrets.digests();
+    await (await store).saveRecording({
+      ...facts, ended: true, status: "kept", ended_at: clock(), bytes: journal.bytes, secret_digests });
     await ask("unregister");
     await showSign();
     tell(state());

@@ -3,7 +3,7 @@
 import "../shared.js";
 import { numbered } from "./numbering.js";
 
-const { redacted: REDACTED, secrets } = globalThis.demotapeShared;
+const { redacted: REDACTED, secrets, secret_digests: digests } = globalThis.demotapeShared;
 const FEWEST = secrets.shortest_value; // characters of a value that is looked for at all
 const DISTINCT = secrets.distinct_value; // characters from which on a value is looked for inside other text
 const NAMES = new RegExp(secrets.names);
@@ -14,6 +14,7 @@ const isSecretName = (name) => NAMES.test(name.replace(/([a-z0-9])([A-Z])/g, "$1
 export class Secrets {
   #byField = new Map();
   #values = new Set();
+  #left = []; // those of them that a field held
   #inside = null;
   #whole = null;
   #placed = null;
@@ -22,13 +23,25 @@ export class Secrets {
   tell(field, value) {
     const before = this.#byField.get(field) ?? "";
     if (value === before) return;
-    if (before && !value.startsWith(before) && !before.startsWith(value)) this.#values.add(before);
+    if (before && !value.startsWith(before) && !before.startsWith(value)) this.#keep(before);
     if (value || !before) this.#byField.set(field, value);
     else {
-      this.#values.add(before);
+      this.#keep(before);
       this.#byField.delete(field);
     }
     this.#compile();
+  }
+
+  #keep(before) {
+    this.#values.add(before);
+    this.#left.push(before);
+  }
+
+  /** How to find in other recordings what was typed here, the newest first (schemas/secret_digests.py). */
+  async digests() {
+    const typed = [...[...this.#byField.values()].reverse(), ...this.#left.toReversed()];
+    const distinct = [...new Set(typed.filter((value) => value.length >= DISTINCT && !isPlain(value)))];
+    return (await Promise.all(distinct.slice(0, digests.most).map(told))).filter(Boolean);
   }
 
   /** Whether there is anything to look for. */
@@ -105,6 +118,18 @@ export class Secrets {
     this.#whole = anyOf(values, "(?<![A-Za-z0-9])", "(?![A-Za-z0-9])");
     this.#placed = anyOf(values, "(?:(?<=>)|(?<=value=[\"']))\\s*", "\\s*(?=[<\"'])");
   }
+}
+
+/** What is told of a value: its length, a sum that finds it, a slow digest that proves it. */
+async function told(value) {
+  const content = new TextEncoder().encode(value);
+  if (content.length > digests.longest) return null;
+  const sum = content.reduceRight((total, byte) => (total * digests.base + byte) % digests.prime, 0);
+  const key = await crypto.subtle.importKey("raw", content, "PBKDF2", false, ["deriveBits"]);
+  const bits = await crypto.subtle.deriveBits({
+    name: "PBKDF2", hash: "SHA-256", salt: new TextEncoder().encode(digests.salt), iterations: digests.iterations }, key, 128);
+  const digest = [...new Uint8Array(bits)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return { length: content.length, sum, digest };
 }
 
 /** A word such as `password`, which a page's markup holds as well. */

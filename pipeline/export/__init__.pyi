@@ -11,6 +11,7 @@ from .source import Options as Options
 from .source import Source as Source
 from .source import Summary as Summary
 from .source import Tally as Tally
+from .source import told_by as told_by
 from .splits import Facts as Facts
 from .splits import Rule as Rule
 from .splits import read_rule as read_rule

@@ -5,6 +5,7 @@ import email
 import email.charset
 import email.policy
 import json
+import re
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -16,25 +17,43 @@ from schemas import InputError
 
 _MAX_BODY = 64 << 20  # bytes of a compressed body that is looked into
 _NESTED = 4  # times that a body may be compressed
+_CODE = re.compile("javascript|ecmascript|css|wasm|font|image|audio|video", re.IGNORECASE)
+_PAGES = ("text/html", "text/plain", "application/xhtml+xml")
 _POLICY = email.policy.compat32.clone(linesep="\r\n", max_line_length=None)
 _UTF8 = email.charset.Charset("utf-8")
 _UTF8.body_encoding = email.charset.QP
 
 
 def har_without(content: bytes, known: Redactor, where: str) -> tuple[bytes, int]:
-    """A HAR with what is known replaced in every text and in bodies in base64; as it is when nothing is.
+    """A HAR with what is known, or found in it, replaced in every text and in bodies in base64; as it is when nothing
+    is.
 
     A compressed body that holds it, or cannot be looked into, is left out: the number of these is told too.
     Raises InputError naming `where`.
     """
-    if not known.known:
-        return content, 0
     try:
         har = json.loads(content)
+        known = known.knowing(_texts(har))
+        if not known.known:
+            return content, 0
         left_out = sum(_clean_body(body, known) for body in _bodies(har))
         return json.dumps(known.everything(har)).encode("ascii"), left_out
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: not a HAR ({error}); record the task again") from None
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """What a HAR says: all texts but those of programs, styles and in base64, where nobody's data are expected."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+    elif isinstance(value, dict):
+        if value.get("encoding") == "base64" or _CODE.search(str(value.get("mimeType", ""))[:100]):
+            return
+        for each in value.values():
+            yield from _texts(each)
 
 
 def _bodies(value) -> Iterator[dict[str, Any]]:
@@ -106,10 +125,14 @@ _PACKED = ((b"\x1f\x8b", _inflated), (b"\x78\x01", _inflated), (b"\x78\x9c", _in
 
 
 def mhtml_without(content: bytes, known: Redactor) -> bytes:
-    """An MHTML file (RFC 2557) with what is known replaced in its headers and texts; as it is when nothing is."""
+    """An MHTML file (RFC 2557) with what is known, or found in its pages, replaced in its headers and texts; as it is
+    when nothing is."""
+    message = email.message_from_bytes(content, policy=_POLICY)
+    known = known.knowing(payload.decode("utf-8", "replace") for part in message.walk()
+                          if part.get_content_type() in _PAGES
+                          and isinstance(payload := part.get_payload(decode=True), bytes))
     if not known.known:
         return content
-    message = email.message_from_bytes(content, policy=_POLICY)
     for part in message.walk():
         for name, value in part.items():
             if (clean := known.text(value)) != value:

@@ -1,7 +1,8 @@
 """Export: demonstrations in, a data set out, in one of several formats; whole or absent, the same each time."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from schemas import InputError
 
 from .plugged import find_format, named
 from .running import Format, run
-from .source import Options, Source, Summary, Tally
+from .source import Options, Source, Summary, Tally, told_by
 from .splits import LeakCheck, Rule
 from .states import ENCODINGS
 
@@ -39,12 +40,15 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
 
     `format` is one of `format_names()`; `progress` is called with each demonstration's id when it is written; `rule`
     gives the splits (without it all is train); `jobs` is the number of processes that work on it; `endpoint_url` is the
-    address of an S3 service other than Amazon's; `options` are the fields of Options. A folder must be absent, empty
-    or an earlier export, which is then replaced in one step at the end.
+    address of an S3 service other than Amazon's; `options` are the fields of Options, of which `told` is made of
+    `sources` if they are a sequence. A folder must be absent, empty or an earlier export, which is then replaced in one
+    step at the end.
     Raises InputError for a wrong destination, format or option, no demonstrations, or two of one name.
     """
     plugin, made_by = _format(format)
     chosen = Options(**options)
+    if isinstance(sources, Sequence) and not chosen.told:
+        chosen = replace(chosen, told=told_by(source.recording for source in sources))
     if unknown := sorted(chosen.allow - KINDS.keys()):
         raise InputError(f"--allow {unknown[0]}: no kind of personal data; {', '.join(KINDS)} are")
     if chosen.screenshots not in (None, *ENCODINGS):

@@ -4,11 +4,12 @@ import hashlib
 import json
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypedDict
 
 from recorder import Recording
-from schemas.types import Demonstration, Turn
+from schemas.types import Demonstration, SecretDigest, Turn
 
 MAX_NAME = 60  # with a turn number and a suffix it stays within the 100 characters of a tar member's name
 
@@ -59,13 +60,20 @@ class Source:
         return [turn for turn in self.demonstration["turns"] if not turn.get("dropped")]
 
 
+def told_by(recordings: Iterable[Recording]) -> tuple[SecretDigest, ...]:
+    """What recordings tell of secrets that were typed in them, each once (Options.told)."""
+    told = (each for recording in recordings for each in recording.manifest.get("secret_digests", ()))
+    return tuple({each["digest"]: each for each in told}.values())
+
+
 @dataclass(frozen=True)
 class Options:
     """What a format needs to know besides its sources.
 
     `shard_size` is in bytes. `screenshots`: png, webp or jpg; None for what is usual in the format. `allow`: kinds of
-    personal data (keys of pipeline.privacy.finding.KINDS) that are not taken out. `budget`: tokens of a record's state;
-    `scorer`: a sentence-transformers model that ranks candidates, None for the lexical scorer.
+    personal data (keys of pipeline.privacy.finding.KINDS) that are not taken out; `told`: what the recordings of the
+    data set tell of secrets typed in them, which are looked for in all (pipeline/privacy/told_secrets.py). `budget`:
+    tokens of a record's state; `scorer`: a sentence-transformers model that ranks candidates, None for the lexical one.
     """
 
     shard_size: int = 256 << 20
@@ -77,6 +85,7 @@ class Options:
     budget: int = 2048
     scorer: str | None = None
     allow: frozenset[str] = frozenset()
+    told: tuple[SecretDigest, ...] = ()
 
 
 @dataclass

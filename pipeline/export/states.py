@@ -14,6 +14,7 @@ from pipeline.cache.prepared import Prepared
 from pipeline.export.model_input.set_of_marks import Mark, draw, numbered
 from pipeline.pages.dom import Page, flatten
 from pipeline.privacy.redacting import Redactor, blur, findings, redactor
+from pipeline.privacy.told_secrets import ToldSecrets
 from recorder.pictures import decoded
 from schemas import REDACTED, InputError
 from schemas.types import Box, Demonstration, TableRow, TurnState
@@ -52,10 +53,11 @@ class States:
         self._prepared = Prepared(source.recording.layout)
         self.pictures_left_out: set[str] = set()
         self._nothing_in: set[str] = set()
+        self._told = ToldSecrets(() if "token" in options.allow else options.told)
         self._pages: OrderedDict[str, Page] = OrderedDict()
         self._tables: OrderedDict[tuple[str, str], dict[str, TableRow]] = OrderedDict()
         self._boxes: OrderedDict[tuple[str, str], str] = OrderedDict()
-        self.known = redactor(source.demonstration, self._findings(source.demonstration), options.allow)
+        self.known = redactor(source.demonstration, self._findings(source.demonstration), options.allow, self._told)
         self.source = replace(source, demonstration=self.known.walk(source.demonstration))
 
     def page(self, state: TurnState) -> Page | None:
@@ -129,12 +131,23 @@ class States:
                     continue
                 raise
             seen.add(name)
-            found |= dict.fromkeys(here)
+            found |= dict.fromkeys(here) | dict.fromkeys((value, "token") for value in self._told_in(name))
         return list(found)
 
+    def _told_in(self, name: str) -> list[str]:
+        """Secrets of other recordings that stand in a page."""
+        if not self._told.digest:
+            return []
+        return self._prepared.get(json.loads, lambda: self._look_for_told(name), "told", self._told.digest, name)
+
+    def _look_for_told(self, name: str) -> bytes:
+        texts = self._prepared.get(json.loads, lambda: _listed(self._flattened(name)), "texts", name)
+        return json.dumps(self._told.find(texts)).encode("ascii")
+
     def _look_through(self, name: str) -> bytes:
-        page = flatten(self.recording.blob(name), self._uid_attribute)
+        page = self._flattened(name)
         self._prepared.get(bytes, partial(_written, page), "page", self._uid_attribute, name)
+        self._prepared.get(bytes, partial(_listed, page), "texts", name)
         return json.dumps(findings(sorted(page.texts), self._nothing_in)).encode("ascii")
 
     def _page(self, name: str) -> Page:
@@ -149,7 +162,10 @@ class States:
             self._read_page, lambda: self._make_page(name), *as_it_was))), *as_it_was, self.known.digest)
 
     def _make_page(self, name: str) -> bytes:
-        return _written(flatten(self.recording.blob(name), self._uid_attribute))
+        return _written(self._flattened(name))
+
+    def _flattened(self, name: str) -> Page:
+        return flatten(self.recording.blob(name), self._uid_attribute)
 
     def _read_page(self, written: bytes) -> Page:
         start = written.index(b"\n") + 1
@@ -243,6 +259,11 @@ def _written(page: Page) -> bytes:
     renamed = [[frame, uid, name] for (frame, uid), name in page.renamed.items()]
     head = {"listed": len(page.listed), "renamed": renamed, "showing": page.showing}
     return json.dumps(head).encode("ascii") + b"\n" + page.listed + page.content
+
+
+def _listed(page: Page) -> bytes:
+    """What a page says, as a prepared blob."""
+    return json.dumps(sorted(page.texts)).encode("ascii")
 
 
 def _read_boxes(written: bytes) -> str:

@@ -119,9 +119,19 @@ def flatten(snapshot: bytes, uid_attribute: str = UID_ATTRIBUTE) -> Page:
     return Page(html.encode("utf-8", "replace"), uid_attribute, renamed, listed, _texts(root))
 
 
+# Attributes that say something to a reader, or lead to somebody.
+_SPEAKING = frozenset({"action", "alt", "cite", "content", "href", "label", "placeholder", "summary", "title", "value"})
+
+
 def _texts(root: Element) -> frozenset[str]:
-    values = filter(None, (element.get("value") for element in root.iter("input", "option")))
-    return frozenset(text.strip() for text in (*root.itertext(), *values) if not text.isspace())
+    said = (value for element in root.iter(etree.Element) for name, value in element.items() if _speaks(name))
+    return frozenset(text.strip() for text in (*root.itertext(), *said) if text and not text.isspace())
+
+
+def _speaks(attribute: str) -> bool:
+    if attribute.startswith("data-demotape-"):
+        return False
+    return attribute in _SPEAKING or attribute.startswith(("aria-", "data-"))
 
 
 class _Naming:

@@ -22,6 +22,7 @@ from schemas import REDACTED
 from schemas.types import Box, Demonstration
 
 from . import finding
+from .told_secrets import ToldSecrets
 
 # Values of these keys are names that we or the recorder gave; nobody's data stands there.
 _NAMES = frozenset({"id", "uid", "dom", "elements", "screenshot", "screenshot_taken", "axtree", "recording", "format",
@@ -31,16 +32,27 @@ _CELL = 24  # pixels of a picture that become one colour
 
 
 class Redactor:
-    """Knows what is to be taken out of one demonstration. `counts`: how many different values of each kind."""
+    """Knows what is to be taken out of one demonstration. `counts`: how many different values of each kind.
 
-    def __init__(self, values: dict[str, str]):
+    `allow`: kinds that may stay; `told`: secrets of other recordings.
+    """
+
+    def __init__(self, values: dict[str, str], allow: Collection[str] = (), told: ToldSecrets | None = None):
         self.known = values
+        self._allow, self._told = allow, told
         self.counts = Counter(values.values())
         written = {form for value in values for form in _forms(value)}
         alternatives = sorted(written, key=lambda form: (-len(form), form))
         self._pattern = re.compile("|".join(map(re.escape, alternatives))) if written else None
         self._forms = [form.encode("utf-8", "replace") for form in alternatives]
         self.digest = hashlib.sha256(b"\0".join(self._forms)).hexdigest() if values else ""
+
+    def knowing(self, texts: Iterable[str]) -> "Redactor":
+        """One that also knows what is found in these texts, of archives, which are looked through alone."""
+        texts = list(texts)
+        found = chain(findings(texts), ((value, "token") for value in (self._told.find(texts) if self._told else ())))
+        new = {value: kind for value, kind in found if kind not in self._allow and value not in self.known}
+        return Redactor(self.known | new, self._allow, self._told) if new else self
 
     def text(self, text: str) -> str:
         """The text with all that is known replaced."""
@@ -101,16 +113,14 @@ def findings(texts: Iterable[str], nothing_in: set[str] | None = None) -> list[t
     return list(found)
 
 
-def redactor(demonstration: Demonstration, pages: Iterable[tuple[str, str]], allow: Collection[str] = ()) -> Redactor:
+def redactor(demonstration: Demonstration, pages: Iterable[tuple[str, str]], allow: Collection[str] = (),
+             told: ToldSecrets | None = None) -> Redactor:
     """Look through a demonstration; `pages` tells the findings in its pages.
 
-    `allow`: kinds (keys of pipeline.privacy.finding.KINDS) that may stay.
+    `allow`: kinds (keys of pipeline.privacy.finding.KINDS) that may stay. `told`: secrets of other recordings.
     """
-    values: dict[str, str] = {}
-    for value, kind in chain(findings(_told(demonstration)), pages):
-        if kind not in allow:
-            values.setdefault(value, kind)
-    return Redactor(values)
+    values = {value: kind for value, kind in pages if kind not in allow}
+    return Redactor(values, allow, told).knowing(_texts(demonstration))
 
 
 def blur(pixels: numpy.ndarray, boxes: Iterable[Box], scale: float) -> numpy.ndarray:
@@ -134,7 +144,7 @@ def blur(pixels: numpy.ndarray, boxes: Iterable[Box], scale: float) -> numpy.nda
     return pixels
 
 
-def _told(demonstration: Demonstration) -> Iterator[str]:
+def _texts(demonstration: Demonstration) -> Iterator[str]:
     """All that was said, entered and addressed."""
     yield demonstration["task"]
     for turn in demonstration["turns"]:

@@ -283,7 +283,7 @@ class RecordingBuilder:
 
     def _write_lost(self) -> None:
         self._noting_lost = False
-        self._writer.update(lost_values=self._lost.count)
+        self._writer.update(**self._lost.facts())
 
     def slept(self, seconds: float) -> None:
         """The machine was asleep: nothing can have been recorded for so long."""
@@ -392,8 +392,7 @@ class RecordingBuilder:
             if not isinstance(self.failed, DemotapeError):
                 self.failed = DemotapeError(f"{self.directory}: recording stopped: {self.failed}")
             return
-        if self._lost.count:  # some of it by the last jobs
-            self._write_lost()
+        self._writer.update(**self._lost.facts(), **self._secrets.facts())
         if cut_off:
             self._writer.abandon()
         else:

@@ -21,6 +21,10 @@ class LostValues:
             self._problems.append(what)
         self._on_change()
 
+    def facts(self) -> dict[str, Any]:
+        """What recording.json tells of them."""
+        return {"lost_values": self.count} if self.count else {}
+
     def add_error(self, error: Exception) -> None:
         """One more, lost to this error, of which only its kind is told: its text may hold what the page holds."""
         self.add(f"a value could not be taken in or written ({type(error).__name__})")

@@ -12,7 +12,9 @@ from collections.abc import Iterable
 from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urlunsplit
 
 from schemas.addresses import split_address
+from schemas.secret_digests import MOST, told
 from schemas.shared import REDACTED, SECRETS
+from schemas.types import SecretDigest
 
 _FEWEST = SECRETS["shortest_value"]  # characters of a value that is looked for at all
 _DISTINCT = SECRETS["distinct_value"]  # characters from which on a value is looked for inside other text
@@ -32,6 +34,7 @@ class Secrets:
     def __init__(self) -> None:
         self._by_field: dict[str, str] = {}
         self._values: set[str] = set()
+        self._left: list[str] = []  # those of them that a field held
         self._inside: re.Pattern | None = None
         self._whole: re.Pattern | None = None
         self._placed: re.Pattern | None = None
@@ -42,13 +45,17 @@ class Secrets:
         if value == before:
             return
         if before and not (value.startswith(before) or before.startswith(value)):
-            self._values.add(before)
+            self._keep(before)
         if value or not before:
             self._by_field[field] = value
         else:
-            self._values.add(before)
+            self._keep(before)
             del self._by_field[field]
         self._compile()
+
+    def _keep(self, before: str) -> None:
+        self._values.add(before)
+        self._left.append(before)
 
     def learn(self, values: Iterable[str]) -> None:
         """Values that are secret wherever they stand, such as cookies."""
@@ -56,6 +63,13 @@ class Secrets:
         if new:
             self._values |= new
             self._compile()
+
+    def facts(self) -> dict[str, list[SecretDigest]]:
+        """What recording.json tells of them: how to find elsewhere what was typed here, the newest first."""
+        typed = [*reversed(self._by_field.values()), *reversed(self._left)]
+        distinct = dict.fromkeys(value for value in typed if len(value) >= _DISTINCT and not _is_plain(value))
+        digests = [digest for value in list(distinct)[:MOST] if (digest := told(value))]
+        return {"secret_digests": digests} if digests else {}
 
     def in_text(self, text: str) -> str:
         """A text with every secret in it replaced. Short or plain words are left: they would be found everywhere."""

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from pipeline.pages import targets
 from pipeline.pages.dom import parse
@@ -15,6 +15,7 @@ from recorder.building.secret_places import SecretPlaces
 from recorder.privacy.secret_values import Secrets
 from schemas import INTENTS, REDACTED, UID_ATTRIBUTE
 from schemas.demonstration import ARGUMENTS
+from schemas.secret_digests import sum_of
 from schemas.write_shared import TARGET, script
 from tests.support.checkout import ROOT
 
@@ -32,14 +33,18 @@ def cases(name: str):
 def page(browser: Browser):
     """A page with the capture script and the extension's modules, each under the name of its file."""
     page = browser.new_page()
+    add_scripts(page)
+    yield page
+    page.close()
+
+
+def add_scripts(page: Page) -> None:
     page.add_script_tag(content=(EXTENSION / "shared.js").read_text(encoding="utf-8"))
     for name in ("live_list", "secret_places", "secret_values"):
         source = (EXTENSION / "offscreen" / f"{name}.js").read_text(encoding="utf-8")
         plain = re.sub(r"(?m)^import .*$", "", source).replace("export class", "class")
         exported = re.search(r"export class (\w+)", source)[1]
         page.add_script_tag(content=f"{{ {plain}; globalThis.{exported} = {exported}; }}")
-    yield page
-    page.close()
 
 
 @cases("live_list")
@@ -93,6 +98,26 @@ def test_secret_values(page, case):
         address: address.map(([given]) => [given, secrets.inAddress(given)]),
       };
     }""", case) == {way: case[way] for way in ways}
+
+
+def test_digests_of_secrets(browser, site):
+    site.pages["/"] = "<title>Any</title>"
+    page = browser.new_page()
+    page.goto(site.origin + "/")  # browsers make digests on pages of safe origins only
+    told = [["f", "hunter22!"], ["f", "zwölf Boxkämpfer"], ["g", "password"], ["h", "short"], ["i", "x" * 201],
+            ["j", "ab\ud800cdef1"], ["k", "パスワード1"], ["k", ""]]
+    secrets = Secrets()
+    for field, value in told:
+        secrets.tell(field, value)
+    add_scripts(page)
+    theirs = page.evaluate("""(told) => {
+      const secrets = new Secrets();
+      for (const [field, value] of told) secrets.tell(field, value);
+      return secrets.digests();
+    }""", [pair for pair in told if "\ud800" not in pair[1]])  # half a character is none in UTF-8
+    page.close()
+    ours = secrets.facts()["secret_digests"]
+    assert len(ours) == 4 and [each for each in ours if each["sum"] != sum_of(b"ab\xed\xa0\x80cdef1")] == theirs
 
 
 @cases("element_paths")
