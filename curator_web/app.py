@@ -67,7 +67,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     tries = Tries(db, secret)
     chores: list[Callable[[], object]] = [
         store.temporary.remove_left_over, tries.forget_old, partial(web_sessions.forget_old, db)]
-    jobs = Jobs(db, kinds, chores=chores)
+    jobs = Jobs(db, kinds, chores=chores, tell=store.without_paths)
     uploads = upload_service.UploadService(db, store.files, jobs, upload_days) if import_package else None
     if uploads:
         chores.append(uploads.give_up_old)

@@ -1,13 +1,23 @@
 """What others driver over, all the way into the review app: received or converted, processed, imported."""
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sqlalchemy.exc import SQLAlchemyError
+
+from curator_web.db import audit
 from curator_web.db.database import Database
+from curator_web.demonstrations import owners
 from curator_web.demonstrations.library import Imported, import_recording
 from curator_web.storage.recordings import RecordingStore
+from curator_web.users import BY_COMMAND
 from pipeline import process
+from recorder import Recording
 from recorder.package.receiving import receive
+from schemas import InputError
 
 from . import weblinx_import
 
@@ -18,7 +28,9 @@ def import_path(database: Database, store: RecordingStore, path: Path) -> Import
         return import_package(database, store, path)
     if weblinx_import.folders(path):
         return import_weblinx(database, store, path)
-    return import_recording(database, store, path)
+    with _noted(database, None) as attempt:
+        attempt.recording = Recording(path).id
+        return import_recording(database, store, path)
 
 
 def each_path(paths: Iterable[Path]) -> list[Path]:
@@ -28,9 +40,10 @@ def each_path(paths: Iterable[Path]) -> list[Path]:
 
 def import_weblinx(database: Database, store: RecordingStore, demonstration: Path) -> Imported:
     """Make a demonstration in WebLINX's layout a recording and import it; raises InputError."""
-    with store.temporary.folder("weblinx") as folder:
+    with store.temporary.folder("weblinx") as folder, _noted(database, None, folder) as attempt:
         recording = folder / "recording"
         weblinx_import.convert(demonstration, recording)
+        attempt.recording = Recording(recording).id
         return import_recording(database, store, recording)
 
 
@@ -38,10 +51,44 @@ def import_package(database: Database, store: RecordingStore, package: Path,
                    recorded_by: str | None = None) -> Imported:
     """Make a package a recording, process it and import it; doing it again changes nothing.
 
-    Raises InputError when the package is not whole.
+    Where the id is that of another user's recording, it becomes a recording with an id of its own; `Imported.sent_as`
+    tells so. Raises InputError when the package is not whole.
     """
-    with store.temporary.folder("package") as folder:
+    with store.temporary.folder("package") as folder, _noted(database, recorded_by, folder) as attempt:
+        def kept_as(sent_as: str) -> str:
+            attempt.sent_as, attempt.recording = sent_as, owners.claim(database, sent_as, recorded_by)
+            return attempt.recording
         recording = folder / "recording"
-        receive(package, recording)
+        receive(package, recording, kept_as)
         process(recording)
-        return import_recording(database, store, recording, recorded_by)
+        found = import_recording(database, store, recording, recorded_by)
+        return found if found.id == attempt.sent_as else replace(found, sent_as=attempt.sent_as)
+
+
+@dataclass
+class _Attempt:
+    """An import that goes on: the id that the recording was sent under and the one that it has, once they are known."""
+
+    sent_as: str | None = None
+    recording: str | None = None
+
+
+@contextmanager
+def _noted(database: Database, who: str | None, folder: Path | None = None) -> Iterator[_Attempt]:
+    """Have an import that fails in the audit log, give its id back, and keep the temporary `folder` out of the reason.
+
+    The log has the kind of the error only: its words may hold what was captured.
+    """
+    attempt = _Attempt()
+    try:
+        yield attempt
+    except Exception as error:
+        with suppress(SQLAlchemyError):  # the database itself failed: that is what is told
+            if attempt.recording:
+                owners.release(database, attempt.recording, who)
+            with database.writing() as session:
+                audit.note(session, who or BY_COMMAND, "import failed", attempt.recording, error=type(error).__name__)
+        if folder and isinstance(error, InputError):
+            said = str(error).replace(f"{folder / 'recording'}{os.sep}", "").replace(f"{folder}{os.sep}", "")
+            raise type(error)(said) from None
+        raise

@@ -82,7 +82,8 @@ def imported_line(path: Path, imported) -> str:
     """What `import` did with a recording."""
     said = {"new": "imported", "known": "is there already, nothing to do", "renewed": "its new turns were taken in",
             "kept": "is there already; its edits and their turns are kept"}
-    return f"{path}: {said[imported.outcome]} ({imported.id})"
+    other = f", as another recording has the id {imported.sent_as}" if imported.sent_as else ""
+    return f"{path}: {said[imported.outcome]} ({imported.id}{other})"
 
 
 def print_export(console: Console, result) -> None:

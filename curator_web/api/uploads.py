@@ -46,6 +46,8 @@ class UploadSchema(Schema):
     received = fields.List(fields.Integer(), required=True, metadata={"description": "numbers of the chunks, from 0"})
     demonstration = fields.String(required=True, allow_none=True)
     error = fields.String(required=True, allow_none=True)
+    notice = fields.String(required=True, allow_none=True, metadata={
+        "description": "what there is to know: that another's recording has this id, so that yours got one of its own"})
 
 
 @blueprint.get("/account")
@@ -115,5 +117,5 @@ def _uploads() -> UploadService:
 
 def _as_json(status: UploadStatus) -> dict[str, Any]:
     row = status.row
-    return {"id": row.id, "state": status.state, "received": status.received, "demonstration": status.demonstration,
-            "error": status.error}
+    return {"id": row.name, "state": status.state, "received": status.received, "demonstration": status.demonstration,
+            "error": status.error, "notice": status.notice}

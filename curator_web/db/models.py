@@ -98,6 +98,7 @@ class Base(DeclarativeBase):
 class Demonstration(Base):
     """One demonstration. The counts are of the current turns, kept here so that lists need not fold edits.
 
+    `damage`: why it could not be shown or exported when that was last tried, None otherwise.
     Every order that the list can have is an index that ends with the id, with and without the status before it.
     """
 
@@ -132,6 +133,21 @@ class Demonstration(Base):
     touched_by: Mapped[str | None] = mapped_column(String(ID_LENGTH))
     touched_at: Mapped[datetime | None]
     open_comments: Mapped[int] = mapped_column(default=0, server_default="0")
+    damage: Mapped[str | None] = mapped_column(Text)
+
+
+class RecordingOwner(Base):
+    """Whose a recording's id is; claimed before its files are stored, so that no two people's are mixed.
+
+    `sent_as` is the id that the owner's package has; `who` is None for what was imported on the server.
+    """
+
+    __tablename__ = "recording_owners"
+    __table_args__ = (UniqueConstraint("sent_as", "who", name="uq_recording_owners_sent_as_who"),)
+
+    recording: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)
+    sent_as: Mapped[str] = mapped_column(String(ID_LENGTH))
+    who: Mapped[str | None] = mapped_column(String(ID_LENGTH))
 
 
 class Facet(Base):
@@ -355,13 +371,15 @@ class Upload(Base):
     """A package on its way in. Its bytes lie in the store; `digests` are its chunks' SHA-256 in order.
 
     Once they are all there, `job` imports it and says what becomes of it; `error` and `demonstration` are of uploads
-    from before there were jobs.
+    from before there were jobs. `name` is what the sender calls it, each user for themselves.
     """
 
     __tablename__ = "uploads"
+    __table_args__ = (UniqueConstraint("who", "name", name="uq_uploads_who_name"),)
 
     id: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)
     who: Mapped[str] = mapped_column(ForeignKey("users.name"), index=True)
+    name: Mapped[str] = mapped_column(String(ID_LENGTH))
     size: Mapped[int] = mapped_column(BigInteger)
     chunk_size: Mapped[int]
     digests: Mapped[list[Any]]

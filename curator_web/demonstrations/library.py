@@ -10,26 +10,32 @@ from typing import Any, Literal
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import DRAFT, ID_LENGTH, INVALID, STATUSES, BaseTurns, Demonstration, Edit, StatusChange
 from curator_web.errors import NotFound
 from curator_web.storage.recordings import ID, RecordingStore
+from curator_web.users import BY_COMMAND
 from pipeline.turns.edits import apply_edits
 from recorder.reader import Recording
 from schemas import DemonstrationSchema, InputError, types
 from schemas.files import read_json
 
-from . import facets
+from . import facets, owners
 from .summary import counts, site, well_formed
 
 
 @dataclass(frozen=True)
 class Imported:
     """What an import did: `new`; `known`: nothing had changed; `renewed`: it was processed again and nobody had
-    edited it, so the new turns count; `kept`: it was processed again, but the edits and their turns stay."""
+    edited it, so the new turns count; `kept`: it was processed again, but the edits and their turns stay.
+
+    `sent_as`: the id that it was sent under, where another's recording has that id.
+    """
 
     id: str
     outcome: Literal["new", "known", "renewed", "kept"]
+    sent_as: str | None = None
 
 
 @dataclass(frozen=True)
@@ -55,13 +61,15 @@ class Review:
 def import_recording(db: Database, store: RecordingStore, path: Path | str, recorded_by: str | None = None) -> Imported:
     """Take a processed recording into the app; importing it again is safe and loses no edits.
 
-    `recorded_by`: the user who recorded it, who can then be asked.
+    `recorded_by`: the user who recorded it, whose it is then and who can be asked; None on the server's command line.
 
-    Raises InputError when the folder is not a recording, is still being recorded, was not processed yet, or when
-    another recording of the same id is there.
+    Raises InputError when the folder is not a recording, is still being recorded, was not processed yet, when another
+    recording of the same id is there, or when that id is another user's.
     """
     recording = Recording(path)
     demonstration = _read(recording)
+    if owners.claim(db, recording.id, recorded_by) != recording.id:
+        raise InputError(f"{path}: there is a recording of somebody else's with the id {recording.id}")
     if store.holds(recording.id):
         held = store.open(recording.id).manifest
         if held["started_at"] != recording.manifest["started_at"]:
@@ -69,12 +77,18 @@ def import_recording(db: Database, store: RecordingStore, path: Path | str, reco
     store.add(recording)
     with db.writing() as session:
         row = session.get(Demonstration, demonstration["id"], with_for_update=True)
+        if row and row.recording != recording.id:
+            raise InputError(f"{path}: the demonstration {row.id} is another recording's")
         outcome = _renew(session, row, demonstration) if row else "new"
         if not row:
             row = _insert(session, demonstration, recording.manifest["started_at"])
+        row.damage = None  # what was missing came along
+        owner = owners.adopt(session, recording.id, recorded_by)
         if recorded_by and not row.recorded_by:
             row.recorded_by = recorded_by
             facets.add_person(session, row.id, recorded_by)
+        audit.note(session, recorded_by or BY_COMMAND, f"import {outcome}", row.id, owner=owner.who,
+                   sent_as=owner.sent_as)
     return Imported(demonstration["id"], outcome)
 
 

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import or_, select, update
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
@@ -24,6 +25,7 @@ SILENCE = timedelta(seconds=20)  # after it a worker counts as gone
 TRIES = 3
 CHORES_EVERY = 600.0  # seconds
 SHOWN = 20
+NOTE_LENGTH = 2000
 LAST_ID = 2**31 - 1
 Step = Callable[[int, int | None, str], None]  # done, total, what is being done
 Work = Callable[[int, dict[str, Any], Step], dict[str, Any]]  # what a kind of job does
@@ -33,12 +35,14 @@ _log = logging.getLogger(__name__)
 class Jobs:
     """The jobs of one database. `kinds`: what each kind does with its id, its arguments and a `Step`; returns JSON.
 
-    `chores`: what each process does at its start and every few minutes; several may do it at once.
+    `chores`: what each process does at its start and every few minutes; several may do it at once. `tell`: an error's
+    words as users may read them.
     """
 
     def __init__(self, db: Database, kinds: Mapping[str, Work], silence: timedelta = SILENCE,
-                 chores: Sequence[Callable[[], object]] = ()):
+                 chores: Sequence[Callable[[], object]] = (), tell: Callable[[str], str] = str):
         self._db, self._kinds, self._silence, self._chores = db, kinds, silence, chores
+        self._tell = tell
         self._chores_at = 0.0  # when they are due
         self._name = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._wake, self._end = threading.Event(), threading.Event()
@@ -125,6 +129,7 @@ class Jobs:
             job.worker, job.beat_at, job.state = self._name, now, RUNNING
             if job.tries > TRIES:
                 job.state, job.note, job.ended_at = JOB_FAILED, "the server was stopped by it again and again", now
+                _note_failure(session, job, "stopped")
                 return None
             return job
 
@@ -144,29 +149,43 @@ class Jobs:
                 reported = time.monotonic()
                 self._set(job.id, done=done, total=total, note=note[:500])
         ended: dict[str, Any]
+        failure = ""
         try:
             result = self._kinds[job.kind](job.id, job.arguments, step)
-        except StoreAway as error:
-            _log.error("%s", error)
-            ended = {"state": JOB_FAILED, "note": StoreAway.told}
-        except DemotapeError as error:
-            ended = {"state": JOB_FAILED, "note": str(error)[:2000]}
-        except Exception:
-            _log.exception("a job failed")
-            ended = {"state": JOB_FAILED, "note": "the fault is in the review app; it is in its log"}
+        except Exception as error:
+            failure = type(error).__name__
+            ended = {"state": JOB_FAILED, "note": self._told(error)[:NOTE_LENGTH]}
         else:
             ended = {"state": DONE, "result": result, "note": ""}
         finally:
             stop.set()
             beating.join()
-        self._set(job.id, ended_at=datetime.now(UTC), **ended)
+        self._set(job.id, failure, ended_at=datetime.now(UTC), **ended)
 
     def _beat(self, job_id: int, stop: threading.Event) -> None:
         while not stop.wait(BEAT):
             self._set(job_id, beat_at=datetime.now(UTC))
 
-    def _set(self, job_id: int, **fields) -> None:
-        """Only of a job that nobody else has taken over meanwhile."""
+    def _told(self, error: Exception) -> str:
+        """Why a job failed, for who began it; of faults of the app's own nothing is told."""
+        if isinstance(error, StoreAway):
+            _log.error("%s", error)
+            return StoreAway.told
+        if isinstance(error, DemotapeError):
+            return self._tell(str(error))
+        _log.error("a job failed", exc_info=error)
+        return "the fault is in the review app; it is in its log"
+
+    def _set(self, job_id: int, failure: str = "", **fields) -> None:
+        """Only of a job that nobody else has taken over meanwhile. `failure`: the kind of error that ended it."""
         with self._db.writing() as session:
-            session.execute(update(Job).where(Job.id == job_id, Job.worker == self._name, Job.state == RUNNING)
-                            .values(**fields))
+            mine = select(Job).where(Job.id == job_id, Job.worker == self._name, Job.state == RUNNING)
+            if job := session.scalars(mine.with_for_update()).first():
+                for name, value in fields.items():
+                    setattr(job, name, value)
+                if failure:
+                    _note_failure(session, job, failure)
+
+
+def _note_failure(session: Session, job: Job, error: str) -> None:
+    audit.note(session, job.who, f"{job.kind} job failed", job=job.id, error=error)

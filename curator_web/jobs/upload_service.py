@@ -5,6 +5,7 @@ are, it is imported by a job, like one that was dropped on the page.
 """
 
 import hashlib
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import delete, func, select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from curator_web.db import audit
@@ -19,6 +21,7 @@ from curator_web.db.database import Database
 from curator_web.db.models import (
     DONE,
     FAILED,
+    ID_LENGTH,
     IMPORTED,
     JOB_FAILED,
     PROCESSING,
@@ -50,6 +53,7 @@ class UploadStatus:
     state: str
     demonstration: str | None = None
     error: str | None = None
+    notice: str | None = None
 
 
 def run(import_package: Callable[[Path, str], Imported], files: Files, _job_id: int, arguments: dict[str, Any],
@@ -63,12 +67,13 @@ def run(import_package: Callable[[Path, str], Imported], files: Files, _job_id: 
     step(0, None, "processing")
     with files.whole(name, pieces) as path:
         try:
-            found = import_package(path, arguments["who"]).id
+            found = import_package(path, arguments["who"])
         except InputError as error:
             files.remove(name, pieces)
             raise InputError(str(error).replace(str(path), arguments["name"])) from None
     files.remove(name, pieces)
-    return {"demonstration": found}
+    return {"demonstration": found.id, "outcome": found.outcome} | (
+        {"sent_as": found.sent_as} if found.sent_as else {})
 
 
 class UploadService:
@@ -81,28 +86,32 @@ class UploadService:
     def plan(self, who: str, upload_id: str, size: int, chunk_size: int, digests: list[str]) -> UploadStatus:
         """Begin an upload, or go on with it. Another plan for the same package begins it anew, unless it is in already.
 
-        Raises InputError for a plan that cannot be or is more than the user may have unfinished, Conflict when the id
-        is somebody else's, NoRoom.
+        Raises InputError for a plan that cannot be or is more than the user may have unfinished, NoRoom.
         """
         _check_plan(upload_id, size, chunk_size, digests)
+        try:
+            self._plan(who, upload_id, size, chunk_size, digests)
+        except IntegrityError:  # PostgreSQL: another user began one of that name at the same moment
+            self._plan(who, upload_id, size, chunk_size, digests)
+        return self.status(who, upload_id)
+
+    def _plan(self, who: str, upload_id: str, size: int, chunk_size: int, digests: list[str]) -> None:
         with self._db.writing() as session:
             session.get(User, who, with_for_update=True)  # whose unfinished uploads are counted one plan after another
-            row = session.get(Upload, upload_id, with_for_update=True)
+            row = _row(session, who, upload_id, lock=True)
             if row is None:
                 self._expect_room(session, who, upload_id, size)
                 now = datetime.now(UTC)
-                session.add(Upload(id=upload_id, who=who, size=size, chunk_size=chunk_size, digests=digests,
-                                   state=RECEIVING, begun_at=now, touched_at=now))
-            elif row.who != who:
-                raise Conflict("this recording is sent by somebody else already")
+                session.add(Upload(id=_free_id(session, upload_id), who=who, name=upload_id, size=size,
+                                   chunk_size=chunk_size, digests=digests, state=RECEIVING, begun_at=now,
+                                   touched_at=now))
             elif _outcome(session, row).state == FAILED or (
                     row.state == RECEIVING and (row.size, row.chunk_size, row.digests) != (size, chunk_size, digests)):
                 self._expect_room(session, who, upload_id, size)
-                session.execute(delete(UploadedChunk).where(UploadedChunk.upload_id == upload_id))
-                self._files.remove(_file(upload_id), len(row.digests))
+                session.execute(delete(UploadedChunk).where(UploadedChunk.upload_id == row.id))
+                self._files.remove(_file(row.id), len(row.digests))
                 row.size, row.chunk_size, row.digests, row.state, row.job = size, chunk_size, digests, RECEIVING, None
                 row.touched_at = datetime.now(UTC)
-        return self.status(who, upload_id)
 
     def awaited(self, who: str, upload_id: str, number: int) -> int | None:
         """How many bytes a chunk has by the plan; None when it is there already. Raises NotFound."""
@@ -122,6 +131,7 @@ class UploadService:
         if planned is None:
             return
         row = self.status(who, upload_id).row
+        upload_id = row.id
         expect_length(number, planned, len(content))
         if hashlib.sha256(content).hexdigest() != row.digests[number]:
             raise InputError(f"chunk {number}: its SHA-256 is not the planned one; send it again")
@@ -143,10 +153,10 @@ class UploadService:
             if missing := len(status.row.digests) - len(status.received):
                 raise Conflict(f"{missing} chunks are missing")
             with self._db.together() as (session, joined):
-                row = session.get(Upload, upload_id, with_for_update=True)
+                row = _row(session, who, upload_id, lock=True)
                 if row and row.state == RECEIVING:
                     row.state = PROCESSING
-                    row.job = self._jobs.add(KIND, who, {"file": _file(upload_id), "name": f"recording {upload_id}",
+                    row.job = self._jobs.add(KIND, who, {"file": _file(row.id), "name": f"recording {upload_id}",
                                                          "who": who, "pieces": len(row.digests)}, joined)
             self._jobs.wake()
         return self.status(who, upload_id)
@@ -154,10 +164,10 @@ class UploadService:
     def status(self, who: str, upload_id: str) -> UploadStatus:
         """How far an upload has come; raises NotFound, also for somebody else's."""
         with self._db.reading() as session:
-            row = session.get(Upload, upload_id) if ID.fullmatch(upload_id) else None
-            if row is None or row.who != who:
+            row = _row(session, who, upload_id) if ID.fullmatch(upload_id) else None
+            if row is None:
                 raise NotFound("there is no such upload")
-            received = session.scalars(select(UploadedChunk.number).where(UploadedChunk.upload_id == upload_id)
+            received = session.scalars(select(UploadedChunk.number).where(UploadedChunk.upload_id == row.id)
                                        .order_by(UploadedChunk.number)).all()
             outcome = _outcome(session, row)
         return replace(outcome, received=list(received))
@@ -199,7 +209,7 @@ class UploadService:
     def _expect_room(self, session: Session, who: str, upload_id: str, size: int) -> None:
         """Raises InputError when the user's other unfinished uploads are too many with this one, NoRoom."""
         count, total = session.execute(select(func.count(), func.coalesce(func.sum(Upload.size), 0)).where(
-            Upload.who == who, Upload.state == RECEIVING, Upload.id != upload_id)).one()
+            Upload.who == who, Upload.state == RECEIVING, Upload.name != upload_id)).one()
         if count >= limits.UNFINISHED:
             raise InputError(f"{count} uploads are not finished; finish some of them first")
         if total + size > limits.UNFINISHED_BYTES:
@@ -208,17 +218,36 @@ class UploadService:
         self._files.expect_room(size)
 
 
+def notice(result: dict[str, Any]) -> str | None:
+    """What there is to know of an import that went well, for who sent it."""
+    if "sent_as" not in result:
+        return None
+    return (f"a recording of somebody else's has the id {result['sent_as']}; "
+            f"yours is kept as {result['demonstration']}")
+
+
 def expect_length(number: int, planned: int, length: int) -> None:
     """Raises InputError when a chunk has another length than planned."""
     if length != planned:
         raise InputError(f"chunk {number}: {length} bytes, planned were {planned}")
 
 
+def _row(session: Session, who: str, name: str, *, lock: bool = False) -> Upload | None:
+    """The upload that this user calls so; others' of the same name are none of theirs."""
+    wanted = select(Upload).where(Upload.who == who, Upload.name == name)
+    return session.scalars(wanted.with_for_update() if lock else wanted).first()
+
+
+def _free_id(session: Session, name: str) -> str:
+    """An id for a new upload, its name if no other has that; the package's file is called by it."""
+    return name if session.get(Upload, name) is None else f"{name[:ID_LENGTH - 17]}-{secrets.token_hex(8)}"
+
+
 def _outcome(session: Session, row: Upload) -> UploadStatus:
     """What has become of an upload, without its chunks."""
     job = session.get(Job, row.job) if row.state == PROCESSING and row.job else None
     if job is not None and job.state == DONE:
-        return UploadStatus(row, [], IMPORTED, demonstration=job.result["demonstration"])
+        return UploadStatus(row, [], IMPORTED, demonstration=job.result["demonstration"], notice=notice(job.result))
     if job is not None and job.state == JOB_FAILED:
         return UploadStatus(row, [], FAILED, error=job.note)
     return UploadStatus(row, [], row.state, row.demonstration, row.error)

@@ -5,6 +5,7 @@ import os
 import re
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -36,6 +37,8 @@ class RecordingStore:
         self.files = FolderFiles(self.data_dir)
         self.temporary = Temporary(self.data_dir)
         self.recordings = self.data_dir / "recordings"
+        folders = {str(self.data_dir), str(self.data_dir.resolve()), tempfile.gettempdir()} - {os.sep}
+        self._folders = sorted(folders, key=len, reverse=True)  # one may lie in another
         try:
             self.recordings.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -86,6 +89,13 @@ class RecordingStore:
         if not ID.fullmatch(recording_id):
             raise NotFound(f"there is no recording {recording_id[:ID_SHOWN]!r}")
         return self.recordings / recording_id
+
+    def without_paths(self, message: str) -> str:
+        """An error's words as users may read them: places of this machine are told from the data folder on."""
+        for folder in self._folders:
+            message = re.sub(rf"{re.escape(folder + os.sep)}|{re.escape(folder)}(?![\w.-])",
+                             lambda found: "" if found[0].endswith(os.sep) else "the data folder", message)
+        return message
 
     def secret(self) -> bytes | None:
         """The key that signs sessions; made once, readable by the owner only."""

@@ -20,6 +20,8 @@ from curator_web.errors import (
     TooManyTries,
 )
 
+from .context import services
+
 WORDS = {
     400: ("That did not work", "The request was not understood."),
     401: ("Not signed in", "This needs to be signed in."),
@@ -50,7 +52,7 @@ def _own_error(error: DemotapeError) -> Response:
         _log.error("%s", error)
         return _answer(503, _sentence(StoreAway.told))
     code = next((code for kind, code in CODES if isinstance(error, kind)), 500)
-    return _answer(code, _sentence(str(error)))
+    return _answer(code, _sentence(services().store.without_paths(str(error))))
 
 
 def _http_error(error: HTTPException) -> Response:

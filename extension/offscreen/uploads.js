@@ -105,7 +105,7 @@ export class Uploads {
       upload = await ask(account, "GET", `uploads/${id}`);
     }
     if (upload.state !== "imported") throw new Error(upload.error ?? "The review app did not take it.");
-    await this.#note(id, { state: "imported", done: digests.length, chunks: digests.length, error: null });
+    await this.#note(id, { state: "imported", done: digests.length, chunks: digests.length, error: null, notice: upload.notice ?? null });
   }
 
   /** Remember how far a recording is sent. */

@@ -42,6 +42,7 @@ function item(facts, account, ask) {
   const entry = made("li", {}, made("p", { className: "name" }, task || "No task given"), line);
   if (sent?.state === "sending") entry.append(made("progress", { max: sent.chunks, value: sent.done, ariaLabel: "Sent so far" }));
   if (sent?.error) entry.append(made("p", { className: "why" }, sent.error));
+  if (sent?.notice) entry.append(made("p", { className: "notice warn" }, sent.notice));
   entry.append(row);
   return entry;
 }

@@ -42,7 +42,8 @@ def fill(connection: Connection, revision: str) -> None:
             insert("second_factors", who="ann", secret="sealed", last_step=7, recovery=["e" * 64], made_at=NOW)
             insert("identities", issuer="https://id.example.org", subject="248", who="ann", made_at=NOW)
         insert("uploads", id="pack-1", who="ann", size=7, chunk_size=5, digests=["a" * 64, "b" * 64],
-               state="receiving", begun_at=NOW, **({"touched_at": NOW} if revision >= "0007" else {}))
+               state="receiving", begun_at=NOW, **({"touched_at": NOW} if revision >= "0007" else {}),
+               **({"name": "pack-1"} if revision >= "0009" else {}))
         insert("uploaded_chunks", upload_id="pack-1", number=0)
     if revision >= "0003":
         _team(insert, revision)
@@ -54,6 +55,8 @@ def _demonstration(insert, revision: str) -> None:
            "changed_at": NOW}
     team = {"submitted_by": "ann", "reviewed_by": "val", "work_seconds": 60, "open_comments": 1}
     insert("demonstrations", **row, **(team if revision >= "0003" else {}))
+    if revision >= "0009":
+        insert("recording_owners", recording=ID, sent_as=ID)
     insert("base_turns", demonstration_id=ID, content=DEMONSTRATION)
     for number, (who, edit) in enumerate(EDITS, 1):
         since_3 = {"key": f"key-{number}", "version": number + 1} if revision >= "0003" else {}

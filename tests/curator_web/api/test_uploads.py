@@ -80,7 +80,7 @@ def test_a_package_is_sent_and_becomes_a_demonstration(app, package, tmp_path):
     sender = Sender(app, "ada", package)
     assert sender.client.get("/api/account", headers=sender.headers).json == {"name": "ada", "role": "annotator"}
     assert sender.send() == {"id": "pack-1", "state": "imported", "received": list(range(len(sender.chunks))),
-                             "demonstration": "pack-1", "error": None}
+                             "demonstration": "pack-1", "error": None, "notice": None}
     turns = current(app.extensions["demotape"].db, "pack-1")["turns"]
     assert [turn.get("intent") for turn in turns] == ["load", "click", None]
     assert not list((tmp_path / "data" / "uploads").iterdir())  # nothing is kept twice
@@ -189,10 +189,12 @@ def test_nothing_works_without_a_token(app, method, url, header):
 def test_somebody_elses_upload_is_not_there(app, package):
     ada, eve = Sender(app, "ada", package), Sender(app, "eve", package)
     ada.plan()
-    assert eve.plan().status_code == 409
+    ada.put(1)
     assert eve.put(0).status_code == eve.finish().status_code == 404
     assert eve.client.get(eve.url, headers=eve.headers).status_code == 404
-    assert ada.state()["received"] == []
+    assert eve.plan().json == ada.state() | {"received": []}  # an upload of her own, under the same name
+    eve.put(0)
+    assert (ada.state()["received"], eve.state()["received"]) == ([1], [0])
 
 
 @pytest.mark.parametrize("plan", [

@@ -204,7 +204,7 @@ def test_a_package_dropped_on_the_page_is_imported(app, services, tmp_path):
     while job := jobs._claim():
         jobs._do(job)
     second, first = jobs.latest("import")
-    assert (first.state, first.result) == ("done", {"demonstration": "pack-1"}), first.note
+    assert (first.state, first.result) == ("done", {"demonstration": "pack-1", "outcome": "new"}), first.note
     assert first.arguments["name"] == "my <b>package.zip"
     assert second.state == "failed" and second.note.startswith("broken.zip: not a package")
     assert review(services.db, "pack-1").row.recorded_by == "ann"
