@@ -27,6 +27,14 @@ class Conflict(DemotapeError):
     """Somebody else changed the demonstration meanwhile, or its status does not allow the change."""
 
 
+class Damaged(DemotapeError):
+    """A demonstration's data cannot be read or shown; the message says which and why."""
+
+    def __init__(self, demonstration: str, reason: str):
+        super().__init__(f"demonstration {demonstration} is damaged: {reason}")
+        self.demonstration, self.reason = demonstration, reason
+
+
 class NoRoom(DemotapeError):
     """The disk is nearly full."""
 
@@ -37,5 +45,5 @@ class StoreAway(DemotapeError):
     told = "the place where the recordings are kept does not answer; try again in a while"
 
 
-__all__ = ["Busy", "Conflict", "DemotapeError", "InputError", "NoRoom", "NotAllowed", "NotFound", "NotSignedIn",
-           "StoreAway", "TooManyTries"]
+__all__ = ["Busy", "Conflict", "Damaged", "DemotapeError", "InputError", "NoRoom", "NotAllowed", "NotFound",
+           "NotSignedIn", "StoreAway", "TooManyTries"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from schemas import DemotapeError
+from schemas import DemotapeError, InputError
 
 from . import summary
 from .terminal import DATA, PATH, complain, console, of_app, open_app, progress
@@ -34,21 +34,38 @@ from .terminal import DATA, PATH, complain, console, of_app, open_app, progress
 def export(destination: str, format_: str, status: str | None, splits: Path | None, shard_size: int, jobs: int,
            allow: tuple[str, ...], endpoint_url: str | None, db: str | None, data: Path, blobs: str | None,
            **options) -> None:
-    """Write the reviewed demonstrations as a data set to DESTINATION, a folder or s3://bucket/prefix."""
+    """Write the reviewed demonstrations as a data set to DESTINATION, a folder or s3://bucket/prefix.
+
+    Demonstrations that are damaged are named and left out; the exit code is 1 then.
+    """
+    from curator_web.demonstrations import damage
     from curator_web.demonstrations.library import exportable
     from curator_web.demonstrations.told_secrets import told_secrets
-    from pipeline.export import Source, export, read_rule
+    from pipeline.export import LeftOut, Source, export, read_rule
 
     rule = read_rule(splits) if splits else None
     database, store = open_app(db, data, blobs, endpoint_url)
-    sources = (Source(*pair) for pair in exportable(database, store, status))
+    damaged: list[LeftOut] = []
+    done = set[str]()
+    sources = (Source(*pair) for pair in exportable(database, store, status, damaged))
     if blobs and not destination.startswith("s3://"):
         endpoint_url = None  # it is only that of the recordings
-    with progress("Exporting") as step:
-        result = export(sources, destination, format_, step, rule=rule, jobs=jobs, endpoint_url=endpoint_url,
-                        shard_size=shard_size << 20, allow=frozenset(allow), told=told_secrets(database, store),
-                        **options)
+    try:
+        with progress("Exporting") as step:
+            def advance(name: str) -> None:
+                done.add(name)
+                step(name)
+            result = export(sources, destination, format_, advance, rule=rule, jobs=jobs, endpoint_url=endpoint_url,
+                            damaged=damaged, shard_size=shard_size << 20, allow=frozenset(allow),
+                            told=told_secrets(database, store), **options)
+    finally:
+        damage.note(database, damaged, done)
     summary.print_export(console, result)
+    for each in damaged:
+        complain("damaged", f"{each.id}: {each.reason}")
+    if damaged:
+        raise DemotapeError(f"{len(damaged)} of {len(damaged) + result.demonstrations} demonstrations are damaged and "
+                            "left out, see above; the others are exported")
 
 
 @click.command()
@@ -60,7 +77,12 @@ def check(paths: tuple[str, ...], endpoint_url: str | None) -> None:
 
     broken = 0
     for path in paths:
-        problems = verify(path, endpoint_url)
+        try:
+            problems = verify(path, endpoint_url)
+        except InputError as error:  # the others are looked at all the same
+            if len(paths) == 1:
+                raise
+            problems = [str(error)]
         for problem in problems:
             complain("problem", problem)
         broken += bool(problems)

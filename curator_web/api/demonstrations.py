@@ -28,6 +28,7 @@ blueprint = Blueprint("api", __name__, url_prefix="/api", description="Demonstra
 
 NOT_FOUND = {"description": "There is no such demonstration."}
 NOT_ALLOWED = {"description": "Who asks may not do this."}
+DAMAGED = {"description": "The demonstration is damaged: its data cannot be read. The message says why."}
 STALE = {"description": "Somebody changed the demonstration meanwhile, or its status does not allow the change."}
 
 
@@ -54,6 +55,8 @@ class SummarySchema(Schema):
     lease_who = fields.String(required=True, allow_none=True, metadata={"description": "who has it at work"})
     lease_until = fields.AwareDateTime(required=True, allow_none=True)
     open_comments = fields.Integer(required=True)
+    damage = fields.String(required=True, allow_none=True, metadata={
+        "description": "why it could not be shown or exported when that was last tried; null when nothing is known"})
 
 
 class ListQuerySchema(Schema):
@@ -142,12 +145,13 @@ def demonstrations(query: dict[str, Any]) -> Page:
 @blueprint.alt_response(404, **NOT_FOUND)
 def demonstration(demonstration_id: str):
     """One demonstration without its turns"""
-    return library.review(services().db, demonstration_id).row
+    return library.listed(services().db, demonstration_id)
 
 
 @blueprint.get("/demonstrations/<demonstration_id>/turns")
 @blueprint.response(200, DemonstrationSchema)
 @blueprint.alt_response(404, **NOT_FOUND)
+@blueprint.alt_response(409, **DAMAGED)
 def turns(demonstration_id: str) -> Demonstration:
     """One demonstration as it is now: all edits folded in"""
     return library.current(services().db, demonstration_id)

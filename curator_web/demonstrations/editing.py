@@ -53,9 +53,10 @@ def make_edit(session: Session, found: Review, edit: Mapping[str, Any], version:
     _expect(found, version)
     if found.row.status in LOCKED:
         raise Conflict(f"this demonstration is {found.row.status}; reopen it to change it")
+    before = found.turns  # one that is damaged is not changed
     base = found.base["turns"]
     edits, turns = appended(base, found.edits, well_formed(edit))
-    if edit["op"] not in ("undo", "redo") and turns == found.turns:
+    if edit["op"] not in ("undo", "redo") and turns == before:
         return None
     now = datetime.now(UTC)
     for name, value in counts(base, turns, edits).items():

@@ -126,13 +126,13 @@ def _first(session: Session, account: Account, now: datetime, after: str | None)
                            .with_for_update(skip_locked=True)).all()
     theirs = (*stages(account), *(status for status in WORK if status not in stages(account)))
     order = {status: place for place, status in enumerate(theirs)}
-    held = [row for row in mine if row.status in order and row.id != after]
+    held = [row for row in mine if row.status in order and row.id != after and not row.damage]
     if held:
         return min(held, key=lambda row: (order[row.status], row.imported_at, row.id))
     free = or_(Demonstration.lease_until.is_(None), Demonstration.lease_until < now)
     other = or_(Demonstration.submitted_by.is_(None), Demonstration.submitted_by != account.name)
     unseen = or_(Demonstration.reviewed_by.is_(None), Demonstration.reviewed_by != account.name)
-    passed = [Demonstration.id != after] if after else []
+    passed = [Demonstration.damage.is_(None), *([Demonstration.id != after] if after else [])]
     # What was assigned to somebody, or was sent back to them, is theirs whatever their role. Mostly there is nothing.
     assigned = Demonstration.assigned_to == account.name
     anything = session.scalar(select(exists().where(assigned, Demonstration.status.in_(WORK))))

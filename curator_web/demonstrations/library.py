@@ -7,21 +7,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import DRAFT, ID_LENGTH, INVALID, STATUSES, BaseTurns, Demonstration, Edit, StatusChange
-from curator_web.errors import NotFound
+from curator_web.errors import Damaged, NotFound
 from curator_web.storage.recordings import ID, RecordingStore
 from curator_web.users import BY_COMMAND
+from pipeline.export import LeftOut
 from pipeline.turns.edits import apply_edits
 from recorder.reader import Recording
 from schemas import DemonstrationSchema, InputError, types
-from schemas.files import read_json
+from schemas.files import read_json, validated
 
-from . import facets, owners
+from . import damage, facets, owners
 from .summary import counts, site, well_formed
 
 
@@ -50,12 +51,22 @@ class Review:
 
     @cached_property
     def turns(self) -> list[types.Turn]:
-        """The turns after the edits."""
-        return apply_edits(self.base["turns"], self.edits) if self.folded is None else self.folded
+        """The turns after the edits; raises Damaged when they cannot be had."""
+        if self.folded is not None:
+            return self.folded
+        with damage.named(self.row.id):
+            return apply_edits(self.base["turns"], self.edits)
 
     def current(self) -> types.Demonstration:
-        """The demonstration with its edits folded in."""
+        """The demonstration with its edits folded in; raises Damaged."""
         return {**self.base, "turns": self.turns}
+
+    def checked(self) -> types.Demonstration:
+        """The same, when all in it is as it may be today; raises Damaged."""
+        current = self.current()
+        with damage.named(self.row.id):
+            validated(current, DemonstrationSchema(), "its turns")
+        return current
 
 
 def import_recording(db: Database, store: RecordingStore, path: Path | str, recorded_by: str | None = None) -> Imported:
@@ -93,21 +104,28 @@ def import_recording(db: Database, store: RecordingStore, path: Path | str, reco
 
 
 def review(db: Database, demonstration_id: str) -> Review:
-    """One demonstration with its base turns and edits; raises NotFound."""
+    """One demonstration with its base turns and edits; raises NotFound, Damaged."""
     with db.reading() as session:
         return load(session, demonstration_id)
 
 
 def current(db: Database, demonstration_id: str) -> types.Demonstration:
-    """One demonstration with its edits folded in; raises NotFound."""
-    return review(db, demonstration_id).current()
+    """One demonstration with its edits folded in; raises NotFound, Damaged."""
+    return review(db, demonstration_id).checked()
 
 
-def exportable(db: Database, store: RecordingStore,
-               status: str | None = None) -> Iterator[tuple[types.Demonstration, Recording]]:
+def listed(db: Database, demonstration_id: str) -> Demonstration:
+    """What the list has of one demonstration; raises NotFound."""
+    with db.reading() as session:
+        return row_of(session, demonstration_id)
+
+
+def exportable(db: Database, store: RecordingStore, status: str | None = None,
+               damaged: list[LeftOut] | None = None) -> Iterator[tuple[types.Demonstration, Recording]]:
     """Demonstrations as they are now, each with its recording, in order of their ids.
 
-    Without a status: all but those marked invalid. Raises InputError for a status that does not exist.
+    Without a status: all but those marked invalid. What cannot be read is noted in `damaged` and left out; without it,
+    it raises Damaged. Raises InputError for a status that does not exist.
     """
     if status is not None and status not in STATUSES:
         raise InputError(f"status: {status!r} is none; {', '.join(STATUSES)} are")
@@ -115,8 +133,17 @@ def exportable(db: Database, store: RecordingStore,
     with db.reading() as session:
         ids = session.scalars(select(Demonstration.id).where(wanted).order_by(Demonstration.id)).all()
     for demonstration_id in ids:
-        found = review(db, demonstration_id)
-        yield found.current(), store.open(found.row.recording)
+        try:
+            found = review(db, demonstration_id)
+            with damage.named(demonstration_id):
+                recording = store.open(found.row.recording)
+            current = found.checked()
+        except Damaged as error:
+            if damaged is None:
+                raise
+            damaged.append(LeftOut(demonstration_id, store.without_paths(error.reason)))
+        else:
+            yield current, recording
 
 
 def load(session: Session, demonstration_id: str, *, lock: bool = False, known: Review | None = None) -> Review:
@@ -128,8 +155,9 @@ def load(session: Session, demonstration_id: str, *, lock: bool = False, known: 
     row = row_of(session, demonstration_id, lock=lock)
     if known and known.row.id == row.id and known.row.version == row.version:
         return replace(known, row=row, kept=None, folded=known.turns)
-    edits = session.scalars(select(Edit.content).where(Edit.demonstration_id == row.id).order_by(Edit.number))
-    base = session.get_one(BaseTurns, row.id)
+    with damage.named(row.id):
+        edits = session.scalars(select(Edit.content).where(Edit.demonstration_id == row.id).order_by(Edit.number)).all()
+        base = session.get_one(BaseTurns, row.id)
     return Review(row, base.content, list(edits), base)
 
 
@@ -177,19 +205,31 @@ def _insert(session: Session, demonstration: types.Demonstration, recorded_at: d
 def _renew(session: Session, row: Demonstration,
            demonstration: types.Demonstration) -> Literal["known", "renewed", "kept"]:
     """Take over what was processed again, unless people worked on what is there."""
-    base = session.get_one(BaseTurns, row.id)
-    if base.content == demonstration:
+    held = _sound_base(session, row.id)
+    if held == demonstration:
         return "known"
-    if any(session.scalars(select(kind.number).where(kind.demonstration_id == row.id).limit(1)).first()
-           for kind in (Edit, StatusChange)):
+    worked = any(session.scalars(select(kind.number).where(kind.demonstration_id == row.id).limit(1)).first()
+                 for kind in (Edit, StatusChange))
+    if held is not None and worked:
         return "kept"
-    base.content = demonstration
+    session.execute(delete(BaseTurns).where(BaseTurns.demonstration_id == row.id))
+    session.add(BaseTurns(demonstration_id=row.id, content=demonstration))
     row.version += 1
     row.changed_at = datetime.now(UTC)
     for name, value in _summary(demonstration).items():
         setattr(row, name, value)
     _refresh(session, demonstration)
     return "renewed"
+
+
+def _sound_base(session: Session, demonstration_id: str) -> types.Demonstration | None:
+    """The turns as the pipeline made them; None when they are damaged."""
+    content = select(BaseTurns.content).where(BaseTurns.demonstration_id == demonstration_id)
+    try:
+        with damage.named(demonstration_id):
+            return validated(session.scalars(content).one(), DemonstrationSchema(), "its turns")
+    except Damaged:
+        return None
 
 
 def _refresh(session: Session, demonstration: types.Demonstration) -> None:

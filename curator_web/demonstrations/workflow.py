@@ -133,8 +133,7 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
         raise InputError("field reason: say why the demonstration is "
                          f"{'invalid' if status == INVALID else 'sent back'}")
     with db.writing() as session:
-        found = library.load(session, demonstration_id, lock=True)
-        row = found.row
+        row = library.row_of(session, demonstration_id, lock=True)  # its turns may be damaged
         if row.version != version:
             raise Conflict("somebody changed this demonstration meanwhile; look at it again before you decide")
         if status not in NEXT[row.status]:
@@ -145,9 +144,10 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
         now = datetime.now(UTC)
         number = _next_number(session, row.id)
         if status in (VALIDATED, APPROVED) and row.status in IN_REVIEW and not account.alone:
+            found = library.load(session, demonstration_id)
             agreement.note_second_review(session, found, number, account.name, now)
         session.add(StatusChange(demonstration_id=row.id, number=number, status=status, reason=reason,
-                                 who=account.name, made_at=now, edits=len(found.edits)))
+                                 who=account.name, made_at=now, edits=_edits(session, row.id)))
         audit.note(session, account.name, status, row.id, before=row.status)
         _hand_on(row, status, account)
         leases.touch(session, row, account)
@@ -208,6 +208,10 @@ def _hand_on(row, status: str, account: Account) -> None:
         row.reviewed_by = None
     elif status == DRAFT:
         row.reviewed_by, row.assigned_to = None, row.submitted_by if row.status == SUBMITTED else row.assigned_to
+
+
+def _edits(session: Session, demonstration_id: str) -> int:
+    return session.scalar(select(func.count()).select_from(Edit).where(Edit.demonstration_id == demonstration_id)) or 0
 
 
 def _next_number(session: Session, demonstration_id: str) -> int:

@@ -9,14 +9,16 @@ from sqlalchemy import func, select
 
 from curator_web.db.database import Database
 from curator_web.db.models import INVALID, Demonstration
+from curator_web.demonstrations import damage
 from curator_web.demonstrations.library import exportable
 from curator_web.demonstrations.told_secrets import told_secrets
 from curator_web.storage.recordings import RecordingStore
-from pipeline.export import Source, export
+from pipeline.export import LeftOut, Source, export
 
 from .queue import Step
 
 KIND = "export"
+DAMAGED_SHOWN = 20  # of the demonstrations that could not be read
 
 
 def run(db: Database, store: RecordingStore, job_id: int, arguments: dict[str, Any], step: Step) -> dict[str, Any]:
@@ -25,28 +27,35 @@ def run(db: Database, store: RecordingStore, job_id: int, arguments: dict[str, A
     wanted = Demonstration.status == status if status else Demonstration.status != INVALID
     with db.reading() as session:
         total = session.scalar(select(func.count()).select_from(Demonstration).where(wanted)) or 0
-    done = 0
+    done, names = 0, set[str]()
 
     def progress(name: str) -> None:
         nonlocal done
         done += 1
+        names.add(name)
         step(done, total, name)
     folder = store.data_dir / f".export-{job_id}"
     written, packed = folder / "export", folder / "packed.zip"
     shutil.rmtree(folder, ignore_errors=True)  # what a server that was stopped left
     folder.mkdir()
     try:
-        summary = export((Source(*pair) for pair in exportable(db, store, status)), written, format_, progress,
-                         told=told_secrets(db, store))
+        damaged: list[LeftOut] = []
+        sources = (Source(*pair) for pair in exportable(db, store, status, damaged))
+        try:
+            summary = export(sources, written, format_, progress, damaged=damaged,
+                             told=told_secrets(db, store))
+        finally:
+            damage.note(db, damaged, names)
         step(total, total, "packing")
         _pack(written, packed, f"demotape-{format_}-{job_id}")
         size = packed.stat().st_size
         store.files.keep(file_of(job_id), packed)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    damaged_shown = [{"id": each.id, "reason": store.without_paths(each.reason)} for each in damaged[:DAMAGED_SHOWN]]
     left_out = [f"{count} × {reason}" for reason, count in summary.reasons()[:20]]
     return {"demonstrations": summary.demonstrations, "turns": summary.samples, "left_out": left_out,
-            "size": size}
+            "size": size, "damaged": len(damaged), "damaged_first": damaged_shown}
 
 
 def file_of(job_id: int) -> str:

@@ -6,7 +6,7 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -54,6 +54,11 @@ class RecordingStore:
     def holds(self, recording_id: str) -> bool:
         """Whether a recording of that id was imported."""
         return self.path(recording_id).is_dir()
+
+    def lacks(self, recording_id: str, blobs: Iterable[str]) -> list[str]:
+        """Which of these blobs are not there, as far as can be told at once; raises InputError for no recording."""
+        layout = self.open(recording_id).layout
+        return sorted(name for name in blobs if not layout.blob(name).exists())
 
     def has_video(self, recording_id: str) -> bool:
         """Whether the recording has a video; raises NotFound when the id is not a plain name."""

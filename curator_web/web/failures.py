@@ -7,9 +7,11 @@ from flask import Flask, jsonify, make_response, render_template, request
 from werkzeug import Response
 from werkzeug.exceptions import HTTPException
 
+from curator_web.demonstrations import damage, library
 from curator_web.errors import (
     Busy,
     Conflict,
+    Damaged,
     DemotapeError,
     InputError,
     NoRoom,
@@ -19,6 +21,7 @@ from curator_web.errors import (
     StoreAway,
     TooManyTries,
 )
+from pipeline.export import LeftOut
 
 from .context import services
 
@@ -36,6 +39,8 @@ WORDS = {
     500: ("Something went wrong", "The fault is in demotape, and it is noted in the server's log. Nothing was saved."),
 }
 _log = logging.getLogger(__name__)
+DAMAGED = ("Demonstration {} is damaged and cannot be shown: {}. The others are not concerned. Import its recording "
+           "again.")
 EXPIRED = "This page is too old to save from. Reload it and try again."
 CODES = ((NotFound, 404), (NotSignedIn, 401), (NotAllowed, 403), (TooManyTries, 429), (InputError, 400),
          (Conflict, 409), (Busy, 503), (NoRoom, 507))
@@ -45,14 +50,29 @@ def register(app: Flask) -> None:
     """Handle our own errors and Flask's."""
     app.register_error_handler(DemotapeError, _own_error)
     app.register_error_handler(HTTPException, _http_error)
+    app.register_error_handler(Exception, _fault)
 
 
 def _own_error(error: DemotapeError) -> Response:
     if isinstance(error, StoreAway):
         _log.error("%s", error)
         return _answer(503, _sentence(StoreAway.told))
+    if isinstance(error, Damaged):
+        reason = services().store.without_paths(error.reason)
+        damage.note(services().db, [LeftOut(error.demonstration, reason)])
+        return _answer(409, DAMAGED.format(error.demonstration, reason), title="Damaged")
     code = next((code for kind, code in CODES if isinstance(error, kind)), 500)
     return _answer(code, _sentence(services().store.without_paths(str(error))))
+
+
+def _fault(error: Exception) -> Response:
+    """A fault of ours, unless what was asked for is a demonstration that is damaged: then that is told."""
+    if name := (request.view_args or {}).get("demonstration_id"):
+        try:
+            library.current(services().db, name)
+        except Damaged as why:
+            return _own_error(why)
+    raise error
 
 
 def _http_error(error: HTTPException) -> Response:
@@ -65,8 +85,8 @@ def _http_error(error: HTTPException) -> Response:
     return _answer(code, WORDS.get(code, WORDS[400])[1], details.get("messages"))
 
 
-def _answer(code: int, message: str, fields: dict[str, Any] | None = None) -> Response:
-    title = WORDS.get(code, WORDS[400])[0]
+def _answer(code: int, message: str, fields: dict[str, Any] | None = None, title: str = "") -> Response:
+    title = title or WORDS.get(code, WORDS[400])[0]
     if request.path.startswith("/api/"):
         body = {"code": code, "message": message} | ({"errors": fields} if fields else {})
         return make_response(jsonify(body), code)

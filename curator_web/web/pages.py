@@ -5,9 +5,11 @@ from werkzeug import Response
 
 from curator_web import users
 from curator_web.db.models import DRAFT, ORDERS, STATUSES
-from curator_web.demonstrations import comments, editing, leases, library, workflow
+from curator_web.demonstrations import comments, damage, editing, leases, library, workflow
 from curator_web.demonstrations.listing import COUNT_LIMIT, listing, read_filter, sites
+from curator_web.errors import Damaged, InputError
 from pipeline.checks import all_kinds
+from pipeline.export import LeftOut
 from pipeline.turns.edits import standing
 from schemas import BROWSER_INTENTS, INTENTS, types
 from schemas.recording import SPEAKERS
@@ -100,10 +102,30 @@ def _render(template: str, demonstration_id: str, selected: str | None, view: st
             known: library.Review | None = None) -> str:
     """A page of a demonstration; `known`: what was just read of it, which is not read again."""
     db = services().db
-    found = ReviewView(known or library.review(db, demonstration_id), selected)
+    review = known or library.review(db, demonstration_id)
+    problem = review.row.damage if known else _problem(review)
+    found = ReviewView(review, selected)
     shown = moment(found, view)
     return render_template(
-        template, review=found, row=found.row, turn=found.selected, moment=shown, view=shown.view,
+        template, damage=problem, review=found, row=found.row, turn=found.selected, moment=shown, view=shown.view,
         actions=workflow.actions(found.row, account()), comments=comments.comments_of(db, demonstration_id),
         holder=leases.holder(found.row), intents=BROWSER_INTENTS, speakers=SPEAKERS, modifiers=MODIFIERS,
         last_change=editing.last_status_change(db, demonstration_id) if found.row.status != DRAFT else None)
+
+
+def _problem(review: library.Review) -> str | None:
+    """Why a demonstration that can be shown is damaged all the same; the list says it from then on."""
+    try:
+        review.checked()
+        lacking = services().store.lacks(review.row.recording, damage.blobs_of(review.turns))
+        problem = f"its recording lacks {len(lacking)} pictures or pages" if lacking else None
+    except Damaged as error:
+        problem = error.reason
+    except InputError as error:
+        problem = str(error)
+    if problem is None:
+        return review.row.damage
+    problem = services().store.without_paths(problem)
+    damage.note(services().db, [LeftOut(review.row.id, problem)])
+    return problem
+

@@ -3,9 +3,11 @@ from .exporting import export as export
 from .exporting import format_names as format_names
 from .exporting import open_destination as open_destination
 from .exporting import prepare as prepare
+from .running import FAULTS as FAULTS
 from .running import Files as Files
 from .running import Format as Format
 from .source import File as File
+from .source import LeftOut as LeftOut
 from .source import Line as Line
 from .source import Options as Options
 from .source import Source as Source

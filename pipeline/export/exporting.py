@@ -15,8 +15,8 @@ from pipeline.privacy.finding import KINDS
 from schemas import InputError
 
 from .plugged import find_format, named
-from .running import Format, run
-from .source import Options, Source, Summary, Tally, told_by
+from .running import FAULTS, Format, run
+from .source import LeftOut, Options, Source, Summary, Tally, told_by
 from .splits import LeakCheck, Rule
 from .states import ENCODINGS
 
@@ -35,14 +35,15 @@ def format_names() -> list[str]:
 
 def export(sources: Iterable[Source], destination: Path | str, format: str,
            progress: Callable[[str], None] | None = None, *, rule: Rule | None = None, jobs: int = 1,
-           endpoint_url: str | None = None, **options: Any) -> Summary:
+           endpoint_url: str | None = None, damaged: list[LeftOut] | None = None, **options: Any) -> Summary:
     """Write a data set into a folder or to `s3://bucket/prefix`, streaming: a demonstration at a time.
 
     `format` is one of `format_names()`; `progress` is called with each demonstration's id when it is written; `rule`
     gives the splits (without it all is train); `jobs` is the number of processes that work on it; `endpoint_url` is the
     address of an S3 service other than Amazon's; `options` are the fields of Options, of which `told` is made of
     `sources` if they are a sequence. A folder must be absent, empty or an earlier export, which is then replaced in one
-    step at the end.
+    step at the end. Demonstrations that cannot be read are left out and noted in `damaged`, which whoever makes the
+    sources may add to meanwhile; without it, the first one raises.
     Raises InputError for a wrong destination, format or option, no demonstrations, or two of one name.
     """
     plugin, made_by = _format(format)
@@ -60,7 +61,11 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
     leaks = LeakCheck(rule or Rule())
     with open_destination(destination, format, endpoint_url) as opened, named(plugin):
         opened.summary.split_rule = rule.title if rule else ""
-        run(leaks.watch(sources), made_by, opened, chosen, jobs=jobs, progress=progress or (lambda name: None))
+        if damaged is not None:
+            opened.summary.damaged = damaged
+        faults = () if damaged is None else FAULTS if plugin is None else (InputError,)
+        run(leaks.watch(sources), made_by, opened, chosen, jobs=jobs, progress=progress or (lambda name: None),
+            faults=faults)
         leaks.verify()
         return opened.publish()
 

@@ -56,6 +56,8 @@ class ManifestSchema(Strict):
                                 required=False, load_default=0, validate=validate.Range(min=0))
     redacted = fields.Dict(keys=fields.String(), values=fields.Integer(), required=False, load_default=dict,
                            metadata={"description": "personal data and secrets taken out, by kind"})
+    damaged = listing(fields.String(), "ids of demonstrations that could not be read and are left out; absent without",
+                      required=False)
     split_rule = string("the plug-in's rule that gave the splits, with its package; absent without one",
                         required=False)
     files = listing(fields.Nested(FileSchema), "every other file")
@@ -94,6 +96,7 @@ class Manifest(TypedDict):
     left_out: dict[str, int]
     pictures_left_out: NotRequired[int]
     redacted: NotRequired[dict[str, int]]
+    damaged: NotRequired[list[str]]
     files: list[ManifestFile]
     demonstrations: list[ManifestSource]
 
@@ -148,6 +151,8 @@ def write_manifest(file: IO[bytes], summary: Summary, files: IO[bytes], demonstr
             "tool": f"demotape {tool_version()}", "samples": summary.samples, "size": summary.size,
             "left_out": dict(sorted(summary.left_out.items())), "pictures_left_out": summary.pictures_left_out,
             "redacted": dict(sorted(summary.redacted.items()))}
+    if summary.damaged:
+        head["damaged"] = [each.id for each in summary.damaged]
     if summary.split_rule:
         head["split_rule"] = summary.split_rule
     file.write(json.dumps(head, indent=1)[:-2].encode("ascii"))

@@ -14,11 +14,20 @@ from typing import Any
 
 from pipeline import workers
 from pipeline.export.destinations.destination import Destination, HashingFile
-from schemas import DemotapeError
+from schemas import DemotapeError, InputError
 
 from .source import File, Options, Source, Tally
 
+# What reading a damaged demonstration meets, besides our own error.
+FAULTS = (InputError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+SPOOL = 32 << 20  # bytes of a demonstration's samples that stay in memory until it is known that all can be made
 AHEAD = 2  # demonstrations that each process may be ahead of the writer: memory and disk stay bounded
+
+
+Faults = tuple[type[Exception], ...]
+Samples = Callable[[Source, Options, Tally], Iterator[Any]]
+# A demonstration with its samples and their tally, or with why there are none.
+_Made = tuple[Source, tuple[Iterable[Any], Tally] | Exception]
 
 
 @dataclass(frozen=True)
@@ -29,7 +38,7 @@ class Format:
     `writer(destination, options)` is a context whose `write(source, sample)` puts it where it belongs.
     """
 
-    samples: Callable[[Source, Options, Tally], Iterator[Any]]
+    samples: Samples
     writer: Callable[[Destination, Options], "Files"]
 
 
@@ -71,15 +80,22 @@ class Files:
 
 
 def run(sources: Iterable[Source], format: Format, destination: Destination, options: Options, *, jobs: int = 1,
-        progress: Callable[[str], None] = lambda name: None) -> None:
-    """Write all demonstrations in their order; the bytes do not depend on the number of `jobs`."""
+        progress: Callable[[str], None] = lambda name: None, faults: Faults = ()) -> None:
+    """Write all demonstrations in their order; the bytes do not depend on the number of `jobs`.
+
+    One that meets one of the `faults` is left out whole.
+    """
     workers.keep_freed_memory()
     with format.writer(destination, options) as writer:
-        for source, samples, tally in _made(_claimed(sources, destination), format, options, jobs):
-            for sample in samples:
-                writer.write(source, sample)
-            destination.add_demonstration(source, tally)
-            writer.add(source)
+        for source, made in _made(_claimed(sources, destination), format, options, jobs, faults):
+            if isinstance(made, Exception):
+                destination.leave_out(source, made)
+            else:
+                samples, tally = made
+                for sample in samples:
+                    writer.write(source, sample)
+                destination.add_demonstration(source, tally)
+                writer.add(source)
             progress(source.id)
 
 
@@ -89,19 +105,28 @@ def _claimed(sources: Iterable[Source], destination: Destination) -> Iterator[So
         yield source
 
 
-def _made(sources: Iterable[Source], format: Format, options: Options, jobs: int
-          ) -> Iterator[tuple[Source, Iterable[Any], Tally]]:
+def _made(sources: Iterable[Source], format: Format, options: Options, jobs: int, faults: Faults) -> Iterator[_Made]:
     """Each demonstration with its samples; the tally is complete when they are all taken."""
     if jobs > 1:
-        yield from _made_elsewhere(sources, format, options, jobs)
+        yield from _made_elsewhere(sources, format, options, jobs, faults)
         return
     for source in sources:
-        tally = Tally()
-        yield source, format.samples(source, options, tally), tally
+        if not faults:
+            tally = Tally()
+            yield source, (format.samples(source, options, tally), tally)
+            continue
+        with tempfile.SpooledTemporaryFile(SPOOL) as spool:
+            try:
+                tally = _fill(spool, format.samples, source, options)
+            except faults as error:
+                yield source, error
+            else:
+                spool.seek(0)
+                yield source, (_read(spool), tally)
 
 
-def _made_elsewhere(sources: Iterable[Source], format: Format, options: Options, jobs: int
-                    ) -> Iterator[tuple[Source, Iterable[Any], Tally]]:
+def _made_elsewhere(sources: Iterable[Source], format: Format, options: Options, jobs: int, faults: Faults
+                    ) -> Iterator[_Made]:
     """The same by several processes. What they make goes through files, so that no demonstration is in memory whole."""
     waiting: deque[tuple[Source, Path, Future[Tally]]] = deque()
     # A fresh interpreter for each: forking a process with threads may hang.
@@ -112,38 +137,48 @@ def _made_elsewhere(sources: Iterable[Source], format: Format, options: Options,
                 spool = folder / str(number)
                 waiting.append((source, spool, pool.submit(_spool, format.samples, source, options, spool)))
                 if len(waiting) > AHEAD * jobs:
-                    yield _taken(*waiting.popleft())
+                    yield _taken(*waiting.popleft(), faults)
             while waiting:
-                yield _taken(*waiting.popleft())
+                yield _taken(*waiting.popleft(), faults)
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def _spool(samples: Callable[[Source, Options, Tally], Iterator[Any]], source: Source, options: Options,
-           spool: Path) -> Tally:
-    tally = Tally()
+def _spool(samples: Samples, source: Source, options: Options, spool: Path) -> Tally:
     with spool.open("wb") as file:
-        for sample in samples(source, options, tally):
-            pickle.dump(sample, file, pickle.HIGHEST_PROTOCOL)
+        return _fill(file, samples, source, options)
+
+
+def _fill(spool: Any, samples: Samples, source: Source, options: Options) -> Tally:
+    tally = Tally()
+    for sample in samples(source, options, tally):
+        pickle.dump(sample, spool, pickle.HIGHEST_PROTOCOL)
     return tally
 
 
-def _taken(source: Source, spool: Path, future: Future[Tally]) -> tuple[Source, Iterable[Any], Tally]:
+def _taken(source: Source, spool: Path, future: Future[Tally], faults: Faults) -> _Made:
     try:
-        return source, _read(spool), future.result()
+        return source, (_read_file(spool), future.result())
     except BrokenExecutor:
         raise DemotapeError(f"demonstration {source.id!r}: the process that worked on it died (out of memory?); "
                             "export with fewer --jobs") from None
+    except faults as error:
+        spool.unlink(missing_ok=True)
+        return source, error
 
 
-def _read(spool: Path) -> Iterator[Any]:
+def _read_file(spool: Path) -> Iterator[Any]:
     with spool.open("rb") as file:
-        while True:
-            try:
-                yield pickle.load(file)
-            except EOFError:
-                break
+        yield from _read(file)
     spool.unlink()
+
+
+def _read(spool: Any) -> Iterator[Any]:
+    while True:
+        try:
+            yield pickle.load(spool)
+        except EOFError:
+            return
 
 
 @contextmanager

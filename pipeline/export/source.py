@@ -116,6 +116,14 @@ class Line:
     content: bytes
 
 
+@dataclass(frozen=True)
+class LeftOut:
+    """A demonstration that could not be read, and is not in the export."""
+
+    id: str
+    reason: str
+
+
 @dataclass
 class Summary:
     """What was written. `samples` are turns, `size` is in bytes.
@@ -123,7 +131,7 @@ class Summary:
     `left_out` counts turns that the format cannot hold, by reason; `notes` counts what else there is to know;
     `pictures_left_out` screenshots in which it is not known where personal data stand; `redacted` counts what was
     taken out, by kind; `splits` demonstrations by split; `split_rule`: the plug-in's rule that decided, empty without
-    one. `skipped`: files that the destination had already.
+    one. `skipped`: files that the destination had already. `damaged`: demonstrations that could not be read.
     """
 
     format: str
@@ -139,6 +147,7 @@ class Summary:
     redacted: Counter[str] = field(default_factory=Counter)
     splits: Counter[str] = field(default_factory=Counter)
     split_rule: str = ""
+    damaged: list[LeftOut] = field(default_factory=list)
 
     def reasons(self) -> list[tuple[str, int]]:
         """What was left out and what else there is to know, with its count, the most frequent first."""

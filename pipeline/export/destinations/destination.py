@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import tempfile
 from abc import ABC, abstractmethod
 from collections import deque
@@ -11,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from typing import IO
 
 from pipeline.export.manifest import write_manifest
-from pipeline.export.source import Source, Summary, Tally
+from pipeline.export.source import LeftOut, Source, Summary, Tally
 from schemas import InputError
 from schemas.files import dump_line
 
@@ -103,8 +104,19 @@ class Destination(ABC):
         self.summary.splits[source.split] += 1
         self.summary.add(tally)
 
+    def leave_out(self, source: Source, error: Exception) -> None:
+        """Note that a demonstration could not be read. Only the kind is told of errors that are not ours."""
+        folder = f"{source.recording.layout.root}{os.sep}"
+        reason = (str(error).replace(folder, "") if isinstance(error, InputError) else
+                  f"its data cannot be ({type(error).__name__})")
+        self.summary.damaged.append(LeftOut(source.id, reason))
+
     def publish(self) -> Summary:
         """Write the manifest, last; raises InputError when nothing was exported."""
+        if self.summary.damaged and not self.summary.demonstrations:
+            first = self.summary.damaged[0]
+            raise InputError(f"{self.summary.destination}: none of {len(self.summary.damaged)} demonstrations can be "
+                             f"exported; nothing was written; {first.id}: {first.reason}")
         if not self.summary.demonstrations:
             raise InputError(f"{self.summary.destination}: no demonstrations to export; nothing was written")
         with tempfile.TemporaryFile() as manifest:

@@ -21,8 +21,10 @@ from tests.support.team_fixtures import add_people, csrf, signed_in
 
 
 @pytest.fixture
-def app(tmp_path, db_url):
-    app = create_app(db_url, tmp_path / "data", import_package=import_package)
+def app(tmp_path, request):
+    """On SQLite; where a test asks for `db_url`, on each database."""
+    url = request.getfixturevalue("db_url") if "db_url" in request.fixturenames else None
+    app = create_app(url, tmp_path / "data", import_package=import_package)
     yield app
     app.extensions["demotape"].jobs.close()
     app.extensions["demotape"].db.close()
@@ -59,7 +61,7 @@ def content(folder) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_anothers_package_of_the_same_id_becomes_a_second_recording(held, tmp_path):
+def test_anothers_package_of_the_same_id_becomes_a_second_recording(db_url, held, tmp_path):
     db, store = held
     assert import_package(db, store, package(tmp_path, "Mine"), "ann").sent_as is None
     before, files = review(db, "pack-1"), content(store.path("pack-1"))
@@ -143,7 +145,7 @@ def test_a_long_id_leaves_room_for_the_number(held, tmp_path):
     assert [import_package(db, store, sent, who).id for who in ("ann", "bob")] == [name, f"{'p' * 98}-2"]
 
 
-def test_two_people_who_send_at_once_get_a_recording_each(held, tmp_path):
+def test_two_people_who_send_at_once_get_a_recording_each(db_url, held, tmp_path):
     db, store = held
     packages = {who: package(tmp_path, who) for who in ("ann", "bob", "val", "wim")}
     found = {}
@@ -158,7 +160,7 @@ def test_two_people_who_send_at_once_get_a_recording_each(held, tmp_path):
     assert sorted(found.values()) == ["pack-1", "pack-1-2", "pack-1-3", "pack-1-4"]
 
 
-def test_over_the_api_each_has_an_upload_of_that_name(app, tmp_path):
+def test_over_the_api_each_has_an_upload_of_that_name(db_url, app, tmp_path):
     db = app.extensions["demotape"].db
     ada, eve = (Sender(app, who, package(tmp_path, who).read_bytes()) for who in ("ada", "eve"))
     assert ada.send()["notice"] is None

@@ -73,8 +73,8 @@ def test_the_whole_way_is_written_with_who_and_when(db, fill):
         audit = session.execute(select(AuditLine.who, AuditLine.what).where(AuditLine.demonstration_id == "rec-1")
                                 .order_by(AuditLine.id)).all()
         people = session.scalars(select(Facet.value).where(Facet.facet == "person").order_by(Facet.value)).all()
-    assert [tuple(line) for line in audit] == [("ann", "submitted"), ("val", "returned"), ("ann", "submitted"),
-                                              ("val", "validated"), ("lea", "approved")]
+    assert [tuple(line) for line in audit] == [("bob", "import new"), ("ann", "submitted"), ("val", "returned"),
+                                               ("ann", "submitted"), ("val", "validated"), ("lea", "approved")]
     assert people == ["ann", "bob", "lea", "val"]
 
 

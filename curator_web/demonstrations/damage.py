@@ -1,0 +1,54 @@
+"""Demonstrations that cannot be shown or exported: told by name with the reason, so that they stop nothing else.
+
+Old databases and disks hold what is refused today: edits and numbers that cannot be, blobs that are gone.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import select, update
+from sqlalchemy.exc import NoResultFound
+
+from curator_web.db.database import Database
+from curator_web.db.models import Demonstration
+from curator_web.errors import Damaged, InputError
+from pipeline.export import FAULTS, LeftOut
+from schemas import types
+
+UNREADABLE: tuple[type[Exception], ...] = (*FAULTS, NoResultFound)
+LENGTH = 500  # characters of a reason
+
+
+@contextmanager
+def named(demonstration_id: str) -> Iterator[None]:
+    """Raise Damaged for what reading a demonstration meets."""
+    try:
+        yield
+    except UNREADABLE as error:
+        raise Damaged(demonstration_id, reason(error)) from error
+
+
+def reason(error: Exception) -> str:
+    """Why, in a line. The words of errors that are not ours may hold what was captured."""
+    return str(error)[:LENGTH] if isinstance(error, InputError) else f"its data cannot be ({type(error).__name__})"
+
+
+def blobs_of(turns: Iterable[types.Turn]) -> set[str]:
+    """The blobs that the turns' states name."""
+    states = [turn["state"] for turn in turns if turn["type"] == "browser" and turn["state"] and not turn["dropped"]]
+    return {name for state in states for name in (state["dom"], state["elements"], state["screenshot"]) if name}
+
+
+def note(db: Database, found: Iterable[LeftOut], whole: Collection[str] = ()) -> None:
+    """Have the list say which demonstrations are damaged and why, and which are `whole` after all."""
+    why = {each.id: each.reason[:LENGTH] for each in found}
+    with db.reading() as session:
+        held = {name: said for name, said in session.execute(
+            select(Demonstration.id, Demonstration.damage).where(Demonstration.damage.is_not(None)))}
+    changes: dict[str, str | None] = {name: None for name in held if name in whole and name not in why}
+    changes |= {name: said for name, said in why.items() if held.get(name) != said}
+    if not changes:
+        return
+    with db.writing() as session:
+        for name, said in changes.items():
+            session.execute(update(Demonstration).where(Demonstration.id == name).values(damage=said))
