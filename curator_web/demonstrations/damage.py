@@ -30,7 +30,8 @@ def named(demonstration_id: str) -> Iterator[None]:
 
 def reason(error: Exception) -> str:
     """Why, in a line. The words of errors that are not ours may hold what was captured."""
-    return str(error)[:LENGTH] if isinstance(error, InputError) else f"its data cannot be ({type(error).__name__})"
+    ours = isinstance(error, InputError)
+    return str(error)[:LENGTH].rstrip(".") if ours else f"its data cannot be read ({type(error).__name__})"
 
 
 def blobs_of(turns: Iterable[types.Turn]) -> set[str]:

@@ -118,7 +118,7 @@ def _problem(review: library.Review) -> str | None:
     try:
         review.checked()
         lacking = services().store.lacks(review.row.recording, damage.blobs_of(review.turns))
-        problem = f"its recording lacks {len(lacking)} pictures or pages" if lacking else None
+        problem = f"pictures or pages missing in its recording: {len(lacking)}" if lacking else None
     except Damaged as error:
         problem = error.reason
     except InputError as error:

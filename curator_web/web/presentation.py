@@ -175,7 +175,10 @@ def clock(seconds: float) -> str:
 
 def when(time: datetime) -> str:
     """Day and time where the server stands."""
-    local = time.astimezone()
+    try:
+        local = time.astimezone()
+    except (OverflowError, ValueError, OSError):  # the first and last years that there are: no zone has them
+        local = time
     return f"{local.day} {local:%b %Y, %H:%M}"
 
 

@@ -107,8 +107,8 @@ class Destination(ABC):
     def leave_out(self, source: Source, error: Exception) -> None:
         """Note that a demonstration could not be read. Only the kind is told of errors that are not ours."""
         folder = f"{source.recording.layout.root}{os.sep}"
-        reason = (str(error).replace(folder, "") if isinstance(error, InputError) else
-                  f"its data cannot be ({type(error).__name__})")
+        reason = (str(error).replace(folder, "").rstrip(".") if isinstance(error, InputError) else
+                  f"its data cannot be read ({type(error).__name__})")
         self.summary.damaged.append(LeftOut(source.id, reason))
 
     def publish(self) -> Summary:
