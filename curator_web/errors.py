@@ -27,7 +27,7 @@ class Conflict(DemotapeError):
     """Somebody else changed the demonstration meanwhile, or its status does not allow the change."""
 
 
-class Damaged(DemotapeError):
+class Damaged(InputError):
     """A demonstration's data cannot be read or shown; the message says which and why."""
 
     def __init__(self, demonstration: str, reason: str):

@@ -24,6 +24,8 @@ def named(demonstration_id: str) -> Iterator[None]:
     """Raise Damaged for what reading a demonstration meets."""
     try:
         yield
+    except Damaged:
+        raise
     except UNREADABLE as error:
         raise Damaged(demonstration_id, reason(error)) from error
 
