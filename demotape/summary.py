@@ -57,6 +57,26 @@ def loss_note(path: Path) -> str:
     return f" (recovered: {loss})" if loss else ""
 
 
+def again_line(job) -> str:
+    """What of the last time a recording is to be processed with again, before it is; empty when nothing."""
+    from pipeline.cache.given import Given, recall
+
+    try:
+        along = recall(RecordingLayout(job.path), Given(job.chat, job.speakers, job.video), job.without)
+    except DemotapeError:
+        return ""  # processing says it
+    return f"{job.path}: again with {' and '.join(along.again)}, given the last time" if along.again else ""
+
+
+def _chat_note(now: int, before: int | None) -> str:
+    """What became of the chat turns of a demonstration that was processed again."""
+    if not before:
+        return ""
+    if now == before:
+        return f"; {before} chat turns stay"
+    return f"; {before} chat turns before, {now} now"
+
+
 def processed_line(outcome) -> str:
     """What `process` made of a recording."""
     if outcome.state == "unchanged":
@@ -65,7 +85,7 @@ def processed_line(outcome) -> str:
     return (f"{outcome.path}: {sum(outcome.intents.values())} turns "
             f"({', '.join(f'{intent} {count}' for intent, count in counts)}), "
             f"{outcome.good_screenshots} of {outcome.screenshots} screenshots good, {outcome.checks} to look at"
-            f"{loss_note(outcome.path)}")
+            f"{_chat_note(*outcome.chat)}{loss_note(outcome.path)}")
 
 
 def processing_error(failed: list, total: int) -> DemotapeError | None:

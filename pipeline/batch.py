@@ -9,7 +9,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Literal
 
-from schemas import DemotapeError, InputError
+from schemas import DemonstrationSchema, DemotapeError, InputError, RecordingLayout
+from schemas.files import read_json
 
 from . import plugins, workers
 from .processing import refresh
@@ -25,11 +26,13 @@ class Job:
     chat: Path | None = None
     speakers: dict[str, str] = field(default_factory=dict)
     video: Path | None = None
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a job. `unchanged`: its demonstration was made from the same inputs before, and stays."""
+    """What became of a job. `unchanged`: its demonstration was made from the same inputs before, and stays. `chat`: how
+    many chat turns it has, and had before, if it was processed before."""
 
     path: Path
     state: Literal["done", "unchanged", "failed"]
@@ -39,6 +42,7 @@ class Outcome:
     screenshots: int = 0
     good_screenshots: int = 0
     checks: int = 0
+    chat: tuple[int, int | None] = (0, None)
     complaints: tuple[str, ...] = ()  # about plug-ins, from whatever process did the work
 
 
@@ -76,7 +80,9 @@ def work(job: Job) -> Outcome:
 def _work(job: Job) -> Outcome:
     workers.keep_freed_memory()
     try:
-        demonstration, changed = refresh(job.path, chat=job.chat, speakers=job.speakers, video=job.video)
+        before = _chat_turns(job.path)
+        demonstration, changed = refresh(job.path, chat=job.chat, speakers=job.speakers, video=job.video,
+                                         without=job.without)
     except DemotapeError as error:
         return Outcome(job.path, "failed", str(error), error.exit_code)
     except Exception as error:  # whatever one broken recording does, the others go on
@@ -86,7 +92,16 @@ def _work(job: Job) -> Outcome:
     intents = Counter(turn["intent"] if turn["type"] == "browser" else "say" for turn in turns)
     return Outcome(job.path, "done" if changed else "unchanged", intents=dict(intents), screenshots=len(states),
                    good_screenshots=sum(bool(state and state["screenshot_status"] == "good") for state in states),
-                   checks=sum(len(turn["checks"]) for turn in turns))
+                   checks=sum(len(turn["checks"]) for turn in turns), chat=(intents["say"], before))
+
+
+def _chat_turns(path: Path) -> int | None:
+    """How many chat turns a recording's demonstration has; None where there is none that can be read."""
+    try:
+        demonstration = read_json(RecordingLayout(path).demonstration, DemonstrationSchema())
+    except DemotapeError:
+        return None
+    return sum(turn["type"] == "chat" for turn in demonstration["turns"])
 
 
 @contextmanager
@@ -141,9 +156,10 @@ def _cluster(address: str):
         raise InputError(f"--scheduler {address}: no Dask scheduler answers there ({error})") from None
 
 
-def jobs_for(paths: Iterable[Path], chat: Path | None, speakers: dict[str, str], video: Path | None) -> list[Job]:
+def jobs_for(paths: Iterable[Path], chat: Path | None, speakers: dict[str, str], video: Path | None,
+             without: tuple[str, ...] = ()) -> list[Job]:
     """One job a recording, with absolute paths of what goes along; raises InputError for a video of several."""
     paths = list(paths)
     if video is not None and len(paths) > 1:
         raise InputError("--video goes with one recording: a video shows one session")
-    return [Job(path, chat and chat.resolve(), speakers, video and video.resolve()) for path in paths]
+    return [Job(path, chat and chat.resolve(), speakers, video and video.resolve(), without) for path in paths]

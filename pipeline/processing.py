@@ -3,7 +3,7 @@
 A stage is a function (demonstration, context) -> demonstration; it never changes what it was given.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from recorder import Recording
@@ -13,7 +13,8 @@ from schemas.files import dump_json, read_json, validated, write_atomically
 from schemas.types import Demonstration
 
 from . import align, chat, checks
-from .cache import derived, inputs
+from .cache import derived, given, inputs
+from .cache.given import Given
 from .context import Context
 from .export import Source, prepare
 from .pages import accessibility_tree
@@ -40,24 +41,31 @@ def derive(context: Context) -> Demonstration:
 
 
 def process(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None,
-            video: Path | None = None) -> Demonstration:
+            video: Path | None = None, without: Collection[str] = ()) -> Demonstration:
     """Derive a recording's demonstration and write demonstration.json beside it; returns the demonstration.
 
-    What an export will read is prepared on the way.
-    `video`: an external video of the session, such as a meeting tool's recording of the screen.
+    `video`: an external video of the session, such as a meeting tool's recording of the screen. Chat, speakers and
+    video that are not given are those of the last time; `without` (`chat`, `video`) leaves them out. What an export
+    will read is prepared on the way.
     """
-    context = Context(Recording(path), chat, speakers or {}, video)
-    return _process(context, _inputs(context))
+    context, along = _context(path, Given(chat, speakers or {}, video), without)
+    return _process(context, along, _inputs(context))
 
 
 def refresh(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None,
-            video: Path | None = None) -> tuple[Demonstration, bool]:
+            video: Path | None = None, without: Collection[str] = ()) -> tuple[Demonstration, bool]:
     """As `process`, but a demonstration that was made from the same inputs stays; returns it and whether it is new."""
-    context = Context(Recording(path), chat, speakers or {}, video)
+    context, along = _context(path, Given(chat, speakers or {}, video), without)
     layout, used = context.recording.layout, _inputs(context)
     if inputs.is_unchanged(layout, used):
         return read_json(layout.demonstration, DemonstrationSchema()), False
-    return _process(context, used), True
+    return _process(context, along, used), True
+
+
+def _context(path: Path, now: Given, without: Collection[str]) -> tuple[Context, Given]:
+    recording = Recording(path)
+    along = given.recall(recording.layout, now, without)
+    return Context(recording, along.chat, along.speakers, along.video), along
 
 
 def _inputs(context: Context) -> dict[str, str]:
@@ -65,11 +73,11 @@ def _inputs(context: Context) -> dict[str, str]:
     return inputs.fingerprint(context.recording.layout, context.chat, dict(context.speakers), context.video)
 
 
-def _process(context: Context, used: dict[str, str]) -> Demonstration:
+def _process(context: Context, along: Given, used: dict[str, str]) -> Demonstration:
     recording = context.recording
     demonstration = derive(context)
     write_atomically(recording.layout.demonstration, dump_json(demonstration))
     derived.clear(recording.layout, demonstration)
     prepare(Source(demonstration, recording))
-    inputs.note(recording.layout, used)
+    inputs.note(recording.layout, used, given.remember(recording.layout, along))
     return demonstration

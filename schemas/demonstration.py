@@ -210,6 +210,19 @@ class DemonstrationSchema(Strict):
     turns = listing(TurnField(), "turns in order")
 
 
+class GivenSchema(Strict):
+    """What was given along when a recording was processed, and is used again the next time."""
+
+    piece = "processed"
+
+    chat = string("name of the chat log, of which a copy lies in the folder `given`", required=False,
+                  validate=validate.Regexp(r"^[^/\\\x00]{1,255}$(?!\n)"))
+    speakers = fields.Dict(keys=fields.String(), values=fields.String(validate=validate.OneOf(SPEAKERS)),
+                           required=False,
+                           metadata={"description": "roles by name in the chat, as they were given"})
+    video = string("path of the external video", required=False)
+
+
 class ProcessedSchema(Strict):
     """processed.json: what the demonstration beside it was made from, so that it is made again only when need be."""
 
@@ -221,6 +234,7 @@ class ProcessedSchema(Strict):
                          metadata={"description": "SHA-256 of each input by name, the pipeline's own code among them"})
     demonstration = digest("SHA-256 of demonstration.json")
     derived = listing(fields.String(validate=SHA256), "names of the derived blobs")
+    given = nested(GivenSchema, "what was given along; absent in files of earlier versions", required=False)
 
 
 EDIT_OPS = ("drop", "restore", "move", "set_intent", "set_arguments", "retarget", "set_screenshot",

@@ -20,6 +20,7 @@ class RecordingLayout:
         self.har = self.root / "network.har"
         self.demonstration = self.root / "demonstration.json"
         self.processed = self.root / "processed.json"
+        self.given = self.root / "given"
 
     def blob(self, sha256: str) -> Path:
         """Path of a blob: the recording's own, or one derived from it when only that is there.

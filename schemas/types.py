@@ -244,6 +244,14 @@ class Demonstration(TypedDict):
     turns: list[Turn]
 
 
+class Given(TypedDict):
+    """GivenSchema."""
+
+    chat: NotRequired[str]
+    speakers: NotRequired[dict[str, str]]
+    video: NotRequired[str]
+
+
 class Processed(TypedDict):
     """ProcessedSchema."""
 
@@ -252,6 +260,7 @@ class Processed(TypedDict):
     inputs: dict[str, str]
     demonstration: str
     derived: list[str]
+    given: NotRequired[Given]
 
 
 class Edit(TypedDict):

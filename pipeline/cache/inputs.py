@@ -4,6 +4,7 @@ import hashlib
 import json
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from pipeline import plugins
 from schemas import InputError, ProcessedSchema, RecordingLayout
@@ -22,13 +23,13 @@ def fingerprint(layout: RecordingLayout, chat: Path | None, speakers: dict[str, 
     Blobs need no hash: the events name them by theirs. Raises InputError when a file cannot be read.
     """
     files = {path.name: path for path in (layout.manifest, layout.events, layout.chat, layout.resources, layout.video)}
-    found = {name: _of_file(path) for name, path in files.items() if path.exists()}
+    found = {name: of_file(path) for name, path in files.items() if path.exists()}
     if chat is not None:
         parts = sorted(path for path in chat.rglob("*") if path.is_file()) if chat.is_dir() else [chat]
-        listed = [(str(path.relative_to(chat)), _of_file(path)) for path in parts]
+        listed = [(str(path.relative_to(chat)), of_file(path)) for path in parts]
         found["chat log"] = _of_text(json.dumps(listed))
     if video is not None:
-        found["external video"] = _of_file(video)
+        found["external video"] = of_file(video)
     if installed := plugins.stamp():
         found["plug-ins"] = _of_text(installed)
     return found | {"speakers": _of_text(json.dumps(sorted(speakers.items()))), "pipeline": _of_code()}
@@ -38,21 +39,22 @@ def is_unchanged(layout: RecordingLayout, inputs: dict[str, str]) -> bool:
     """Whether the demonstration is there, whole, and was made from exactly these inputs."""
     try:
         note = read_json(layout.processed, ProcessedSchema())
-        return (note["inputs"] == inputs and note["demonstration"] == _of_file(layout.demonstration)
+        return (note["inputs"] == inputs and note["demonstration"] == of_file(layout.demonstration)
                 and all(layout.derived_blob(name).exists() for name in note["derived"]))
     except InputError:
         return False
 
 
-def note(layout: RecordingLayout, inputs: dict[str, str]) -> None:
-    """Write down what the demonstration that lies there was made from."""
+def note(layout: RecordingLayout, inputs: dict[str, str], given: dict[str, Any]) -> None:
+    """Write down what the demonstration that lies there was made from; `given`: as given.py tells it."""
     derived = sorted(path.name for path in layout.derived.glob("[0-9a-f][0-9a-f]/*"))
     write_atomically(layout.processed, dump_json({
         "format": PROCESSED_FORMAT, "version": VERSIONS[PROCESSED_FORMAT], "inputs": inputs,
-        "demonstration": _of_file(layout.demonstration), "derived": derived}))
+        "demonstration": of_file(layout.demonstration), "derived": derived, "given": given}))
 
 
-def _of_file(path: Path) -> str:
+def of_file(path: Path) -> str:
+    """SHA-256 of a file; raises InputError when it cannot be read."""
     digest = hashlib.sha256()
     try:
         with path.open("rb") as file:
@@ -72,4 +74,4 @@ def _of_code() -> str:
     """The rules themselves: better ones make a better demonstration of the same recording."""
     root = Path(__file__).parents[2]
     files = sorted(path for package in _PACKAGES for path in (root / package).rglob("*.py"))
-    return _of_text(json.dumps([(str(path.relative_to(root)), _of_file(path)) for path in files]))
+    return _of_text(json.dumps([(str(path.relative_to(root)), of_file(path)) for path in files]))
