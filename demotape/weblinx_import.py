@@ -13,8 +13,8 @@ from typing import Any
 from lxml import etree, html
 
 from recorder.writer import RecordingWriter
-from schemas import UID_ATTRIBUTE, DemonstrationSchema, InputError
-from schemas.files import dump_json, validated, write_atomically
+from schemas import UID_ATTRIBUTE, DemonstrationSchema, InputError, limits
+from schemas.files import dump_json, read_inside, validated, write_atomically
 from schemas.types import Box, BrowserTurn, ChatTurn, Element, Size, TableRow, Turn, TurnState
 from schemas.upgrade import VERSIONS
 
@@ -23,7 +23,6 @@ REPLAY = "replay.json"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,199}")
 PAGE_NUMBER = re.compile(r"page-(\d+)-")
-MAX_FILE = 64 << 20
 TEXT_LENGTH, NAME_LENGTH = 200, 100
 MILLISECONDS = 1e11  # a larger time since 1970 is not in seconds
 CLICKABLE = {"a", "button", "input", "label", "option", "select", "summary", "textarea"}
@@ -42,13 +41,16 @@ def convert(folder: Path, target: Path) -> None:
     """Write the demonstration in `folder` as a processed recording; raises InputError naming file and field."""
     if not NAME.fullmatch(folder.name):
         raise InputError(f"{folder}: the folder's name becomes the id; letters, digits, - and _ only, 100 at most")
-    replay = _json(folder / REPLAY)
+    replay = _json(folder, REPLAY)
     turns = replay.get("data") if isinstance(replay, dict) else None
     if not isinstance(turns, list):
         raise InputError(f"{folder / REPLAY}: field data: is no list")
-    metadata, form = (_json(folder / name) if (folder / name).is_file() else {} for name in
+    metadata, form = (_json(folder, name) if (folder / name).exists() else {} for name in
                       ("metadata.json", "form.json"))
-    task = _text(form, "description") or "; ".join(map(str, form.get("tasks") or []))
+    tasks = form.get("tasks") or []
+    if not isinstance(tasks, list):
+        raise InputError(f"{folder / 'form.json'}: field tasks: is no list")
+    task = _text(form, "description") or "; ".join(map(str, tasks))
     writer = RecordingWriter(target, {
         "format": "demotape/recording", "version": VERSIONS["demotape/recording"], "id": folder.name, "task": task,
         "options": {}, "started_at": _started(metadata, replay), "user_agent": _text(metadata, "userAgent"),
@@ -118,10 +120,10 @@ class _Turn:
         """The page with our uids, and its element table."""
         dom = content.replace(f"{UID}=".encode(), f"{UID_ATTRIBUTE}=".encode())
         number = PAGE_NUMBER.match(name)
-        boxes = self._folder / "bboxes" / f"bboxes-{number[1]}.json" if number else None
-        if boxes is None or not boxes.is_file():
+        boxes = f"bboxes/bboxes-{number[1]}.json" if number else None
+        if boxes is None or not (self._folder / boxes).exists():
             return self._writer.blob(dom, like="dom"), None
-        rows = _table(content, _json(boxes))
+        rows = _table(content, _json(self._folder, boxes))
         return self._writer.blob(dom, like="dom"), self._writer.blob(json.dumps(rows).encode(), like="elements")
 
     def _file(self, room: str, name: Any) -> bytes | None:
@@ -130,7 +132,7 @@ class _Turn:
             return None
         if not isinstance(name, str) or not FILE.fullmatch(name):
             raise InputError(f"{self._where}.state: {str(name)[:80]!r} is not a plain file name")
-        return _read(self._folder / room / name)
+        return _read(self._folder, f"{room}/{name}")
 
 
 def _table(page: bytes, boxes: dict[str, Any]) -> list[TableRow]:
@@ -209,9 +211,10 @@ def _text(content: dict[str, Any], name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _json(path: Path) -> dict[str, Any]:
+def _json(folder: Path, name: str) -> dict[str, Any]:
+    path = folder / name
     try:
-        content = json.loads(_read(path) or b"null")
+        content = json.loads(_read(folder, name) or b"null")
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON ({str(error)[:80]})") from None
     if not isinstance(content, dict):
@@ -219,14 +222,11 @@ def _json(path: Path) -> dict[str, Any]:
     return content
 
 
-def _read(path: Path) -> bytes | None:
-    """A file's content, None when there is none; never by a link."""
-    if path.is_symlink() or path.parent.is_symlink():
-        raise InputError(f"{path}: is a link; a demonstration must hold its files itself")
+def _read(folder: Path, name: str) -> bytes | None:
+    """Content of a file of the demonstration, None when there is none; never by a link."""
+    path = folder / name
     try:
-        if path.stat().st_size > MAX_FILE:
-            raise InputError(f"{path}: larger than {MAX_FILE >> 20} MiB")
-        return path.read_bytes()
+        return read_inside(path, limits.JSON, folder)
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -10,9 +10,9 @@ from typing import Any
 from pipeline.export.manifest import FORMAT as EXPORT_FORMAT
 from pipeline.export.manifest import MANIFEST, ManifestFile, extra_files, read_manifest, wrong_totals
 from recorder import Recording
-from schemas import DemonstrationSchema, InputError, RecordingLayout
+from schemas import DemonstrationSchema, InputError, RecordingLayout, limits
 from schemas.demonstration import FORMAT as DEMONSTRATION_FORMAT
-from schemas.files import read_json
+from schemas.files import open_inside, read_inside, read_json
 from schemas.types import State
 
 _CHUNK = 1 << 20  # bytes
@@ -180,10 +180,13 @@ def _file(root: Path, entry: ManifestFile) -> Iterator[str]:
         return
     try:
         digest = hashlib.sha256()
-        with path.open("rb") as file:
+        with open_inside(path, root) as file:
             while chunk := file.read(_CHUNK):
                 digest.update(chunk)
             size = file.tell()
+    except InputError as error:
+        yield str(error)
+        return
     except OSError as error:
         yield f"{path}: {'missing' if isinstance(error, FileNotFoundError) else error.strerror}"
         return
@@ -196,14 +199,14 @@ def _file(root: Path, entry: ManifestFile) -> Iterator[str]:
 def _format_of(path: Path) -> str | None:
     """The `format` field of a JSON file, if it is one."""
     try:
-        content = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        content = json.loads(read_inside(path, limits.JSON))
+    except (OSError, InputError, ValueError, RecursionError):
         return None
     return content.get("format") if isinstance(content, dict) else None
 
 
 def _is_cut_off(journal: Path) -> bool:
-    with journal.open("rb") as file:
+    with open_inside(journal) as file:
         if not file.seek(0, 2):
             return False
         file.seek(-1, 2)

@@ -13,8 +13,8 @@ from typing import Any
 import zstandard
 from filelock import lock_descriptor
 
-from schemas import ChatLineSchema, EventSchema, InputError, RecordingLayout, RecordingSchema, ResourceSchema
-from schemas.files import dump_json, read_lines, read_versioned, write_atomically
+from schemas import ChatLineSchema, EventSchema, InputError, RecordingLayout, RecordingSchema, ResourceSchema, limits
+from schemas.files import dump_json, read_inside, read_lines, read_versioned, write_atomically
 from schemas.types import ChatLine, Event, EventData, RecordingManifest, Resource, State
 
 from . import blobs
@@ -32,6 +32,7 @@ class Recording:
 
     def __init__(self, path: Path | str):
         self.layout = RecordingLayout(path)
+        self.layout.expect_files()
         if not self.layout.manifest.is_file():
             raise InputError(f"{path}: not a recording (it has no recording.json); "
                              "give the folder that demotape record wrote")
@@ -138,7 +139,7 @@ class Recording:
     def _blob(self, sha256: str, read_base: Callable[[str], blobs.Form]) -> tuple[blobs.Form, bytes]:
         path = self.layout.blob(sha256)
         try:
-            form = blobs.decompress(path.read_bytes(), read_base)
+            form = blobs.decompress(read_inside(path, limits.BLOB, self.layout.root), read_base)
             content = form.content
         except FileNotFoundError:
             raise InputError(f"{path}: blob is missing") from None

@@ -1,11 +1,13 @@
-"""Reading and writing JSON files so that they are whole or absent, and errors name file, line and field."""
+"""Reading and writing files so that they are whole or absent, are files, and errors name file, line and field."""
 
+import errno
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from marshmallow import Schema, ValidationError
 
@@ -13,6 +15,64 @@ from . import limits
 from .errors import InputError
 from .parts import Strict
 from .upgrade import upgrade, version_of
+
+_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # opening a FIFO waits for no one
+_UNLINKED = getattr(os, "O_NOFOLLOW", 0)
+
+
+def open_inside(path: Path, root: Path | None = None) -> IO[bytes]:
+    """Open a file of a recording, an export or another folder that is not trusted; `root`: the folder, if it is not the
+    one that the file is in.
+
+    Raises InputError for what is no regular file: a FIFO or device, which may never end, or a link, which may lead
+    anywhere; also for one on the way from `root`. FileNotFoundError and other OSErrors are left to the caller.
+    """
+    root = path.parent if root is None else root
+    for place in (path, *path.parents[:len(path.relative_to(root).parts) - 1]):
+        if place.is_symlink():
+            raise InputError(f"{place}: is a link; put the file itself there")
+    try:
+        return _open(path, _UNLINKED)
+    except OSError as error:
+        if error.errno != errno.ELOOP:  # it became a link just now
+            raise
+        raise InputError(f"{path}: is a link; put the file itself there") from None
+
+
+def open_named(path: Path) -> IO[bytes]:
+    """Open a file that the user named, which may be a link. Raises as `open_inside` does for what is no file."""
+    return _open(path, 0)
+
+
+def _open(path: Path, flags: int) -> IO[bytes]:
+    descriptor = os.open(path, os.O_RDONLY | _FLAGS | flags)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise InputError(f"{path}: is no regular file")
+    return os.fdopen(descriptor, "rb")
+
+
+def read_inside(path: Path, limit: int, root: Path | None = None) -> bytes:
+    """Content of a file; raises as `open_inside` does, and InputError when it is larger than `limit` bytes."""
+    with open_inside(path, root) as file:
+        return read_all(file, limit, path)
+
+
+def read_named(path: Path, limit: int) -> bytes:
+    """Content of a file that the user named; raises InputError when it cannot be read or is larger than `limit`."""
+    try:
+        with open_named(path) as file:
+            return read_all(file, limit, path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def read_all(file: IO[bytes], limit: int, path: Path) -> bytes:
+    """What is left of an open file; raises InputError, naming `path`, when it is more than `limit` bytes."""
+    content = file.read(limit + 1)
+    if len(content) > limit:
+        raise InputError(f"{path}: larger than {limits.size(limit)}")
+    return content
 
 
 def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
@@ -53,12 +113,9 @@ def read_json(path: Path, schema: Strict) -> Any:
 def read_versioned(path: Path, schema: Strict) -> tuple[Any, int]:
     """As `read_json`, with the version that the file is of: lines beside it are of that version too."""
     try:
-        with path.open("rb") as file:
-            content = file.read(limits.JSON + 1)
+        content = read_inside(path, limits.JSON)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    if len(content) > limits.JSON:
-        raise InputError(f"{path}: larger than {limits.size(limits.JSON)}")
     return parse(content, schema, str(path))
 
 
@@ -89,7 +146,7 @@ def read_lines(path: Path, schema: Strict, version: int) -> Iterator[Any]:
     A last line without a line feed was cut off by a kill and is not yielded. Raises InputError naming the line.
     """
     try:
-        with path.open("rb") as file:
+        with open_inside(path) as file:
             for number, line in enumerate(iter(lambda: file.readline(limits.LINE + 1), b""), 1):
                 where = f"{path}, line {number}"
                 if len(line) > limits.LINE:

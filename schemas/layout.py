@@ -6,7 +6,7 @@ from .errors import InputError
 
 
 class RecordingLayout:
-    """Paths inside a recording's folder. Writes nothing, and looks only whether a blob is derived."""
+    """Paths inside a recording's folder. Writes nothing, and looks only at what is there."""
 
     def __init__(self, root: Path | str):
         self.root = Path(root)
@@ -21,6 +21,16 @@ class RecordingLayout:
         self.demonstration = self.root / "demonstration.json"
         self.processed = self.root / "processed.json"
         self.given = self.root / "given"
+
+    def expect_files(self) -> None:
+        """Raises InputError when something that is read or written by name is a link, which may lead out of the
+        folder, or neither a file nor a folder, such as a FIFO, which may never end."""
+        for path in (self.manifest, self.events, self.chat, self.resources, self.video, self.har, self.demonstration,
+                     self.processed, self.blobs, self.derived):
+            if path.is_symlink():
+                raise InputError(f"{path}: is a link; put what it leads to there")
+            if path.exists() and not (path.is_dir() if path in (self.blobs, self.derived) else path.is_file()):
+                raise InputError(f"{path}: is no regular {'folder' if path in (self.blobs, self.derived) else 'file'}")
 
     def blob(self, sha256: str) -> Path:
         """Path of a blob: the recording's own, or one derived from it when only that is there.

@@ -7,6 +7,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate
 
+from . import limits
 from .parts import (
     STALE_REASONS,
     BoxSchema,
@@ -33,7 +34,7 @@ MAX_FRAME_DEPTH = 32
 
 def wall(description: str, **options: Any) -> fields.Float:
     """A wall clock: seconds since 1970, of our time."""
-    return number(description, validate=validate.Range(min=0, max=1e11), **options)
+    return number(description, validate=validate.Range(min=0, max=limits.WALL), **options)
 
 
 class PackageFileSchema(Strict):
@@ -145,7 +146,8 @@ class MessageSchema(Strict):
 
     id = string("unique in the package")
     type = string("kind of event", validate=validate.OneOf((*PAGE_EVENTS, "snapshot")))
-    time = number("wall clock of the page, milliseconds since 1970", validate=validate.Range(min=0, max=1e14))
+    time = number("wall clock of the page, milliseconds since 1970",
+                  validate=validate.Range(min=0, max=limits.WALL * 1000))
     gesture = string("id of the message that began the gesture", allow_none=True)
     path = listing(fields.Integer(strict=True), "where its frame group hangs in the page: indices of frames",
                    validate=validate.Length(max=MAX_FRAME_DEPTH))
@@ -226,7 +228,7 @@ class PictureLineSchema(LineSchema):
     screenshot_agrees = flag("as in StateSchema, as far as one frame group can tell", required=False)
 
 
-_PACKET = (fields.Float(allow_nan=False, validate=validate.Range(min=0, max=1e11)),
+_PACKET = (fields.Float(allow_nan=False, validate=validate.Range(min=0, max=limits.WALL)),
            fields.Integer(strict=True, validate=validate.Range(min=0)), fields.Boolean())
 
 

@@ -1,6 +1,7 @@
 """Pieces that several formats share: boxes, elements, states."""
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any, ClassVar
 
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
@@ -89,6 +90,17 @@ def length(description: str, *, least: float = -limits.LENGTH, **options: Any) -
 def moment(description: str, **options: Any) -> fields.Float:
     """A time since the recording started, in seconds; what was said before it is below zero."""
     return number(description, least=-limits.SECONDS, most=limits.SECONDS, **options)
+
+
+def wall_clock(description: str, **options: Any) -> fields.AwareDateTime:
+    """A moment by the wall clock, with its zone: in years that every zone can tell."""
+    options.setdefault("required", True)
+    return fields.AwareDateTime(format="iso", validate=_expect_year, metadata={"description": description}, **options)
+
+
+def _expect_year(value: datetime) -> None:
+    if not limits.FIRST_YEAR <= value.year <= limits.LAST_YEAR:
+        raise ValidationError(f"Must be a moment of the years {limits.FIRST_YEAR} to {limits.LAST_YEAR}.")
 
 
 class BoxSchema(Strict):

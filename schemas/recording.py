@@ -20,6 +20,7 @@ from .parts import (
     nested,
     newest_version,
     string,
+    wall_clock,
 )
 from .secret_digests import LONGEST, MOST, PRIME
 
@@ -63,11 +64,8 @@ class RecordingSchema(Strict):
     id = string("name of the recording, also of its folder",
               validate=validate.Regexp(r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$(?!\n)"))
     task = string("what the navigator was asked to do; may be empty")
-    started_at = fields.AwareDateTime(
-        format="iso", required=True, metadata={"description": "wall clock at time 0, ISO 8601 with offset"})
-    ended_at = fields.AwareDateTime(
-        format="iso", required=True, allow_none=True,
-        metadata={"description": "wall clock at the end; null while recording and after a kill"})
+    started_at = wall_clock("wall clock at time 0, ISO 8601 with offset")
+    ended_at = wall_clock("wall clock at the end; null while recording and after a kill", allow_none=True)
     status = string("`recording`, `complete` or `recovered`", validate=validate.OneOf(STATUSES))
     user_agent = string("the browser's User-Agent header")
     browser = string("name and version of the browser")

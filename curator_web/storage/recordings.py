@@ -9,12 +9,12 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 from curator_web.errors import InputError, NotFound
 from pipeline.cache import derived
 from recorder.reader import Recording
 from schemas import RecordingLayout
+from schemas.files import open_inside
 
 from .files import Files, FolderFiles
 from .temporary import Temporary
@@ -22,7 +22,6 @@ from .temporary import Temporary
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 ID_SHOWN = 80  # of a wrong id, in the message
 BLOB_FOLDER = re.compile(r"[0-9a-f]{2}")
-_UNLINKED = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # where the system has them
 BLOB_NAME = re.compile(r"[0-9a-f]{64}")
 
 
@@ -145,21 +144,9 @@ def _entries(folder: Path, name: re.Pattern) -> Iterator[Path]:
         yield from (folder / entry for entry in sorted(os.listdir(folder)) if name.fullmatch(entry))
 
 
-def open_unlinked(source: Path) -> IO[bytes]:
-    """Open a file for reading without following a link, also when it became one a moment ago; raises InputError."""
-    try:
-        if not hasattr(os, "O_NOFOLLOW") and source.is_symlink():
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        return os.fdopen(os.open(source, os.O_RDONLY | _UNLINKED), "rb")
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise InputError(f"{source}: is a link; a recording must hold its files itself") from None
-        raise
-
-
 def _copy(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    with open_unlinked(source) as reading, target.open("wb") as writing:
+    with open_inside(source) as reading, target.open("wb") as writing:
         shutil.copyfileobj(reading, writing, 1 << 20)
         writing.flush()
         os.fsync(writing.fileno())

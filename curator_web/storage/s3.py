@@ -10,10 +10,11 @@ from typing import cast
 
 from curator_web.errors import InputError
 from recorder.reader import Recording
+from schemas.files import open_inside
 
 from .files import S3Files
 from .objects import Objects
-from .recordings import RecordingStore, files_of, open_unlinked
+from .recordings import RecordingStore, files_of
 from .remote import CACHE_BYTES, Cache, RemoteLayout, RemoteRecording
 
 AT_ONCE = 8
@@ -61,7 +62,7 @@ class S3Store(RecordingStore):
         def send(source: Path, relative: Path) -> None:
             name = relative.as_posix()
             try:
-                with open_unlinked(source) as file:
+                with open_inside(source) as file:
                     if file.seek(0, 2) != sizes.get(name):
                         self._objects.send(f"{folder}/{name}", file)
             except OSError as error:

@@ -9,8 +9,10 @@ from typing import Any
 from pipeline import plugins
 from schemas import InputError, ProcessedSchema, RecordingLayout
 from schemas.demonstration import PROCESSED_FORMAT
-from schemas.files import dump_json, read_json, write_atomically
+from schemas.files import dump_json, open_named, read_json, write_atomically
 from schemas.upgrade import VERSIONS
+
+from . import derived
 
 _CHUNK = 1 << 20  # bytes
 _PACKAGES = ("schemas", "recorder", "pipeline")
@@ -23,7 +25,7 @@ def fingerprint(layout: RecordingLayout, chat: Path | None, speakers: dict[str, 
     Blobs need no hash: the events name them by theirs. Raises InputError when a file cannot be read.
     """
     files = {path.name: path for path in (layout.manifest, layout.events, layout.chat, layout.resources, layout.video)}
-    found = {name: of_file(path) for name, path in files.items() if path.exists()}
+    found = {name: of_file(path) for name, path in files.items() if path.exists()}  # whose links were refused
     if chat is not None:
         parts = sorted(path for path in chat.rglob("*") if path.is_file()) if chat.is_dir() else [chat]
         listed = [(str(path.relative_to(chat)), of_file(path)) for path in parts]
@@ -47,17 +49,17 @@ def is_unchanged(layout: RecordingLayout, inputs: dict[str, str]) -> bool:
 
 def note(layout: RecordingLayout, inputs: dict[str, str], given: dict[str, Any]) -> None:
     """Write down what the demonstration that lies there was made from; `given`: as given.py tells it."""
-    derived = sorted(path.name for path in layout.derived.glob("[0-9a-f][0-9a-f]/*"))
+    made = sorted(path.name for path in derived.blobs(layout))
     write_atomically(layout.processed, dump_json({
         "format": PROCESSED_FORMAT, "version": VERSIONS[PROCESSED_FORMAT], "inputs": inputs,
-        "demonstration": of_file(layout.demonstration), "derived": derived, "given": given}))
+        "demonstration": of_file(layout.demonstration), "derived": made, "given": given}))
 
 
 def of_file(path: Path) -> str:
     """SHA-256 of a file; raises InputError when it cannot be read."""
     digest = hashlib.sha256()
     try:
-        with path.open("rb") as file:
+        with open_named(path) as file:
             while chunk := file.read(_CHUNK):
                 digest.update(chunk)
     except OSError as error:

@@ -17,7 +17,9 @@ import zstandard
 from lxml import etree
 
 from schemas import RecordingLayout, limits
-from schemas.files import write_atomically
+from schemas.files import open_inside
+
+from . import derived
 
 _LEVEL = 1  # of compression: these are read far more often than written
 _RULES = ("pages/dom.py", "privacy/finding.py", "privacy/numbers.py", "privacy/patterns.py", "privacy/spoken.py",
@@ -31,7 +33,6 @@ class Prepared:
 
     def __init__(self, layout: RecordingLayout):
         self._layout = layout
-        self._folder = str(layout.derived)
         self._decompressor = zstandard.ZstdDecompressor()
 
     def get(self, read: Callable[[bytes], Value], make: Callable[[], bytes], *made_of: str) -> Value:
@@ -41,11 +42,11 @@ class Prepared:
         """
         name = hashlib.sha256("\0".join((rules(), *made_of)).encode("utf-8", "replace")).hexdigest()
         with (suppress(OSError, zstandard.ZstdError, ValueError, KeyError, TypeError),
-              open(f"{self._folder}/{name[:2]}/{name}", "rb", 0) as file):
+              open_inside(self._layout.derived_blob(name), self._layout.root) as file):
             return read(self._decompress(file.read()))
         content = make()
         with suppress(OSError):  # not synced: its checksum tells when a crash damaged it
-            write_atomically(self._layout.derived_blob(name), _compress(content), sync=False)
+            derived.write(self._layout, name, _compress(content), sync=False)
         return read(content)
 
     def _decompress(self, data: bytes) -> bytes:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from schemas import InputError
+from schemas import InputError, limits
+from schemas.files import read_inside
 
 from .metrics import token_f1
 
@@ -26,7 +27,7 @@ def steps(predictions: Iterable[dict[str, Any]], folder: Path) -> Iterator[dict[
             raise InputError(f"prediction {number}: field action_uid: {prediction['action_uid']!r} is predicted twice")
         given[prediction["action_uid"]] = prediction
     for path in sorted((folder / "data").glob("*/*.json")):
-        for task in json.loads(path.read_bytes()):
+        for task in json.loads(read_inside(path, limits.JSON, folder)):
             for action in task["actions"]:
                 made = given.pop(action["action_uid"], None)
                 yield {"split": path.parent.name, "task": task["annotation_id"], "action_uid": action["action_uid"],

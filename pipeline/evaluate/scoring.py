@@ -9,7 +9,7 @@ from marshmallow import Schema, fields
 
 from pipeline.export.manifest import read_manifest
 from schemas import InputError
-from schemas.files import validated
+from schemas.files import open_named, validated
 
 from . import mind2web, weblinx
 
@@ -67,7 +67,7 @@ def evaluate(predictions: Path, export: Path) -> list[dict[str, Any]]:
 def _read(path: Path, schema: Schema) -> Iterator[dict[str, Any]]:
     """Predictions one by one, each checked."""
     try:
-        with Path(path).open("rb") as file:
+        with open_named(Path(path)) as file:
             whole = file.read(1) == b"["
             file.seek(0)
             lines = enumerate(json.load(file) if whole else file, 1)

@@ -9,7 +9,8 @@ from typing import Any
 
 import lxml.html
 
-from schemas import InputError
+from schemas import InputError, limits
+from schemas.files import read_inside
 
 from . import metrics
 from .outputs import intent_of, read_action
@@ -57,7 +58,7 @@ class Replays:
         return found
 
     def _read_uids(self, name: str, page: str) -> frozenset[str]:
-        text = (self._root / name / "pages" / page).read_text(encoding="utf-8")
+        text = read_inside(self._root / name / "pages" / page, limits.BLOB).decode()
         return frozenset(lxml.html.fromstring(text).xpath(f"//@{UID}"))
 
     def _read_boxes(self, name: str, page: str) -> dict[str, dict[str, Any]]:
@@ -161,7 +162,7 @@ def _can_be_judged(taken: metrics.Action, following: dict[str, Any] | None) -> b
 
 def _read(path: Path):
     try:
-        return json.loads(path.read_bytes())
+        return json.loads(read_inside(path, limits.JSON))
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); do the predictions name it rightly?") \
             from None

@@ -17,9 +17,9 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate
 
 from pipeline.plugins import failure
-from schemas import InputError
+from schemas import InputError, limits
 from schemas.addresses import split_address
-from schemas.files import read_json
+from schemas.files import parse, read_named
 from schemas.parts import Strict, flag, nested, string
 
 from .plugged import find_split
@@ -160,7 +160,7 @@ class Rule:
 
 def read_rule(path: Path) -> Rule:
     """The rule in a JSON file; raises InputError naming the file and the field that is wrong, or the plug-in."""
-    content = read_json(path, RuleSchema())
+    content, _ = parse(read_named(path, limits.JSON), RuleSchema(), str(path))
     if content["valid"] + content["test_iid"] > 1:
         raise InputError(f"{path}: field valid: valid and test_iid together are more than 1")
     if content["by"]:

@@ -1,6 +1,7 @@
 """Reading a package: the zip file that the extension hands over. Nothing in it is trusted, no name becomes a path."""
 
 import hashlib
+import lzma
 import zipfile
 import zlib
 from collections import Counter
@@ -9,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from schemas import InputError, limits
-from schemas.files import parse, parse_line, validated
+from schemas.files import open_named, parse, parse_line, validated
 from schemas.package import LINES, PackageSchema
 from schemas.package_types import PackageLine, PackageManifest, PictureLine
 
 _MANIFEST, _JOURNAL = "manifest.json", "journal.jsonl"
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of the others zipfile cannot unpack a part
 # What zipfile raises for a damaged file; RuntimeError for an encrypted one, and for a way of packing that it cannot.
-_BROKEN = (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, KeyError, RuntimeError)
+_BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, KeyError, RuntimeError)
 _SHORT = 4096  # bytes; a line that names a picture is shorter
 _LINE_SCHEMAS = {kind: schema() for kind, schema in LINES.items()}
 
@@ -27,7 +28,7 @@ class Package:
     def __init__(self, path: Path | str):
         self.path = Path(path)
         try:
-            self._zip = zipfile.ZipFile(self.path)
+            self._zip = zipfile.ZipFile(open_named(self.path))
         except FileNotFoundError:
             raise InputError(f"{path}: there is no such file") from None
         except _BROKEN as error:

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from pipeline.chat.log import Document, Reader
-from schemas import InputError
+from schemas import InputError, limits
+from schemas.files import read_named
 
 from . import discord, plugged, slack, tables, webvtt, zoom
 
@@ -12,7 +13,6 @@ READERS: dict[str, Reader] = {
     for module in (zoom, webvtt, slack, discord, tables) for reader in module.READERS
 }
 KINDS = tuple(READERS)
-MAX_BYTES = 64 << 20
 
 
 def readers() -> dict[str, Reader]:
@@ -24,13 +24,7 @@ def open_document(path: Path) -> Document:
     """A chat file decoded, or an export's folder; raises InputError when it cannot be read or is no text."""
     if path.is_dir():
         return Document(path)
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise InputError(f"{path}: larger than {MAX_BYTES >> 20} MiB; this is no chat log")
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    text = _decode(content)
+    text = _decode(read_named(path, limits.CHAT))
     if text is None:
         raise InputError(f"{path}: not a text file; give a chat log ({', '.join(KINDS)})")
     text = text.replace("\r\n", "\n").replace("\r", "\n")

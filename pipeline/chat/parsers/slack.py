@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.chat.log import MILLISECOND, Document, Message, Reader, Reading
-from schemas import InputError
+from schemas import InputError, limits
+from schemas.files import read_inside
 
 from .times import instant, numeric_time
 
@@ -99,8 +100,8 @@ def _entries(path: Path, reading: Reading, number: int) -> list:
 
 def _load(path: Path) -> object:
     try:
-        return json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        return json.loads(read_inside(path, limits.CHAT))
+    except (OSError, InputError, ValueError, RecursionError):
         return None
 
 

@@ -15,7 +15,8 @@ from pipeline.export.running import Files
 from pipeline.export.source import File, Options, Source, Tally
 from pipeline.export.splits import MIND2WEB, websites
 from pipeline.export.states import States
-from schemas import UID_ATTRIBUTE, InputError
+from schemas import UID_ATTRIBUTE, InputError, limits
+from schemas.files import read_inside
 from schemas.intents import INTENTS
 from schemas.types import Element, Turn, TurnState
 
@@ -183,7 +184,7 @@ class _Task:
         har = self.source.recording.layout.har
         if har.is_file():
             try:
-                content = har.read_bytes()
+                content = read_inside(har, limits.HAR)
             except OSError as error:
                 raise InputError(f"{har}: cannot be read ({error.strerror})") from None
             clean, left_out = har_without(content, self.known, str(har))
