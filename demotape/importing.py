@@ -14,12 +14,15 @@ from curator_web.demonstrations import owners
 from curator_web.demonstrations.library import Imported, import_recording
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import BY_COMMAND
-from pipeline import process
+from pipeline import limited, process
 from recorder import Recording
+from recorder.package.package_file import Package
 from recorder.package.receiving import receive
-from schemas import InputError
+from schemas import InputError, limits
 
 from . import weblinx_import
+
+_WORK = limited.Processes(1, niceness=10)  # whoever looks at pages meanwhile comes first
 
 
 def import_path(database: Database, store: RecordingStore, path: Path) -> Imported:
@@ -52,17 +55,28 @@ def import_package(database: Database, store: RecordingStore, package: Path,
     """Make a package a recording, process it and import it; doing it again changes nothing.
 
     Where the id is that of another user's recording, it becomes a recording with an id of its own; `Imported.sent_as`
-    tells so. Raises InputError when the package is not whole.
+    tells so. It is received and processed in a process with limits. Raises InputError when the package is not whole, or
+    takes more than a package of its size may.
     """
+    allowance = limited.Allowance(limits.JOB_SECONDS + limits.JOB_SECONDS_MIB * package.stat().st_size / (1 << 20),
+                                  limits.WORK_MEMORY, limits.JOB_CLOCK)
     with store.temporary.folder("package") as folder, _noted(database, recorded_by, folder) as attempt:
-        def kept_as(sent_as: str) -> str:
-            attempt.sent_as, attempt.recording = sent_as, owners.claim(database, sent_as, recorded_by)
-            return attempt.recording
+        attempt.sent_as = _WORK.run(allowance, str(package), _id_of, package)
+        attempt.recording = owners.claim(database, attempt.sent_as, recorded_by)
         recording = folder / "recording"
-        receive(package, recording, kept_as)
-        process(recording)
+        _WORK.run(allowance, str(package), _make_recording, package, recording, attempt.recording)
         found = import_recording(database, store, recording, recorded_by)
         return found if found.id == attempt.sent_as else replace(found, sent_as=attempt.sent_as)
+
+
+def _id_of(package: Path) -> str:
+    with Package(package) as source:
+        return source.manifest["id"]
+
+
+def _make_recording(package: Path, recording: Path, name: str) -> None:
+    receive(package, recording, name)
+    process(recording)
 
 
 @dataclass

@@ -38,7 +38,7 @@ class Recording:
                              "give the folder that demotape record wrote")
         self.manifest: RecordingManifest
         self.version: int
-        self.manifest, self.version = read_versioned(self.layout.manifest, RecordingSchema())
+        self.manifest, self.version = read_versioned(self.layout.manifest, RecordingSchema(), limits.RECORD)
         if self.manifest["status"] == "recording" and not self.is_live():
             self._mark_recovered()
 

@@ -110,10 +110,10 @@ def read_json(path: Path, schema: Strict) -> Any:
     return read_versioned(path, schema)[0]
 
 
-def read_versioned(path: Path, schema: Strict) -> tuple[Any, int]:
-    """As `read_json`, with the version that the file is of: lines beside it are of that version too."""
+def read_versioned(path: Path, schema: Strict, limit: int = limits.JSON) -> tuple[Any, int]:
+    """As `read_json`, with the version that the file is of: lines beside it are of that version too. `limit`: bytes."""
     try:
-        content = read_inside(path, limits.JSON)
+        content = read_inside(path, limit)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
     return parse(content, schema, str(path))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from itertools import chain
 from typing import IO
 
@@ -12,6 +13,12 @@ from pipeline.export.destinations.s3_parts import send
 
 ATTEMPTS = 3  # of a request: somebody waits for the answer
 NOT_THERE = ("NoSuchKey", "404", "NotFound")
+
+
+@cache
+def _connected(address: str, endpoint_url: str | None) -> "Objects":
+    """Those of a process that was sent some: connected once."""
+    return Objects(address, endpoint_url)
 
 
 class Objects:
@@ -29,7 +36,7 @@ class Objects:
             self._open("recordings")  # tells at once whether there is such a bucket, and whether the keys are right
 
     def __reduce__(self):
-        return Objects, self._given
+        return _connected, self._given
 
     def exists(self, name: str) -> bool:
         """Whether there is an object of that name."""

@@ -9,13 +9,15 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from filelock import lock_descriptor
 
 from curator_web.errors import NotFound
 from recorder.reader import Recording
-from schemas import InputError, RecordingLayout, RecordingSchema
+from schemas import InputError, RecordingLayout, RecordingSchema, limits
 from schemas.files import read_versioned
 
 from .objects import Objects
@@ -24,6 +26,11 @@ from .temporary import Temporary
 CACHE_BYTES = 4 << 30
 UNTOUCHED = 600  # seconds without use before something may be taken away: it might be being read
 ABSENT, PRESENT = ".absent", ".present"  # what is known of a file that the cache does not hold
+
+
+@cache
+def _of_this_process(*given: Any) -> "Cache":
+    return Cache(*given)
 
 
 class Cache:
@@ -35,7 +42,7 @@ class Cache:
         folder.mkdir(parents=True, exist_ok=True)
 
     def __reduce__(self):
-        return Cache, (self.objects, self.folder, self._temporary, self._limit)
+        return _of_this_process, (self.objects, self.folder, self._temporary, self._limit)
 
     def path(self, name: str, *, remember: bool = False) -> Path:
         """Where the copy of an object is, fetched if need be; nothing is there when there is no such object.
@@ -146,7 +153,7 @@ class RemoteRecording(Recording):
         if not cache.path(self.layout.name_of(manifest)).is_file():
             raise NotFound(f"there is no recording {recording_id!r}")
         try:
-            self.manifest, self.version = read_versioned(manifest, RecordingSchema())
+            self.manifest, self.version = read_versioned(manifest, RecordingSchema(), limits.RECORD)
         except InputError:
             cache.forget(self.layout.name_of(manifest))  # so that a mended one is seen
             raise

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import IO
 
@@ -21,6 +22,11 @@ from filelock import lock_descriptor
 OWNED = re.compile(r"\.(?:tmp|package|weblinx)-([0-9a-f]{12})-")
 UNOWNED = re.compile(r"\.(?:tmp|package|weblinx)-(?![0-9a-f]{12}-)")  # as they were named before they had owners
 UNOWNED_SECONDS = 24 * 3600.0
+
+
+@cache
+def _of_this_process(data_dir: Path) -> "Temporary":
+    return Temporary(data_dir)
 
 
 class Temporary:
@@ -32,7 +38,7 @@ class Temporary:
         self._owner: tuple[int, str] | None = None  # the process, and its name
 
     def __reduce__(self):
-        return Temporary, (self._data_dir,)
+        return _of_this_process, (self._data_dir,)
 
     @contextmanager
     def folder(self, kind: str = "tmp", within: Path | None = None) -> Iterator[Path]:

@@ -19,6 +19,7 @@ from pipeline.turns import splitting
 from recorder.reader import Recording
 from schemas import BROWSER_INTENTS, types
 
+from .apart import listed, made
 from .context import services
 from .forms import converted, parse_arguments
 
@@ -105,11 +106,11 @@ def _screenshot(asked: _Asked) -> dict[str, Any]:
     """A screenshot of the recording by its blob, or a frame of its own video by the time, which is then kept."""
     recording, turn = asked.recording, asked.action
     if "frame" in request.form:
-        time, picture = alternatives.frame(recording, _number("frame"))
-        name = services().store.keep(recording, alternatives.as_file(picture))
+        time, picture = made(alternatives.frame_file, recording, _number("frame"))
+        name = services().store.keep(recording, picture)
         return {"screenshot": name, "screenshot_time": time, "source": "video"}
     name = request.form.get("screenshot", "")
-    for row in alternatives.screenshots(recording, turn):
+    for row in listed(alternatives.screenshots, recording, turn):
         if row["screenshot"] == name:
             return {"screenshot": name, "screenshot_time": row["time"], "source": "captured"}
     raise InputError("field screenshot: no such picture around this turn")
@@ -145,8 +146,8 @@ def _number(name: str) -> float:
 
 _FIELDS: dict[str, Callable[[_Asked], dict[str, Any]]] = {
     "move": _move,
-    "retarget": lambda asked: {"element": element_of(asked.recording, asked.action.get("state") or {},
-                                                     request.form.get("uid", ""))},
+    "retarget": lambda asked: {"element": listed(element_of, asked.recording, asked.action.get("state") or {},
+                                                 request.form.get("uid", ""))},
     "set_arguments": lambda asked: {"arguments": parse_arguments(asked.action["intent"], request.form)},
     "set_intent": _intent,
     "set_screenshot": _screenshot,
@@ -154,5 +155,5 @@ _FIELDS: dict[str, Callable[[_Asked], dict[str, Any]]] = {
 _WHOLE: dict[str, Callable[[_Asked], Mapping[str, Any]]] = {
     "add": _add,
     "fix": _fix,
-    "split": lambda asked: splitting.split(asked.recording, asked.action, int(_number("event"))),
+    "split": lambda asked: listed(splitting.split, asked.recording, asked.action, int(_number("event"))),
 }

@@ -11,8 +11,10 @@ from pipeline.pages.targets import candidates
 from pipeline.turns import splitting
 from recorder.reader import Recording
 from schemas import limits
+from schemas.types import TurnState
 
 from . import tree
+from .apart import listed, made
 from .blobs import immutable
 from .context import services
 from .presentation import ReviewView, TurnView
@@ -49,7 +51,7 @@ def frame(recording_id: str, milliseconds: int) -> Response:
     recording = services().store.open(recording_id)
     if milliseconds > limits.SECONDS * 1000:
         raise NotFound("no recording is as long as that")
-    return immutable(alternatives.as_file(alternatives.frame(recording, milliseconds / 1000)[1]), "image/jpeg")
+    return immutable(made(alternatives.frame_file, recording, milliseconds / 1000)[1], "image/jpeg")
 
 
 def moment(found: ReviewView, view: str) -> Moment:
@@ -69,13 +71,18 @@ def _frame(turn: TurnView, recording: Recording, plain: Moment) -> dict[str, Any
     if not plain.video or state is None:
         return {}
     time = _time(turn)
+    painted, similarity = listed(_compared, recording, state, time)
+    return {"frame": time, "painted": painted, "similarity": similarity}
+
+
+def _compared(recording: Recording, state: TurnState, time: float) -> tuple[float, float | None]:
     painted, picture = alternatives.frame(recording, time)
-    return {"frame": time, "painted": painted, "similarity": alternatives.similarity(recording, state, picture)}
+    return painted, alternatives.similarity(recording, state, picture)
 
 
 def _pictures(turn: TurnView, recording: Recording, plain: Moment) -> dict[str, Any]:
     times = [turn.turn["timestamp"] - before for before in alternatives.BEFORE] if plain.video else []
-    return {"screenshots": alternatives.screenshots(recording, turn.turn),
+    return {"screenshots": listed(alternatives.screenshots, recording, turn.turn),
             "frames": [each for each in times if each >= 0]}
 
 
@@ -85,7 +92,7 @@ _SHOWN = {
     "pictures": _pictures,
     "targets": lambda turn, recording, _: {"targets": _targets(turn, recording)},
     "tree": lambda turn, recording, _: {"targets": _targets(turn, recording), "lines": _lines(turn, recording)},
-    "split": lambda turn, recording, _: {"breaks": splitting.breaks(recording, turn.turn)},
+    "split": lambda turn, recording, _: {"breaks": listed(splitting.breaks, recording, turn.turn)},
 }
 
 
@@ -109,7 +116,7 @@ def _lines(turn: TurnView, recording: Recording) -> list[tree.Line]:
 
 def _targets(turn: TurnView, recording: Recording) -> list[dict[str, Any]]:
     """What a turn can be about: what a person could act on, or all that was in sight; each with a number."""
-    rows = candidates(recording, turn.state)
+    rows = listed(candidates, recording, turn.state)
     present = turn.uid
     if not request.args.get("all"):
         rows = [row for row in rows if row["clickable"] or row["uid"] == present]

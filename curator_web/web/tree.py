@@ -19,6 +19,7 @@ from recorder.reader import Recording
 from schemas import UID_ATTRIBUTE
 from schemas.types import TableRow
 
+from .apart import listed
 from .context import services
 from .presentation import ReviewView
 
@@ -83,6 +84,13 @@ class Tree:
                 stack += reversed(_lines(line.node, 0, line.level + 1, opened))
         return lines
 
+    def add(self, parent: Node, tag: str, hint: str, row: TableRow | None, text: str) -> Node:
+        """Add a node as the last one in another."""
+        node = Node(len(self.nodes), parent, tag, hint, row, text, [])
+        self.nodes.append(node)
+        parent.children.append(node)
+        return node
+
     def find(self, uid: str | None) -> Node | None:
         """The node of an element that can be a target."""
         return next((node for node in self.nodes if node.row and node.row["uid"] == uid), None)
@@ -139,11 +147,19 @@ class _Place:
 
 @lru_cache(KEPT)
 def _kept(place: _Place) -> Tree:
-    rows = {(*row["frame"], row["uid"]): row for row in candidates(place.recording, place.state)}
-    builder = _Builder(rows)
-    builder.add(parse(place.recording.blob(place.state["dom"])), (), builder.nodes[0])
+    found = Tree([Node(0, None, "", "", None, "", [])])
+    for above, tag, hint, row, text in listed(_nodes, place.recording, place.state):
+        found.add(found.nodes[above], tag, hint, row, text)
     place.recording = None  # a tree is kept, what it was made of is not
-    return Tree(builder.nodes)
+    return found
+
+
+def _nodes(recording: Recording, state: Mapping[str, str]) -> list[tuple[int, str, str, TableRow | None, str]]:
+    """The nodes of a tree but the first, flat: the number of the one above, and what stands in it."""
+    builder = _Builder({(*row["frame"], row["uid"]): row for row in candidates(recording, state)})
+    builder.add(parse(recording.blob(state["dom"])), (), builder.tree.nodes[0])
+    return [(node.parent.number if node.parent else 0, node.tag, node.hint, node.row, node.text)
+            for node in builder.tree.nodes[1:]]
 
 
 class _Builder:
@@ -152,7 +168,7 @@ class _Builder:
     def __init__(self, rows: dict[tuple[str, ...], TableRow]):
         self._rows = rows
         self._frames = {key[:length] for key in rows for length in range(1, len(key))}
-        self.nodes = [Node(0, None, "", "", None, "", [])]
+        self.tree = Tree([Node(0, None, "", "", None, "", [])])
 
     def add(self, document: Element, frame: tuple[str, ...], parent: Node) -> None:
         """Add what of a document leads to an element in sight."""
@@ -180,11 +196,8 @@ class _Builder:
         classes = element.get("class", "").split()
         hint = f"#{element.get('id')}" if element.get("id") else f".{classes[0]}" if classes else ""
         shadow = element.get("shadowrootmode")
-        node = Node(len(self.nodes), parent, "shadow root" if shadow else str(element.tag), hint[:LABEL_LENGTH], row,
-                    " ".join((element.text or "").split())[:LABEL_LENGTH] if row else "", [])
-        self.nodes.append(node)
-        parent.children.append(node)
-        return node
+        return self.tree.add(parent, "shadow root" if shadow else str(element.tag), hint[:LABEL_LENGTH], row,
+                             " ".join((element.text or "").split())[:LABEL_LENGTH] if row else "")
 
 
 def _lines(node: Node, start: int, level: int, opened: Set[int]) -> list[Line]:

@@ -64,9 +64,10 @@ def frame(recording: Recording, time: float) -> tuple[float, np.ndarray]:
         raise InputError(f"{path}: the video cannot be read ({error})") from None
 
 
-def as_file(picture: np.ndarray) -> bytes:
-    """A frame (BGR) as the bytes of a picture file."""
-    return encode(picture)
+def frame_file(recording: Recording, time: float) -> tuple[float, bytes]:
+    """As `frame`, the picture as a file."""
+    painted, picture = frame(recording, time)
+    return painted, encode(picture)
 
 
 def similarity(recording: Recording, state: TurnState, picture: np.ndarray) -> float | None:

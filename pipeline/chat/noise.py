@@ -13,7 +13,7 @@ _REACTION = (
     re.compile(r'Reagierte auf ".*" mit .{1,40}', re.DOTALL), re.compile(r'A réagi à ".*" avec .{1,40}', re.DOTALL),
     re.compile(r'(?:Ha )?[Rr]eaccion(?:ó|ado) a ".*" con .{1,40}', re.DOTALL),
 )
-_QUOTE = re.compile(rf'(?:{"|".join(map(re.escape, _REPLY))})\s*[:：]?\s*["“«](.*?)["”»][ \t]*(?:\n|$)', re.DOTALL)
+_QUOTE = re.compile(rf'(?:{"|".join(map(re.escape, _REPLY))})\s*(?:[:：]\s*)?["“«](.*?)["”»][ \t]*(?:\n|$)', re.DOTALL)
 _CURLY = str.maketrans("“”„«»", '"""""')
 
 

@@ -81,7 +81,7 @@ def _iban_length(country: str) -> int:
     """Characters of a country's IBANs; 0 when it has none."""
     for _, about in iban._ibandb.info(country):
         if "bban" in about:
-            return 4 + sum(int(number) for number in re.findall(r"(\d+)!", about["bban"]))
+            return 4 + sum(int(number) for number in re.findall(r"(\d{1,3})!", about["bban"]))
     return 0
 
 

@@ -93,7 +93,7 @@ async def _arguments(context: BrowserContext) -> dict[str, str]:
             line = (await session.send("Browser.getBrowserCommandLine"))["arguments"]
         except PlaywrightError:  # it tells automated browsers only
             text = (await session.send("SystemInfo.getInfo"))["commandLine"]
-            line = re.split(r"\s+(?=--)", text.replace('"', ""))
+            line = [each.rstrip() for each in re.split(r"\s(?=--)", text.replace('"', ""))]
     finally:
         await session.detach()
     return dict(each.removeprefix("--").split("=", 1) for each in line if each.startswith("--") and "=" in each)

@@ -4,7 +4,7 @@ The second user of the recording builder beside the Playwright recorder: what is
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +41,10 @@ _PAINTS = 1.0  # seconds in which a page that has changed is painted, however bu
 _MARK = re.compile("([\x01\x02])(\\d+)\\1")
 
 
-def receive(package: Path | str, directory: Path | str, name: Callable[[str], str] = str) -> list[str]:
+def receive(package: Path | str, directory: Path | str, name: str | None = None) -> list[str]:
     """Make the new folder `directory` a recording from a package (a zip file); returns the problems met on the way.
 
-    `name` gives the recording's id for the one that the package has.
+    `name`: the recording's id, instead of the one that the package has.
     Raises InputError when the package is not whole, or the folder holds something.
     """
     with Package(package) as source:
@@ -121,7 +121,7 @@ class _Tab(TabState):
 class _Receiver:
     """Replays one package."""
 
-    def __init__(self, source: Package, directory: Path | str, name: Callable[[str], str]):
+    def __init__(self, source: Package, directory: Path | str, name: str | None):
         self._source, self._name = source, name
         self._now = source.manifest["started_at"]
         self.builder = RecordingBuilder(
@@ -157,7 +157,7 @@ class _Receiver:
         if line["id"] != self._source.manifest["id"]:
             raise InputError(f"{self._where(line)}: field id: {line['id']!r} is not the manifest's")
         self._now = line["started_at"]
-        self.builder.begin(line["browser"], name=self._name(line["id"]), video=self._open_video, blobs=BlobStore)
+        self.builder.begin(line["browser"], name=self._name or line["id"], video=self._open_video, blobs=BlobStore)
         self._browser = {"user_agent": line["user_agent"], "browser": line["browser"]}
         self.builder.note(**self._browser, **{name: self._source.manifest[name] for name in ("secret_digests",)
                                               if name in self._source.manifest})

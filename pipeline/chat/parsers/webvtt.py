@@ -8,7 +8,7 @@ from pipeline.chat.log import Document, Message, Reader, Reading, Stamp
 
 from .times import clock_time
 
-_VOICE = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+([^>]+)>")
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?[ \t]+([^\s<>][^<>]*)>")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<\d[\d:.]*>")
 _NAMED = re.compile(r"([^:\s][^:]{0,79}):\s+(.*)", re.DOTALL)
 

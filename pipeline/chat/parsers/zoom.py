@@ -21,7 +21,7 @@ _NEWER = re.compile(r"(?:(\d{4}-\d{2}-\d{2})[\t ])?(\d{1,2}:\d{2}:\d{2})[\t ]+(\
 _CLOUD = re.compile(r"(\d{1,3}:\d{2}:\d{2})\t([^\t]*[^\t:]):?\t(.*)")
 _COPIED = re.compile(r"(\S+)\s(.*):\s*\((\d{1,2}:\d{2}(?:\s*[AaPp]\.?[Mm]\.?)?)\)\s*")
 _CAPTION = re.compile(r"\[([^\[\]]+)\]\s+(\d{1,2}:\d{2}:\d{2})\s*")
-_DIRECT = re.compile(r"\s*\((?:[^()]*)\)\s*$")
+_DIRECT = re.compile(r"\([^()]*\)\s*$")
 
 
 def _sender(word: str, rest: str) -> str | None:

@@ -1,0 +1,81 @@
+"""Pictures of recordings in the form in which they are served. Captured pictures are hostile: nothing here trusts them.
+"""
+
+import re
+
+import cv2
+
+from curator_web.errors import InputError, NotFound
+from recorder.pictures import decoded, pixels_of
+from recorder.reader import Recording
+from schemas import limits
+
+THUMBNAIL_QUALITY = 82
+REDUCTION = 8
+MAX_THUMBNAIL_BYTES = 16 << 20
+BITMAP = "image/bmp"
+MAGIC = (
+    ("image/jpeg", re.compile(rb"\xff\xd8\xff")),
+    ("image/png", re.compile(rb"\x89PNG\r\n\x1a\n")),
+    (BITMAP, re.compile(rb"BM")),
+    ("image/webp", re.compile(rb"RIFF.{4}WEBP", re.DOTALL)),
+)
+
+
+def screenshot(recording: Recording, sha256: str) -> tuple[bytes, str]:
+    """A screenshot as it was taken, and its media type; a bitmap as PNG. Raises NotFound."""
+    content = blob(recording, sha256)
+    media_type = _image_type(content)
+    return (_as_png(content), "image/png") if media_type == BITMAP else (content, media_type)
+
+
+def thumbnail(recording: Recording, sha256: str) -> tuple[bytes, str]:
+    """A JPEG or bitmap at an eighth of its size; other pictures as they are. Raises NotFound."""
+    content = blob(recording, sha256)
+    media_type = _image_type(content)
+    if media_type in ("image/jpeg", BITMAP) and len(content) <= MAX_THUMBNAIL_BYTES:
+        return _reduced(content) or content, "image/jpeg"
+    return content, media_type
+
+
+def can_be_shown(recording: Recording, sha256: str) -> bool:
+    """Whether the recording has such a picture, of a size that is shown."""
+    try:
+        return 0 < pixels_of(recording.blob(sha256)) <= limits.PIXELS
+    except InputError:
+        return False
+
+
+def blob(recording: Recording, sha256: str) -> bytes:
+    """A blob's content; raises NotFound."""
+    try:
+        return recording.blob(sha256)
+    except InputError:
+        raise NotFound("this recording holds no such picture or page") from None
+
+
+def _image_type(content: bytes) -> str:
+    """By the first bytes alone; whatever is not a picture is not served as anything."""
+    for media_type, magic in MAGIC:
+        if magic.match(content):
+            return media_type
+    raise NotFound("this recording holds no such picture or page")
+
+
+def _as_png(content: bytes) -> bytes:
+    if (picture := decoded(content)) is None:
+        raise NotFound("this picture is damaged, or too large")
+    return cv2.imencode(".png", picture, [cv2.IMWRITE_PNG_COMPRESSION, 1])[1].tobytes()
+
+
+def _reduced(content: bytes) -> bytes | None:
+    """A JPEG's decoder itself leaves out what a small picture does not need; a bitmap is averaged."""
+    jpeg = content.startswith(b"\xff\xd8\xff")
+    picture = decoded(content, cv2.IMREAD_REDUCED_COLOR_8 if jpeg else cv2.IMREAD_COLOR)
+    if picture is None:
+        return None
+    if not jpeg:
+        size = [max(1, side // REDUCTION) for side in picture.shape[1::-1]]
+        picture = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
+    done, small = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, THUMBNAIL_QUALITY])
+    return small.tobytes() if done else None

@@ -1,0 +1,66 @@
+"""Work on untrusted input ends at its limits, in one line, and alone."""
+
+import os
+import threading
+import time
+
+import pytest
+
+from pipeline.limited import Allowance, Processes, TooBusy, TooMuch
+from schemas import InputError
+from tests.support import hostile_work
+
+ALLOWED = Allowance(processor=1, memory=200 << 20, clock=5, answer=1 << 20)
+
+
+@pytest.fixture(scope="module")
+def processes() -> Processes:
+    return Processes(1)
+
+
+@pytest.mark.parametrize("work, allowance, told", [
+    (hostile_work.spin, ALLOWED, "takes more than 1 s of processor time"),
+    (hostile_work.swell, ALLOWED, "needs more than 200 MiB of memory"),
+    (hostile_work.rest, Allowance(1, 200 << 20, clock=0.3), "takes longer than 0 s"),
+    (hostile_work.crash, ALLOWED, "broke (status -11)"),
+    (hostile_work.shout, ALLOWED, "larger than 1 MiB"),
+])
+def test_what_takes_too_much_ends_and_the_next_call_is_answered(processes, work, allowance, told):
+    with pytest.raises(TooMuch) as caught:
+        processes.run(allowance, "package x.zip", work)
+    assert str(caught.value).startswith("package x.zip: ") and told in str(caught.value)
+    assert "\n" not in str(caught.value) and isinstance(caught.value, InputError)
+    assert processes.run(ALLOWED, "x", hostile_work.echo, {"a": [1]}) == {"a": [1]}
+
+
+def test_one_process_serves_many_calls_and_limits_each_by_itself(processes):
+    first = processes.run(ALLOWED, "x", hostile_work.pid)
+    for _ in range(3):
+        processes.run(ALLOWED, "x", sum, range(10_000_000))
+    assert processes.run(ALLOWED, "x", hostile_work.pid) == first
+    os.kill(first, 9)
+    second = processes.run(ALLOWED, "x", hostile_work.pid)
+    assert second != first
+
+
+def test_errors_come_back_as_they_are(processes):
+    with pytest.raises(ZeroDivisionError) as caught:
+        processes.run(ALLOWED, "x", divmod, 1, 0)
+    assert "Traceback" in caught.value.__notes__[0]
+
+
+def test_who_waits_too_long_for_a_process_is_told(processes):
+    begun = threading.Event()
+
+    def hold() -> None:
+        begun.set()
+        with pytest.raises(TooMuch):
+            processes.run(ALLOWED, "x", hostile_work.spin)
+    holding = threading.Thread(target=hold)
+    holding.start()
+    begun.wait()
+    while processes._free._value != 0:  # it has begun to be worked on
+        time.sleep(0.001)
+    with pytest.raises(TooBusy):
+        processes.run(Allowance(0.1, 1 << 28, clock=1), "y", hostile_work.pid)
+    holding.join()

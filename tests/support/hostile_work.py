@@ -1,0 +1,43 @@
+"""What untrusted input may make of work: for tests of processes with limits."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+
+def echo(value: object) -> object:
+    return value
+
+
+def pid() -> int:
+    return os.getpid()
+
+
+def spin(*_: object) -> None:
+    while True:
+        pass
+
+
+def swell(*_: object) -> None:
+    held = []
+    while True:
+        held.append(bytes(1 << 20))
+
+
+def rest() -> None:
+    time.sleep(600)
+
+
+def crash() -> None:
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def shout() -> bytes:
+    return bytes(3 << 20)
+
+
+def half_written(_package: Path, recording: Path) -> None:
+    recording.mkdir()
+    (recording / "recording.json").write_text("{")
+    swell()
