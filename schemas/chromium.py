@@ -25,6 +25,10 @@ def find_chromium(playwrights_own: str | None = None) -> str:
                      "or set DEMOTAPE_CHROMIUM to its path")
 
 
+NO_SANDBOX = ("Chromium's sandbox cannot be had on this machine; allow unprivileged user namespaces "
+              "(in a container: its seccomp profile), or run as root there, which goes without")
+
+
 def sandbox_arguments() -> list[str]:
     """Root cannot have Chromium's sandbox; other users keep it."""
     return ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []

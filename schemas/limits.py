@@ -17,6 +17,7 @@ CHAT = 64 << 20  # bytes of a chat log
 PAGE = 1 << 26  # characters of a page, put together
 DEPTH = 100  # of pieces of a page in pieces
 LENGTH = 10**9  # CSS pixels of a length or place, as the capture script has them; browsers lay out thirty million
+SIDE, AREA = 1 << 15, 1 << 27  # CSS pixels of a viewport: of a screen of eight thousand pixels, zoomed out
 SECONDS = 10**8  # of a time since the recording started: three years
 FIRST_YEAR, LAST_YEAR = 1970, 4999  # of the wall clock: every time zone can tell these
 WALL = 95 * 10**9  # seconds since 1970, in the last of them

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, ClassVar
 
-from marshmallow import RAISE, Schema, ValidationError, fields, validate
+from marshmallow import RAISE, Schema, ValidationError, fields, validate, validates_schema
 
 from . import limits
 from .upgrade import VERSIONS
@@ -122,8 +122,13 @@ class PointSchema(Strict):
 class SizeSchema(Strict):
     """A size in CSS pixels."""
 
-    width = integer("width", validate=validate.Range(min=0, max=limits.LENGTH))
-    height = integer("height", validate=validate.Range(min=0, max=limits.LENGTH))
+    width = integer("width", validate=validate.Range(min=0, max=limits.SIDE))
+    height = integer("height", validate=validate.Range(min=0, max=limits.SIDE))
+
+    @validates_schema
+    def _expect_area(self, size: dict[str, int], **_: Any) -> None:
+        if size["width"] * size["height"] > limits.AREA:  # pictures are brought to this size
+            raise ValidationError(f"Must be of at most {limits.AREA} pixels.")
 
 
 class ElementSchema(Strict):

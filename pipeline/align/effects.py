@@ -32,7 +32,7 @@ def onsets(video: Video, rectangle: Rectangle, viewport: tuple[int, int], hidden
     for start, end in spans:
         first, last = np.searchsorted(video.times, [start, end])
         mask[max(0, first - 1):last + 1] = True
-    shape = max(8, round(_WIDTH * viewport[1] / viewport[0])), _WIDTH
+    shape = max(8, min(round(_WIDTH * viewport[1] / viewport[0]), _WIDTH * _WIDTH)), _WIDTH
     seen = np.zeros(shape, bool)
     seen[rectangle.seen(viewport, video.size, shape)] = True
     seen &= ~cv2.resize(hidden.astype(np.uint8), shape[::-1], interpolation=cv2.INTER_NEAREST).astype(bool)

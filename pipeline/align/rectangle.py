@@ -137,7 +137,7 @@ def _unlikeness(rectangle: Rectangle, shots: Sequence[Shot], pages: Sequence[np.
     A page that is shown enlarged at times has its own features at two sizes: then votes alone do not tell.
     """
     viewport = pages[0].shape[::-1]
-    shape = max(8, round(_GLANCE * viewport[1] / viewport[0])), _GLANCE
+    shape = max(8, min(round(_GLANCE * viewport[1] / viewport[0]), _GLANCE * _GLANCE)), _GLANCE
     part = rectangle.seen(viewport, shots[0].luma.shape[::-1], shape)
     if part[0].stop - part[0].start < 8 or part[1].stop - part[1].start < 8:
         return _FAR

@@ -12,7 +12,7 @@ import numpy as np
 from pipeline.align import decode
 from pipeline.pages.dom import parse
 from recorder import Recording
-from schemas import InputError
+from schemas import InputError, limits
 from schemas.types import BrowserTurn, Edit, Event, TableRow, Turn
 
 _KEPT = 8  # blobs in memory: neighbouring turns often share a state
@@ -84,8 +84,10 @@ class Material:
             return None
         if picture is None or picture.shape[1] == width or width < 1:
             return picture
-        return cv2.resize(picture, (width, max(1, round(picture.shape[0] * width / picture.shape[1]))),
-                          interpolation=cv2.INTER_AREA)
+        height = max(1, round(picture.shape[0] * width / picture.shape[1]))
+        if width * height > limits.AREA:
+            return None
+        return cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA)
 
 
 def _texts(snapshot: bytes, depth: int = 0) -> set[str]:

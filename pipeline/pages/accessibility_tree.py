@@ -4,22 +4,29 @@ acts nothing.
 """
 
 import json
+import os
+import signal
+import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from playwright.sync_api import Frame, Page, sync_playwright
+from playwright.sync_api import Browser, Frame, Page, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
 
 from pipeline.context import Context
 from recorder import Recording
-from schemas import UID_ATTRIBUTE
-from schemas.chromium import find_chromium, sandbox_arguments
+from schemas import UID_ATTRIBUTE, DemotapeError, InputError, limits
+from schemas.chromium import NO_SANDBOX, find_chromium, sandbox_arguments
 from schemas.types import Demonstration, Turn, TurnState
 
 from .rendering import Resources, render
 from .restoring import PAGE_READY, SCRIPT
 
-_PATIENCE = 10_000  # ms for one step of one page
+_LARGEST = 16_384  # CSS pixels of a viewport's side
+_REACHES_NOTHING = ("--host-resolver-rules=MAP * ~NOTFOUND", "--disable-background-networking", "--disable-sync",
+                    "--disable-component-update", "--disable-quic", "--no-first-run", "--disable-webgl",
+                    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp")
 # What only says how the browser came to it.
 _LEFT_OUT = {"focusable", "url", "hiddenRoot", "actions"}
 
@@ -30,13 +37,52 @@ def stage(demonstration: Demonstration, context: Context) -> Demonstration:
         return demonstration
     states = [turn["state"] for turn in demonstration["turns"] if turn["type"] == "browser" and turn["state"]]
     trees: dict[str, str] = {}
-    with _offline_page() as page:
+    with _offline_browser() as browser:
         resources = Resources(context.recording)
         for state in states:
             if state["dom"] and state["dom"] not in trees:
-                nodes = tree(page, context.recording, state, resources)
+                nodes = _told(browser, context.recording, state, resources)
                 trees[state["dom"]] = context.keep(json.dumps(nodes, separators=(",", ":")).encode())
     return {**demonstration, "turns": [_with_tree(turn, trees) for turn in demonstration["turns"]]}
+
+
+def _told(browser: Browser, recording: Recording, state: TurnState, resources: Resources) -> list[dict[str, Any]]:
+    """A state's tree, from a page of its own; raises InputError when the browser cannot tell it in time."""
+    where = f"{recording.layout.blob(state['dom'] or '')}: page of the accessibility tree"
+    with _limited(browser) as late:
+        try:
+            context = browser.new_context(offline=True, java_script_enabled=False, service_workers="block",
+                                          accept_downloads=False)
+            context.set_default_timeout(limits.AXTREE_SECONDS * 1000)
+            context.route("**/*", lambda route: route.abort())
+            found = tree(context.new_page(), recording, state, resources)
+            context.close()
+        except PlaywrightError as error:
+            if late.is_set():
+                raise InputError(f"{where}: takes the browser longer than {limits.AXTREE_SECONDS:.0f} s") from None
+            raise InputError(f"{where}: cannot be shown ({str(error).partition(chr(10))[0][:200]})") from None
+    return found
+
+
+@contextmanager
+def _limited(browser: Browser) -> Iterator[threading.Event]:
+    """Ends the browser when the time is over, as a page may keep it from answering anything; the event tells so."""
+    late = threading.Event()
+    session = browser.new_browser_cdp_session()
+    pid = next(each["id"] for each in session.send("SystemInfo.getProcessInfo")["processInfo"]
+               if each["type"] == "browser")
+    session.detach()
+
+    def end() -> None:
+        late.set()
+        with suppress(OSError):
+            os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+    alarm = threading.Timer(limits.AXTREE_SECONDS, end)
+    alarm.start()
+    try:
+        yield late
+    finally:
+        alarm.cancel()
 
 
 def _with_tree(turn: Turn, trees: Mapping[str, str]) -> Turn:
@@ -52,7 +98,7 @@ def tree(page: Page, recording: Recording, state: TurnState, resources: Resource
     Each: `id` (from 1), `parent` (an id, null for the root), `role`, `name`, and, where there are any, `value`,
     `description`, `properties` (states and properties by name) and `uid` of its element.
     """
-    width, height = (max(1, int(state["viewport"][name])) for name in ("width", "height"))
+    width, height = (min(max(1, int(state["viewport"][name])), _LARGEST) for name in ("width", "height"))
     page.set_viewport_size({"width": width, "height": height})
     page.set_content(render(recording, state, resources), wait_until="load")
     _restore(page.main_frame)
@@ -129,15 +175,18 @@ def _facts(node: dict[str, Any], uids: dict[int, str]) -> dict[str, Any]:
 
 
 @contextmanager
-def _offline_page() -> Iterator[Page]:
-    """A page of a fresh Chromium that runs no script of a page and reaches nothing."""
+def _offline_browser() -> Iterator[Browser]:
+    """A fresh Chromium that reaches nothing, in its sandbox where that can be had: root's cannot."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=find_chromium(playwright.chromium.executable_path), args=sandbox_arguments())
         try:
-            context = browser.new_context(offline=True, java_script_enabled=False, service_workers="block",
-                                          accept_downloads=False)
-            context.set_default_timeout(_PATIENCE)
-            yield context.new_page()
+            browser = playwright.chromium.launch(
+                executable_path=find_chromium(playwright.chromium.executable_path),
+                args=[*sandbox_arguments(), *_REACHES_NOTHING], chromium_sandbox=not sandbox_arguments())
+        except PlaywrightError as error:
+            sandbox = "sandbox" in str(error).lower() and not sandbox_arguments()
+            raise DemotapeError(NO_SANDBOX if sandbox else str(error).partition("\n")[0]) from None
+        try:
+            yield browser
         finally:
-            browser.close()
+            with suppress(PlaywrightError):  # it was ended
+                browser.close()

@@ -4,8 +4,10 @@ import os
 from collections.abc import Sequence
 
 from playwright.async_api import Browser, Playwright
+from playwright.async_api import Error as PlaywrightError
 
-from schemas.chromium import find_chromium, sandbox_arguments
+from schemas import DemotapeError
+from schemas.chromium import NO_SANDBOX, find_chromium, sandbox_arguments
 
 # One process for all frames of a page, so that one CDP session covers them; no chatter of the browser's own.
 # The port is for the recorder's own connection: a random one, for programs of this machine, while the browser runs.
@@ -24,8 +26,15 @@ def has_display() -> bool:
 
 async def launch(playwright: Playwright, *, headless: bool, arguments: Sequence[str] = (),
                  signals: bool = True) -> Browser:
-    """Start a Chromium whose pages can be recorded whole. `signals`: Ctrl-C and the like end it, as with Playwright."""
-    return await playwright.chromium.launch(
-        executable_path=find_chromium(playwright.chromium.executable_path), headless=headless,
-        handle_sigint=signals, handle_sigterm=signals, handle_sighup=signals,
-        args=[*_ARGUMENTS, *sandbox_arguments(), *arguments])
+    """Start a Chromium whose pages can be recorded whole, in its sandbox unless we are root. `signals`: Ctrl-C and the
+    like end it, as with Playwright. Raises DemotapeError where there can be no sandbox."""
+    try:
+        return await playwright.chromium.launch(
+            executable_path=find_chromium(playwright.chromium.executable_path), headless=headless,
+            handle_sigint=signals, handle_sigterm=signals, handle_sighup=signals,
+            args=[*_ARGUMENTS, *sandbox_arguments(), *arguments],
+            chromium_sandbox=not sandbox_arguments())  # which Playwright leaves off
+    except PlaywrightError as error:
+        if "sandbox" in str(error).lower() and not sandbox_arguments():
+            raise DemotapeError(NO_SANDBOX) from None
+        raise
