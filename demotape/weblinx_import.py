@@ -77,8 +77,8 @@ class _Turn:
         try:
             return self._chat() if self._turn["type"] == "chat" else self._browser()
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise InputError(f"{self._where}: is not as WebLINX writes turns ({type(error).__name__}: "
-                             f"{str(error)[:80]})") from None
+            what = f"no field {str(error)[:80]}" if isinstance(error, KeyError) else "a value is of another kind"
+            raise InputError(f"{self._where}: is not as WebLINX writes turns ({what})") from None
 
     def _chat(self) -> ChatTurn:
         return {"id": f"t{self._number}", "type": "chat", "timestamp": float(self._turn["timestamp"]),

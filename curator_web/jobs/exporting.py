@@ -43,7 +43,7 @@ def run(db: Database, store: RecordingStore, job_id: int, arguments: dict[str, A
         sources = (Source(*pair) for pair in exportable(db, store, status, damaged))
         try:
             summary = export(sources, written, format_, progress, damaged=damaged,
-                             told=told_secrets(db, store))
+                             limited=True, told=told_secrets(db, store))
         finally:
             damage.note(db, damaged, names)
         step(total, total, "packing")

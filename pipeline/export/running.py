@@ -14,12 +14,14 @@ from typing import Any
 
 from pipeline import workers
 from pipeline.export.destinations.destination import Destination, HashingFile
-from schemas import DemotapeError, InputError
+from pipeline.limited import Allowance, Processes
+from schemas import DemotapeError, InputError, limits
 
 from .source import File, Options, Source, Tally
 
 # What reading a damaged demonstration meets, besides our own error.
 FAULTS = (InputError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+_LIMITED = Processes(1, niceness=10)
 SPOOL = 32 << 20  # bytes of a demonstration's samples that stay in memory until it is known that all can be made
 AHEAD = 2  # demonstrations that each process may be ahead of the writer: memory and disk stay bounded
 
@@ -80,14 +82,14 @@ class Files:
 
 
 def run(sources: Iterable[Source], format: Format, destination: Destination, options: Options, *, jobs: int = 1,
-        progress: Callable[[str], None] = lambda name: None, faults: Faults = ()) -> None:
-    """Write all demonstrations in their order; the bytes do not depend on the number of `jobs`.
+        limited: bool = False, progress: Callable[[str], None] = lambda name: None, faults: Faults = ()) -> None:
+    """Write all demonstrations in their order; the bytes do not depend on the number of `jobs`, nor on `limited`.
 
     One that meets one of the `faults` is left out whole.
     """
     workers.keep_freed_memory()
     with format.writer(destination, options) as writer:
-        for source, made in _made(_claimed(sources, destination), format, options, jobs, faults):
+        for source, made in _made(_claimed(sources, destination), format, options, jobs, limited, faults):
             if isinstance(made, Exception):
                 destination.leave_out(source, made)
             else:
@@ -105,8 +107,12 @@ def _claimed(sources: Iterable[Source], destination: Destination) -> Iterator[So
         yield source
 
 
-def _made(sources: Iterable[Source], format: Format, options: Options, jobs: int, faults: Faults) -> Iterator[_Made]:
+def _made(sources: Iterable[Source], format: Format, options: Options, jobs: int, limited: bool, faults: Faults
+          ) -> Iterator[_Made]:
     """Each demonstration with its samples; the tally is complete when they are all taken."""
+    if limited:
+        yield from _made_in_limits(sources, format, options, faults)
+        return
     if jobs > 1:
         yield from _made_elsewhere(sources, format, options, jobs, faults)
         return
@@ -123,6 +129,23 @@ def _made(sources: Iterable[Source], format: Format, options: Options, jobs: int
             else:
                 spool.seek(0)
                 yield source, (_read(spool), tally)
+
+
+def _made_in_limits(sources: Iterable[Source], format: Format, options: Options, faults: Faults) -> Iterator[_Made]:
+    """The same in a process with limits; what takes more raises TooMuch, naming the demonstration."""
+    with _folder() as folder:
+        for number, source in enumerate(sources):
+            spool = folder / str(number)
+            allowance = Allowance(limits.EXPORT_SECONDS + limits.EXPORT_SECONDS_TURN * len(source.turns),
+                                  limits.WORK_MEMORY, limits.JOB_CLOCK)
+            try:
+                tally = _LIMITED.run(allowance, f"demonstration {source.id!r}", _spool, format.samples, source, options,
+                                     spool)
+            except faults as error:
+                spool.unlink(missing_ok=True)
+                yield source, error
+            else:
+                yield source, (_read_file(spool), tally)
 
 
 def _made_elsewhere(sources: Iterable[Source], format: Format, options: Options, jobs: int, faults: Faults

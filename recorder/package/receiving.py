@@ -52,8 +52,9 @@ def receive(package: Path | str, directory: Path | str, name: str | None = None)
         builder = receiver.builder
         try:
             receiver.replay()
-        except (KeyError, IndexError, RecursionError, OverflowError) as error:  # what no schema could see
-            raise InputError(f"{source.path}: cannot be made into a recording ({error!r})") from None
+        except (KeyError, IndexError, RecursionError, OverflowError):  # what no schema could see
+            raise InputError(f"{source.path}: cannot be made into a recording; what its journal tells does not fit "
+                             "together") from None
         finally:
             builder.abandon()
     if builder.failed:
