@@ -35,15 +35,17 @@ def format_names() -> list[str]:
 
 def export(sources: Iterable[Source], destination: Path | str, format: str,
            progress: Callable[[str], None] | None = None, *, rule: Rule | None = None, jobs: int = 1,
-           limited: bool = False, endpoint_url: str | None = None, damaged: list[LeftOut] | None = None, **options: Any) -> Summary:
+           limited: bool = False, endpoint_url: str | None = None, damaged: list[LeftOut] | None = None,
+           **options: Any) -> Summary:
     """Write a data set into a folder or to `s3://bucket/prefix`, streaming: a demonstration at a time.
 
     `format` is one of `format_names()`; `progress` is called with each demonstration's id when it is written; `rule`
     gives the splits (without it all is train); `jobs` is the number of processes that work on it; `limited`: it is one
     with limits, for demonstrations that are not trusted; `endpoint_url` is the address of an S3 service other than
-    Amazon's; `options` are the fields of Options, of which `told` is made of `sources` if they are a sequence. A folder must be absent, empty or an earlier export, which is then replaced in one
-    step at the end. Demonstrations that cannot be read are left out and noted in `damaged`, which whoever makes the
-    sources may add to meanwhile; without it, the first one raises.
+    Amazon's; `options` are the fields of Options, of which `told` is made of `sources` if they are a sequence. A folder
+    must be absent, empty or an earlier export, which is then replaced in one step at the end. Demonstrations that
+    cannot be read are left out and noted in `damaged`, which whoever makes the sources may add to meanwhile; without
+    it, the first one raises.
     Raises InputError for a wrong destination, format or option, no demonstrations, or two of one name.
     """
     plugin, made_by = _format(format)
