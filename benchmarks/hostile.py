@@ -38,12 +38,12 @@ from .hostile_watch import Memory, Others
 SHARES = {
     "packages": 0.10,
     "recordings": 0.08,
-    "weblinx": 0.04,
-    "pages": 0.30,
+    "weblinx": 0.05,
+    "pages": 0.31,
     "sheets": 0.15,
-    "edits": 0.13,
-    "bodies": 0.10,
-    "described": 0.10,
+    "edits": 0.15,
+    "bodies": 0.12,
+    "described": 0.12,
 }  # of the inputs
 GOALS = {
     "tracebacks": 0,
@@ -55,6 +55,7 @@ GOALS = {
     "longest time (s)": 10.0,
     "other requests meanwhile, p95 (ms)": 300,
 }
+EVIL = (Path("/evil"), Path("/tmp/evil"), Path("/tmp/etc"))  # where some inputs would like to lie
 TEMPORARY = re.compile(r"^\.(?:tmp|package|weblinx)-")
 
 
@@ -72,6 +73,7 @@ class Target:
     faults: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)  # answers of 500
     ran: list[str] = field(default_factory=list)  # scripts
+    jobs: set[int] = field(default_factory=set)  # whose outcome was looked at
     longest: tuple[float, str] = (0.0, "")
     inputs: dict[str, int] = field(default_factory=dict)
 
@@ -229,6 +231,7 @@ def _outside(box: Path) -> list[str]:
         for path in (box / place).rglob("*")
         if path != box / "outside" / "private" and not path.is_dir()
     ]
+    found += [str(path) for path in EVIL if path.exists()]
     if (box / "outside" / "private").read_text() != "private":
         found.append("outside/private was changed")
     ours = {"cwd", "tmp", "home", "outside", "inputs", "data", "log", "imports"}

@@ -62,17 +62,14 @@ def _sent(target: "Target", session: requests.Session, paths: list[Path]) -> Non
             target.ask(session, "POST", "import", files={"package": (path.name, file)})
     before = 0.0
     for job in _ended(target):
-        if job.id in _ended_jobs.setdefault(id(target), set()):
+        if job.id in target.jobs:
             continue
-        _ended_jobs[id(target)].add(job.id)
+        target.jobs.add(job.id)
         ended, begun = job.ended_at.timestamp(), job.made_at.timestamp()
         target.took(ended - max(begun, before), f"job {job.id}: {job.note[:100]}")
         before = ended
         if "log" in job.note or fault_in(job.note):
             target.faults.append(f"job {job.id} ({job.arguments.get('name')}): {job.note}")
-
-
-_ended_jobs: dict[int, set[int]] = {}
 
 
 def _ended(target: "Target") -> list[Job]:
@@ -314,7 +311,6 @@ def show_in_browser(target: "Target", count: int) -> None:
             for way in ("served", "by itself"):
                 _show(target, browser, path, text if way == "by itself" else None, way)
         browser.close()
-    target.inputs["shown in a browser"] = 2 * min(count, len(shown))
 
 
 def _show(target: "Target", browser: Browser, path: str, text: str | None, way: str) -> None:

@@ -9,6 +9,7 @@ import io
 import json
 import random
 import struct
+import warnings
 import zipfile
 import zlib
 from pathlib import Path
@@ -273,7 +274,11 @@ def _archive(random_: random.Random, path: Path) -> Path:
     else:
         buffer = io.BytesIO()
         packing = random_.choice((zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA, zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED))
-        with zipfile.ZipFile(path) as source, zipfile.ZipFile(buffer, "w", packing) as archive:
+        with (
+            warnings.catch_warnings(action="ignore"),
+            zipfile.ZipFile(path) as source,
+            zipfile.ZipFile(buffer, "w", packing) as archive,
+        ):
             for name in source.namelist():
                 bomb = way == 3 and random_.random() < 0.5
                 archive.writestr(name, bytes(random_.choice((1, 30)) << 20) if bomb else source.read(name))

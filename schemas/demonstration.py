@@ -191,7 +191,7 @@ class TurnField(fields.Field[Turn]):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Turn:
         kind = value.get("type") if isinstance(value, dict) else None
-        if kind not in self._kinds:
+        if not isinstance(kind, str) or kind not in self._kinds:
             raise ValidationError("Not a turn: type must be `chat` or `browser`.")
         turn: Turn = self._kinds[kind].load(value)
         return turn

@@ -104,3 +104,13 @@ def test_a_link_is_not_followed(data_set, tmp_path):
     picture.symlink_to("/etc/passwd")
     done = run(data_set, tmp_path)
     assert done.exit_code == 2 and "is a link" in done.stderr
+
+
+@pytest.mark.parametrize("form, words", [
+    ({"tasks": 5}, "form.json: field tasks: is no list"), ({"tasks": {"a": 1}}, "field tasks: is no list"),
+    ({"tasks": [1, None]}, None), ({"description": 7}, None), ([1], "form.json: is no JSON object")])
+def test_a_form_with_numbers_is_no_traceback(data_set, tmp_path, form, words):
+    (data_set / "demonstrations" / "shop-1" / "form.json").write_text(json.dumps(form))
+    done = run(data_set, tmp_path)
+    assert done.exit_code == (2 if words else 0)
+    assert words is None or words in " ".join(done.stderr.split())
