@@ -36,14 +36,14 @@ from .hostile_commands import Commands, commands
 from .hostile_watch import Memory, Others
 
 SHARES = {
-    "packages": 0.10,
+    "packages": 0.05,
     "recordings": 0.08,
-    "weblinx": 0.05,
-    "pages": 0.31,
-    "sheets": 0.15,
+    "weblinx": 0.06,
+    "pages": 0.32,
+    "sheets": 0.16,
     "edits": 0.15,
     "bodies": 0.12,
-    "described": 0.12,
+    "described": 0.14,
 }  # of the inputs
 GOALS = {
     "tracebacks": 0,

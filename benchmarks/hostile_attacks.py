@@ -21,7 +21,7 @@ from schemas.chromium import find_chromium, sandbox_arguments
 from tests.support.curator_fixtures import STARTED, action, element, manifest, pointer
 from tests.support.packages import pack
 
-from . import hostile_corpus, hostile_files, hostile_pages
+from . import hostile_corpus, hostile_files, hostile_pages, hostile_requests
 from .hostile_commands import fault_in
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def edits(target: "Target", count: dict[str, int]) -> None:
     turns = [turn["id"] for turn in session.get(f"{target.address}api/demonstrations/rec-1/turns").json()["turns"]]
 
     def edit(number: int) -> None:
-        given = hostile_corpus.edits(target.random("edit", number), values, turns)
+        given = hostile_requests.edits(target.random("edit", number), values, turns)
         given["version"] = version[0]
         answer = target.ask(session, "POST", "api/demonstrations/rec-1/edits", **_json(given))
         if answer is not None and answer.status_code in (201, 409):
@@ -257,7 +257,7 @@ def bodies(target: "Target", count: dict[str, int]) -> None:
             session,
             method,
             path,
-            data=hostile_corpus.body(random_, values),
+            data=hostile_requests.body(random_, values),
             headers={
                 "Content-Type": random_.choice(
                     ("application/json", "application/json", "text/plain", "application/octet-stream")

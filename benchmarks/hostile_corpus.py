@@ -1,4 +1,4 @@
-"""Hostile packages, recordings, edits and bodies by rules, from a seed: what is right but for one thing or a few.
+"""Hostile packages by rules, from a seed: what is right but for one thing or a few; and how anything is spoilt.
 
 Values that no rule names come from hypothesis.
 """
@@ -6,7 +6,6 @@ Values that no rule names come from hypothesis.
 import copy
 import hashlib
 import io
-import json
 import random
 import struct
 import warnings
@@ -15,10 +14,12 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import cv2
+import numpy as np
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from tests.support.packages import BOX, TARGET, journal, pack, picture, snapshot
+from tests.support.packages import BOX, journal, pack, picture, snapshot
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
@@ -87,6 +88,9 @@ VALUES: tuple[Any, ...] = (
 )
 
 
+LARGE = 0.03  # of the packages and pages are nearly as large as they may be
+
+
 def deep(levels: int, unit: str = "[") -> str:
     """JSON that nests so deep; not closed."""
     return unit * levels
@@ -118,10 +122,10 @@ def spoilt(random_: random.Random, value: Any, values: list[Any], times: int = 1
     for _ in range(times):
         parent, key = _place(random_, value)
         if parent is None:
-            return random_.choice((*VALUES, *values))
+            return _any(random_, values)
         way = random_.random()
         if way < 0.7:
-            parent[key] = random_.choice((*VALUES, *values))
+            parent[key] = _any(random_, values)
         elif way < 0.85:
             del parent[key]
         elif isinstance(parent, dict):
@@ -131,6 +135,11 @@ def spoilt(random_: random.Random, value: Any, values: list[Any], times: int = 1
         else:
             parent.extend(parent[key : key + 1] * random_.choice((1, 3)))
     return value
+
+
+def _any(random_: random.Random, values: list[Any]) -> Any:
+    """A value of its own: it may be spoilt next."""
+    return copy.deepcopy(random_.choice((*VALUES, *values)))
 
 
 def _place(random_: random.Random, value: Any) -> tuple[Any, Any]:
@@ -154,6 +163,8 @@ def package(random_: random.Random, values: list[Any], path: Path, number: int) 
     lines[0]["id"] = name = f"hostile-{number}"
     blobs = [picture()]
     rule = random_.choice(("archive", "journal", "journal", "journal", "lines", "manifest", "blob", "chunks", "text"))
+    if random_.random() < LARGE:
+        rule = "large"
     manifest: dict[str, Any] = {"id": name}
     if rule == "journal":
         line = random_.randrange(len(lines))
@@ -171,6 +182,8 @@ def package(random_: random.Random, values: list[Any], path: Path, number: int) 
     elif rule == "blob":
         blobs = [image(random_)]
         next(line for line in lines if line["kind"] == "picture")["blob"] = hashlib.sha256(blobs[0]).hexdigest()
+    elif rule == "large":
+        blobs = _enlarged(random_, lines)
     elif rule == "chunks":
         lines[3]["message"]["snapshot"] = _chunks(random_)
     elif rule == "text":
@@ -191,6 +204,31 @@ def package(random_: random.Random, values: list[Any], path: Path, number: int) 
     except (ValueError, TypeError, UnicodeError):
         pack(path, journal(), blobs, id=name)
     return _archive(random_, path) if rule == "archive" else path
+
+
+def _enlarged(random_: random.Random, lines: list[dict[str, Any]]) -> list[bytes]:
+    """Make a journal nearly as large as it may be, in one way; returns its blobs."""
+    shown = lines[3]["message"]["snapshot"]
+    way = random_.randint(0, 5)
+    if way == 0:
+        unit = random_.choice(("<a>", "<p>x", "x", "<b><i>", "&lt;", "<style>", "<!--", "a@b.example "))
+        shown["chunks"][0][1] = '<html data-demotape-uid="i-1">' + unit * (
+            random_.choice((1, 8)) * 1_000_000 // len(unit)
+        )
+    elif way == 1:
+        shown["rows"] = [[number, shown["rows"][0][1] | {"uid": f"i-{number}"}] for number in range(40_000)]
+    elif way == 2:
+        lines[6:6] = [lines[6]] * 30_000
+    elif way == 3:
+        lines[5:5] = [lines[4]] * 5_000
+    elif way == 4:
+        unit = random_.choice(("@import ", "a{", "url(", "*{color:red}", "x"))
+        shown["chunks"][0][1] = f"<html data-demotape-uid=i-1><style>{unit * (2_000_000 // len(unit))}</style>"
+    else:
+        blob = cv2.imencode(".png", np.full((random_.choice((5_000, 700)), 6_000, 3), 9, np.uint8))[1].tobytes()
+        next(line for line in lines if line["kind"] == "picture")["blob"] = hashlib.sha256(blob).hexdigest()
+        return [blob]
+    return [picture()]
 
 
 def _chunks(random_: random.Random) -> dict[str, Any]:
@@ -297,69 +335,3 @@ def _archive(random_: random.Random, path: Path) -> Path:
             content = content.replace(b"PK\x01\x02", b"PK\x01\x02" + b"\xff" * 2, 1)
     path.write_bytes(b"PK\x03\x04" + content[4:])
     return path
-
-
-def edits(random_: random.Random, values: list[Any], turns: list[str]) -> dict[str, Any]:
-    """One edit and the version that it is said to be made on, spoilt as often as not."""
-    turn = random_.choice(turns)
-    click = {"x": 1.0, "y": 2.0, "button": 0, "modifiers": [], "keyboard": False}
-    added = {
-        "id": f"new-{random_.randrange(10**9)}",
-        "type": "chat",
-        "timestamp": 1.0,
-        "speaker": "navigator",
-        "utterance": "x",
-        "checks": [],
-        "dropped": False,
-    }
-    edit = random_.choice(
-        (
-            {"op": "drop", "turn": turn},
-            {"op": "restore", "turn": turn},
-            {"op": "move", "turn": turn, "after": random_.choice((None, *turns))},
-            {"op": "set_intent", "turn": turn, "intent": "click", "arguments": click},
-            {"op": "set_arguments", "turn": turn, "arguments": click},
-            {"op": "retarget", "turn": turn, "element": TARGET},
-            {"op": "set_utterance", "turn": turn, "utterance": "x"},
-            {
-                "op": "set_screenshot",
-                "turn": turn,
-                "screenshot": "0" * 64,
-                "screenshot_time": 1.0,
-                "source": "captured",
-            },
-            {"op": "set_screenshot_status", "turn": turn, "status": "good"},
-            {"op": "set_speaker", "turn": turn, "speaker": "navigator"},
-            {"op": "add", "turn": added["id"], "after": turn, "added": added},
-            {"op": "merge", "turn": turn, "other": random_.choice(turns)},
-            {"op": "split", "turn": turn, "arguments": {"text": "x"}, "added": added},
-            {"op": "settle", "turn": turn, "check": "x"},
-            {"op": "undo"},
-            {"op": "redo"},
-        )
-    )
-    return {
-        "version": 1,
-        "edit": spoilt(random_, edit, values, random_.randint(1, 2)) if random_.random() < 0.8 else edit,
-    }
-
-
-def body(random_: random.Random, values: list[Any]) -> bytes:
-    """The body of a request, as bytes: JSON that is none, too deep, too long, too odd."""
-    return random_.choice(
-        (
-            lambda: deep(random_.choice((10, 2_000, 100_000)), random_.choice(("[", '{"a":'))).encode(),
-            lambda: b"9" * 6000,
-            lambda: b'{"version":' + b"9" * 5000 + b"}",
-            lambda: b'"\\ud800"',
-            lambda: b"\xff\xfe",
-            lambda: b"",
-            lambda: b"NaN",
-            lambda: b"{" * 5,
-            lambda: json.dumps(random_.choice((*VALUES, *values))).encode(),
-            lambda: b'{"version":1e999,"edit":{}}',
-            lambda: json.dumps(
-                {"version": random_.choice(VALUES), "edit": random_.choice((*VALUES, *values)), "status": "approved"}
-            ).encode(),
-        )
-    )()

@@ -64,18 +64,17 @@ def _odd_file(random_: random.Random, _: list[Any], file: Path, outside: Path) -
 def _odd_json(random_: random.Random, values: list[Any], file: Path, _: Path) -> None:
     if not file.is_file() or file.is_symlink():
         return
-    if file.suffix == ".jsonl":
-        lines = [json.loads(line) for line in file.read_text().splitlines()]
-        if not lines:
-            lines = [{}]
-        at = random_.randrange(len(lines))
-        lines[at] = spoilt(random_, lines[at], values, random_.randint(1, 3))
-        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    elif file.suffix == ".json":
-        try:
-            file.write_text(json.dumps(spoilt(random_, json.loads(file.read_text()), values, random_.randint(1, 3))))
-        except ValueError:
-            file.write_text("{")
+    try:
+        lines = (
+            [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+            if file.suffix == ".jsonl"
+            else [json.loads(file.read_text("utf-8"))]
+        )
+    except (ValueError, RecursionError):  # it was spoilt before
+        return
+    at = random_.randrange(len(lines)) if lines else 0
+    lines[at : at + 1] = [spoilt(random_, lines[at] if lines else {}, values, random_.randint(1, 3))]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
 def _odd_bytes(random_: random.Random, _: list[Any], file: Path, __: Path) -> None:

@@ -46,7 +46,10 @@ def sheet(random_: random.Random, canary: str) -> str:
 
 
 def _grown(random_: random.Random) -> str:
-    unit, size = "".join(random_.choices(GROW, k=random_.randint(1, 2))), random_.choice((1_000, 30_000, 100_000))
+    unit, size = (
+        "".join(random_.choices(GROW, k=random_.randint(1, 2))),
+        random_.choice((1_000, 30_000, 100_000, 100_000, 1_500_000)),
+    )
     text = unit * (size // len(unit))
     return random_.choice(
         (text, f'<img alt="{text}">', f"<style>{text}</style>", f"<p title='{text}", f'<a href="{text}">x')
