@@ -112,8 +112,8 @@ class Target:
 
 
 @contextmanager
-def served(box: Path, canary: Canary, seed: int) -> Iterator[tuple[Target, subprocess.Popen]]:
-    """The review app as `demotape review` serves it, and processes for commands; all in a box of their own."""
+def served(box: Path, canary: Canary, seed: int, at_once: int) -> Iterator[tuple[Target, subprocess.Popen]]:
+    """The app as `demotape review` serves it, and `at_once` processes for commands; all in a box of their own."""
     for name in ("cwd", "tmp", "home", "outside", "inputs"):
         (box / name).mkdir()
     (box / "outside" / "private").write_text("private")
@@ -137,7 +137,7 @@ def served(box: Path, canary: Canary, seed: int) -> Iterator[tuple[Target, subpr
         "--data",
         str(box / "data"),
     ]
-    with (box / "log").open("w") as log, commands(box / "cwd", box / "tmp") as processes:
+    with (box / "log").open("w") as log, commands(box / "cwd", box / "tmp", at_once) as processes:
         server = subprocess.Popen(
             command, cwd=box / "cwd", env=environment, stdout=subprocess.PIPE, stderr=log, text=True
         )
@@ -156,7 +156,7 @@ def run(seed: int, inputs: int) -> dict[str, Any]:
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="demotape-hostile-") as folder, Canary() as canary:
         box = Path(folder)
-        with served(box, canary, seed) as (target, server):
+        with served(box, canary, seed, 2 if inputs > 200 else 1) as (target, server):
             memory, others = _watched(target, server)
             others.measuring.set()
             count = {kind: max(3, round(inputs * share)) for kind, share in SHARES.items()}
@@ -165,7 +165,7 @@ def run(seed: int, inputs: int) -> dict[str, Any]:
                 print(f"{kind}: {time.perf_counter() - began:.0f} s", flush=True)
             times = others.close()
             memory.close()
-            hostile_attacks.show_in_browser(target, max(6, inputs // 60))
+            hostile_attacks.show_in_browser(target, max(2, inputs // 60))
         log = (box / "log").read_text(errors="replace")
         target.faults += re.findall(r"Traceback \(most recent call last\).*?(?=\n\S+: |\Z)", log, re.DOTALL)
         outside = _outside(box)

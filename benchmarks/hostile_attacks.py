@@ -28,12 +28,13 @@ if TYPE_CHECKING:
     from .hostile import Target
 
 PAGES_IN_ONE = 40  # of a recording
+_DRAWN = 200  # values that no rule names
 SENT_AT_ONCE = 40  # packages
 OWNED = "document.documentElement && document.documentElement.hasAttribute('data-owned')"
 
 
 def _values(target: "Target", kind: str) -> list[Any]:
-    return hostile_corpus.drawn(hostile_corpus.JSON, hash((target.seed, len(kind))) % 2**32, 300)
+    return hostile_corpus.drawn(hostile_corpus.JSON, hash((target.seed, len(kind))) % 2**32, _DRAWN)
 
 
 def send_package(target: "Target", session: requests.Session) -> None:
@@ -273,7 +274,8 @@ def described(target: "Target", count: dict[str, int]) -> None:
     session = target.session()
     schema = schemathesis.openapi.from_dict(session.get(f"{target.address}api/openapi.json").json())
     operations = [found.ok() for found in schema.get_all_operations()]
-    each = max(1, count["described"] // (2 * len(operations)))
+    operations = target.random("operations", 0).sample(operations, min(len(operations), count["described"] // 2 + 1))
+    each = max(1, round(count["described"] / len(operations) / 2 * 1.2))  # some cannot be said in another way
     cases: list[Any] = []
     for place, operation in enumerate(operations):
         for mode in GenerationMode:

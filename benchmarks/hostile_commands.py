@@ -66,14 +66,16 @@ def _prepare(cwd: str, tmp: str) -> None:
 
 
 class Commands:
-    """Two processes in which commands are run. One that hangs is given up with its process."""
+    """Processes in which commands are run. One that hangs is given up with its process."""
 
-    def __init__(self, cwd: Path, tmp: Path):
-        self._given = str(cwd), str(tmp)
+    def __init__(self, cwd: Path, tmp: Path, count: int):
+        self._given, self._count = (str(cwd), str(tmp)), count
         self._pool = self._new()
 
     def _new(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(2, mp_context=get_context("spawn"), initializer=_prepare, initargs=self._given)
+        return ProcessPoolExecutor(
+            self._count, mp_context=get_context("spawn"), initializer=_prepare, initargs=self._given
+        )
 
     def pids(self) -> list[int]:
         """Of its processes, which have loaded what commands need."""
@@ -81,31 +83,21 @@ class Commands:
         return list(self._pool._processes)
 
     def each(self, commands: Iterable[tuple[str, ...]]) -> Iterator[Done]:
-        """What came of each command, in order."""
-        commands = list(commands)
-        futures = [self._pool.submit(run, command) for command in commands]
-        for place, (command, future) in enumerate(zip(commands, futures, strict=True)):
-            try:
-                yield future.result(timeout=PATIENCE)
-            except (TooLate, BrokenProcessPool) as error:
-                yield Done(command, PATIENCE, f"{type(error).__name__}: hung or died", "")
-                self.close(hard=True)
-                self._pool = self._new()
-                futures[place + 1 :] = [
-                    each
-                    if each.done() and not each.cancelled() and not each.exception()
-                    else self._pool.submit(run, again)
-                    for each, again in zip(futures[place + 1 :], commands[place + 1 :], strict=True)
-                ]
-                yield from self._rest(futures[place + 1 :], commands[place + 1 :])
+        """What came of each command, in order; those after one that hangs or dies are begun anew."""
+        waiting = list(commands)
+        while waiting:
+            futures = [self._pool.submit(run, command) for command in waiting]
+            for place, future in enumerate(futures, 1):
+                try:
+                    yield future.result(timeout=PATIENCE)
+                except (TooLate, BrokenProcessPool) as error:
+                    yield Done(waiting[place - 1], PATIENCE, f"{type(error).__name__}: it hung or died", "")
+                    self.close(hard=True)
+                    self._pool = self._new()
+                    waiting = waiting[place:]
+                    break
+            else:
                 return
-
-    def _rest(self, futures: list, commands: list[tuple[str, ...]]) -> Iterator[Done]:
-        for command, future in zip(commands, futures, strict=True):
-            try:
-                yield future.result(timeout=PATIENCE)
-            except (TooLate, BrokenProcessPool) as error:
-                yield Done(command, PATIENCE, f"{type(error).__name__}: hung or died", "")
 
     def close(self, hard: bool = False) -> None:
         """End the processes."""
@@ -116,9 +108,9 @@ class Commands:
 
 
 @contextmanager
-def commands(cwd: Path, tmp: Path) -> Iterator[Commands]:
-    """Processes for commands, for a while."""
-    made = Commands(cwd, tmp)
+def commands(cwd: Path, tmp: Path, count: int) -> Iterator[Commands]:
+    """So many processes for commands, for a while."""
+    made = Commands(cwd, tmp, count)
     try:
         yield made
     finally:
