@@ -58,8 +58,7 @@ def import_package(database: Database, store: RecordingStore, package: Path,
     tells so. It is received and processed in a process with limits. Raises InputError when the package is not whole, or
     takes more than a package of its size may.
     """
-    allowance = limited.Allowance(limits.JOB_SECONDS + limits.JOB_SECONDS_MIB * package.stat().st_size / (1 << 20),
-                                  limits.WORK_MEMORY, limits.JOB_CLOCK)
+    allowance = _allowance(package.stat().st_size / (1 << 20))
     with store.temporary.folder("package") as folder, _noted(database, recorded_by, folder) as attempt:
         attempt.sent_as = _WORK.run(allowance, str(package), _id_of, package)
         attempt.recording = owners.claim(database, attempt.sent_as, recorded_by)
@@ -67,6 +66,13 @@ def import_package(database: Database, store: RecordingStore, package: Path,
         _WORK.run(allowance, str(package), _make_recording, package, recording, attempt.recording)
         found = import_recording(database, store, recording, recorded_by)
         return found if found.id == attempt.sent_as else replace(found, sent_as=attempt.sent_as)
+
+
+def _allowance(size: float) -> limited.Allowance:
+    """What a package of so many MiB may take."""
+    return limited.Allowance(limits.JOB_SECONDS + limits.JOB_SECONDS_MIB * size,
+                             min(limits.WORK_MEMORY + int(limits.MEMORY_MIB * size), limits.MOST_MEMORY),
+                             limits.JOB_CLOCK)
 
 
 def _id_of(package: Path) -> str:

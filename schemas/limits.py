@@ -37,6 +37,8 @@ EXPORT_SECONDS, EXPORT_SECONDS_TURN = 60.0, 5.0  # of processor time to export a
 VIEW_SECONDS = 5.0  # of processor time for what is shown of a recording: a picture, a page, a list of elements
 AXTREE_SECONDS = 20.0  # in which a page must have told its accessibility tree
 WORK_MEMORY = 512 << 20  # bytes that work on untrusted input may take, beyond those of its process when idle
+MEMORY_MIB = 16 << 20  # the same, added for each MiB of a package: its pictures may be large
+MOST_MEMORY = 2 << 30  # however large the package is; and for exports
 ELEMENTS = 16 << 20  # bytes of a list of a page's elements, as it is handed on
 
 

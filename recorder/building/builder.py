@@ -1,7 +1,6 @@
 """Keeps what tabs report: orders it on the recording's clock and writes it down, pauses and chat included.
 
-Knows nothing of browsers: who reports (a Playwright context, an extension's upload) hands over messages, frames,
-navigations and resources with their wall-clock times.
+Knows nothing of browsers: who reports hands over messages, frames, navigations and resources with wall-clock times.
 """
 
 from collections.abc import Callable
@@ -390,7 +389,8 @@ class RecordingBuilder:
         if self.failed:
             self._writer.abandon()
             if not isinstance(self.failed, DemotapeError):
-                self.failed = DemotapeError(f"{self.directory}: recording stopped: {self.failed}")
+                told = DemotapeError(f"{self.directory}: recording stopped: {self.failed!r}")
+                told.__cause__, self.failed = self.failed, told
             return
         self._writer.update(**self._lost.facts(), **self._secrets.facts())
         if cut_off:

@@ -58,6 +58,8 @@ def receive(package: Path | str, directory: Path | str, name: str | None = None)
         finally:
             builder.abandon()
     if builder.failed:
+        if isinstance(builder.failed.__cause__, MemoryError):  # whoever limits it says how much it may take
+            raise builder.failed.__cause__
         raise builder.failed
     return builder.problems
 

@@ -60,3 +60,15 @@ def test_a_page_that_takes_too_much_is_refused_and_the_next_is_shown(app, tmp_pa
     monkeypatch.undo()
     assert client.get(address).status_code == 200
     assert client.get(f"/thumbnails/rec-1/{state['screenshot']}").mimetype == "image/jpeg"
+
+
+def test_an_export_that_takes_too_much_names_the_demonstration(app, tmp_path, monkeypatch):
+    services = app.extensions["demotape"]
+    importing.import_path(services.db, services.store, make_recording(tmp_path))
+    monkeypatch.setattr("pipeline.export.running._spool", hostile_work.swell)
+    monkeypatch.setattr("pipeline.export.running.limits.MOST_MEMORY", 100 << 20)
+    job = services.jobs.get(services.jobs.add("export", "lea", {"format": "webdataset", "status": None}))
+    while job.state in ("queued", "running"):
+        job = services.jobs.get(job.id)
+    assert (job.state, job.note) == ("failed", "demonstration 'rec-1': needs more than 100 MiB of memory")
+    assert not list((tmp_path / "data").glob(".export-*"))
