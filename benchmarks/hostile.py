@@ -165,7 +165,7 @@ def run(seed: int, inputs: int) -> dict[str, Any]:
                 print(f"{kind}: {time.perf_counter() - began:.0f} s", flush=True)
             times = others.close()
             memory.close()
-            hostile_attacks.show_in_browser(target, max(2, inputs // 60))
+            hostile_attacks.show_in_browser(target, max(2, inputs // 100))
         log = (box / "log").read_text(errors="replace")
         target.faults += re.findall(r"Traceback \(most recent call last\).*?(?=\n\S+: |\Z)", log, re.DOTALL)
         outside = _outside(box)
