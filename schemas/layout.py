@@ -26,11 +26,12 @@ class RecordingLayout:
         """Raises InputError when something that is read or written by name is a link, which may lead out of the
         folder, or neither a file nor a folder, such as a FIFO, which may never end."""
         for path in (self.manifest, self.events, self.chat, self.resources, self.video, self.har, self.demonstration,
-                     self.processed, self.blobs, self.derived):
+                     self.processed, self.given, self.blobs, self.derived):
             if path.is_symlink():
                 raise InputError(f"{path}: is a link; put what it leads to there")
-            if path.exists() and not (path.is_dir() if path in (self.blobs, self.derived) else path.is_file()):
-                raise InputError(f"{path}: is no regular {'folder' if path in (self.blobs, self.derived) else 'file'}")
+            folder = path in (self.given, self.blobs, self.derived)
+            if path.exists() and not (path.is_dir() if folder else path.is_file()):
+                raise InputError(f"{path}: is no regular {'folder' if folder else 'file'}")
 
     def blob(self, sha256: str) -> Path:
         """Path of a blob: the recording's own, or one derived from it when only that is there.

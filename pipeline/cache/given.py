@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from schemas import InputError, ProcessedSchema, RecordingLayout
-from schemas.files import read_json
+from schemas.files import open_named, read_json
 
 from .inputs import of_file
 
@@ -110,7 +110,7 @@ def _copy(chat: Path, folder: Path) -> None:
         for path in files:
             target = made / chat.name / path.relative_to(chat) if chat.is_dir() else made / chat.name
             target.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("rb") as source, target.open("wb") as copy:
+            with open_named(path) as source, target.open("wb") as copy:
                 shutil.copyfileobj(source, copy)
         made.chmod(0o755)
         shutil.rmtree(folder, ignore_errors=True)

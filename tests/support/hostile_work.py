@@ -37,7 +37,7 @@ def shout() -> bytes:
     return bytes(3 << 20)
 
 
-def half_written(_package: Path, recording: Path) -> None:
+def half_written(_package: Path, recording: Path, _name: str) -> None:
     recording.mkdir()
     (recording / "recording.json").write_text("{")
     swell()

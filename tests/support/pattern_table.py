@@ -28,6 +28,8 @@ MADE: dict[tuple[str, str], str | bytes] = {
     ("recorder/building/frame_merging.py", "re.escape(mark)"): re.escape("[uid 12]"),
     ("recorder/privacy/secret_values.py", "before + '(?:' + '|'.join(map(re.escape, forms)) + ')' + after"):
         r"(?<![0-9A-Za-z])(?:hunter2|hunter%32)(?![0-9A-Za-z])",
+    ("curator_web/storage/recordings.py", "f'{re.escape(folder + os.sep)}|{re.escape(folder)}(?![\\\\w.-])'"):
+        r"/srv/demotape/|/srv/demotape(?![\w.-])",
     ("pipeline/checks/chat.py", "f'\\\\b{wrong}\\\\b'"): r"\bteh\b",
     ("pipeline/checks/chat.py", "b'(?i)\\\\b' + word.encode() + b'\\\\b'"): rb"(?i)\bteh\b",
     ("pipeline/privacy/redacting.py", "'|'.join(map(re.escape, alternatives))"): "ann@x.example|ann",
