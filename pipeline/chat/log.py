@@ -26,12 +26,16 @@ class Stamp:
 
 @dataclass(frozen=True)
 class Message:
-    """One message as written; `line` counts from 1 (in JSON files: the number of the message)."""
+    """One message as written; `line` counts from 1 (in JSON files: the number of the message).
+
+    `speaker_id`: who it is, where the log tells it by more than a name.
+    """
 
     speaker: str
     text: str
     stamp: Stamp
     line: int
+    speaker_id: str = ""
 
 
 @dataclass

@@ -6,6 +6,7 @@ import re
 _REPLY = (
     "Replying to", "Antwort auf", "Antworten auf", "En réponse à", "Répondre à", "Respondiendo a", "Responder a",
     "Respondendo a", "Risposta a", "Antwoord op", "Odpowiedź na", "Ответ на", "Відповідь на",
+    "回复", "回覆", "返信先", "답장", "Yanıtlanıyor", "Membalas",
 )
 _REACTION = (
     re.compile(r'Reacted to ".*" with .{1,40}', re.DOTALL),
@@ -13,7 +14,10 @@ _REACTION = (
     re.compile(r'Reagierte auf ".*" mit .{1,40}', re.DOTALL), re.compile(r'A réagi à ".*" avec .{1,40}', re.DOTALL),
     re.compile(r'(?:Ha )?[Rr]eaccion(?:ó|ado) a ".*" con .{1,40}', re.DOTALL),
 )
-_QUOTE = re.compile(rf'(?:{"|".join(map(re.escape, _REPLY))})\s*(?:[:：]\s*)?["“«](.*?)["”»][ \t]*(?:\n|$)', re.DOTALL)
+_QUOTE = re.compile(rf'(?:{"|".join(map(re.escape, _REPLY))})\s*(?:[:：]\s*)?["“«](.*?)["”»]'
+                    r'[ \t]{0,9}[:：]?[ \t]{0,9}(?:\n|$)', re.DOTALL)
+# What Zoom saves under a message: who reacted, and the pictures. Names and times have letters or digits; pictures none.
+_REACTED = re.compile(r"[ \t]*[^\n:：]{1,100}[:：][ \t]*([^\w\s:：,.;!?()\[\]{}<>/\\'\"-]{1,40})[ \t]*")
 _CURLY = str.maketrans("“”„«»", '"""""')
 
 
@@ -23,4 +27,11 @@ def strip_noise(text: str) -> str:
     if any(pattern.fullmatch(plain) for pattern in _REACTION):
         return ""
     quote = _QUOTE.match(text)
-    return (text[quote.end():] if quote else text).strip()
+    text = text[quote.end():] if quote else text
+    return "\n".join(line for line in text.split("\n") if not _is_reaction(line)).strip()
+
+
+def _is_reaction(line: str) -> bool:
+    """`Ann Lee:👍` in a line of its own: somebody's reaction to the message above."""
+    match = _REACTED.fullmatch(line)
+    return match is not None and any(ord(each) >= 0x2190 for each in match[1])

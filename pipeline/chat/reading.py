@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -37,7 +38,8 @@ def read_chat(path: Path | str, *, started_at: datetime, duration: float, kind: 
     if not reading.messages:
         raise InputError(f"{path}: no message of a {reader.kind} chat in it"
                          + "".join(f"; line {line}: {reason}" for line, reason in reading.problems[:1]))
-    messages, folded = _without_noise(reading.messages)
+    told_apart, namesakes = _told_apart(reading.messages)
+    messages, folded = _without_noise(told_apart)
     if not messages:
         raise InputError(f"{path}: nothing but reactions in this chat")
     try:
@@ -48,7 +50,7 @@ def read_chat(path: Path | str, *, started_at: datetime, duration: float, kind: 
     lines, outside = _within(messages, times, roles, duration, path)
     guesses = [(next(message.line for message in messages if message.speaker == name),
                 f"{name} is taken for an instructor; name the role to be sure") for name in unsure]
-    return ChatLog(reader.kind, base, tuple(lines), tuple(sorted([*reading.problems, *outside, *guesses])),
+    return ChatLog(reader.kind, base, tuple(lines), tuple(sorted([*reading.problems, *namesakes, *outside, *guesses])),
                    tuple(folded), roles, shift)
 
 
@@ -80,6 +82,22 @@ def recording_length(recording: Recording) -> float:
     if manifest["ended_at"] is not None:
         return max((manifest["ended_at"] - manifest["started_at"]).total_seconds(), 0.0)
     return max((event["time"] for event in recording.events), default=0.0)
+
+
+def _told_apart(messages: Sequence[Message]) -> tuple[list[Message], list[tuple[int, str]]]:
+    """Messages in which people of one name have names of their own, and one person has one name; with what was done."""
+    name_of: dict[str, str] = {}
+    people: dict[str, list[str]] = {}  # by name: their ids
+    notes: list[tuple[int, str]] = []
+    for message in messages:
+        known = people.setdefault(message.speaker, [])
+        if not message.speaker_id or message.speaker_id in name_of:
+            continue
+        known.append(message.speaker_id)
+        name_of[message.speaker_id] = message.speaker if len(known) == 1 else f"{message.speaker} ({len(known)})"
+        if len(known) > 1:
+            notes.append((message.line, f"another {message.speaker}: told apart as {name_of[message.speaker_id]}"))
+    return [replace(each, speaker=name_of.get(each.speaker_id, each.speaker)) for each in messages], notes
 
 
 def _without_noise(messages: Sequence[Message]) -> tuple[list[Message], list[tuple[int, str]]]:

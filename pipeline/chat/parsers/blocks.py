@@ -18,12 +18,20 @@ class Header:
     text: str = ""
 
 
+_MARKS = dict.fromkeys((0x200e, 0x200f, *range(0x202a, 0x202f), *range(0x2066, 0x206a)))  # of the direction of text
+
+
+def unmarked(line: str) -> str:
+    """A line without the invisible marks that chat tools put around names and times."""
+    return line.translate(_MARKS)
+
+
 HeaderParser = Callable[[str], Header | None]
 
 
 def count_headers(document: Document, parse: HeaderParser) -> int:
     """How many lines begin a message."""
-    return sum((header := parse(line)) is not None and header.stamp is not None for line in document.lines)
+    return sum((header := parse(unmarked(line))) is not None and header.stamp is not None for line in document.lines)
 
 
 def read_blocks(document: Document, parse: HeaderParser) -> Reading:
@@ -42,8 +50,8 @@ def read_blocks(document: Document, parse: HeaderParser) -> Reading:
                 reading.problems.append((number, "a message without text"))
 
     for at, line in enumerate(document.lines, 1):
-        header = parse(line)
-        if header is None and not _LOOKS_LIKE_HEADER.match(line):
+        header = parse(unmarked(line))
+        if header is None and not _LOOKS_LIKE_HEADER.match(unmarked(line)):
             if head is not None:
                 text.append(line.removeprefix("\t"))
             elif line.strip():

@@ -1,11 +1,15 @@
-"""Discord exports: one JSON file with `messages`."""
+"""Discord exports: one JSON file with `messages`, or text (`[05-Mar-24 02:30 PM] ann`, then the message)."""
 
 import json
+import re
+from collections.abc import Iterable
 from datetime import datetime
+from itertools import takewhile
 
-from pipeline.chat.log import MILLISECOND, Document, Message, Reader, Reading
+from pipeline.chat.log import MILLISECOND, Document, Message, Reader, Reading, Stamp
 
-from .times import instant
+from .days import day_first, month_first, order_of
+from .times import clock_time, instant, minutes_time
 
 _UTTERANCES = ("Default", "Reply", 0, 19)
 
@@ -48,7 +52,7 @@ def _message(entry: object, number: int) -> Message | str:
         stamp = None
     if stamp is None:
         return "its timestamp cannot be read"
-    return Message(name.strip(), text.strip(), stamp, number)
+    return Message(name.strip(), text.strip(), stamp, number, str(author.get("id") or ""))
 
 
 def _entries(document: Document) -> list:
@@ -62,4 +66,44 @@ def _entries(document: Document) -> list:
     return messages if isinstance(messages, list) else []
 
 
-READERS = (Reader("discord", recognise, read),)
+_MONTHS = {name: str(number) for number, name in enumerate(
+    ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), 1)}
+_HEAD = re.compile(r"\[(\d{1,4})[-./](\d{1,2}|[A-Z][a-z]{2})[-./](\d{1,4}),? "
+                   r"(\d{1,2}:\d{2}(?::\d{2})?(?: ?[AP]M)?)\] ([^:]{1,100})")
+_PARTS = ("{Attachments}", "{Embed}", "{Stickers}", "{Reactions}")  # what follows is no text of the message
+_FOOT = re.compile(r"={20,}|Exported \d+ message\(s\)")
+
+
+def recognise_text(document: Document) -> int:
+    """The number of lines that begin a message."""
+    return sum(_HEAD.fullmatch(line) is not None for line in document.lines)
+
+
+def read_text(document: Document) -> Reading:
+    """Messages; a time is of the exporter's zone, mostly to the minute."""
+    reading = Reading()
+    heads = [(at, match) for at, line in enumerate(document.lines) if (match := _HEAD.fullmatch(line))]
+    days = [(match[1], _MONTHS.get(match[2], match[2]), match[3]) for _, match in heads]
+    order = order_of(days, month_first if any("M" in match[4] for _, match in heads) else day_first)
+    if any(match[2] in _MONTHS for _, match in heads):
+        order = day_first
+    ends = [at for at, _ in heads[1:]] + [len(document.lines)]
+    for (at, match), day, end in zip(heads, days, ends, strict=False):
+        text = _said(document.lines[at + 1:end])
+        time, on = clock_time(match[4]) or minutes_time(match[4]), order(*day)
+        if time is None or on is None:
+            reading.problems.append((at + 1, "there is no such day or time"))
+        elif not text:
+            reading.problems.append((at + 1, "a message without text"))
+        else:
+            name = match[5].removesuffix(" (pinned)")
+            reading.messages.append(Message(name, text, Stamp(time.seconds, "clock", time.precision, on), at + 1, name))
+    return reading
+
+
+def _said(lines: Iterable[str]) -> str:
+    text = list(takewhile(lambda line: line not in _PARTS and not _FOOT.match(line), lines))
+    return "\n".join(text).strip()
+
+
+READERS = (Reader("discord", recognise, read), Reader("discord-text", recognise_text, read_text))

@@ -6,11 +6,11 @@ from pipeline.chat.log import Document, Reader
 from schemas import InputError, limits
 from schemas.files import read_named
 
-from . import discord, plugged, slack, tables, webvtt, zoom
+from . import discord, docx, plugged, slack, subtitles, tables, transcripts, webvtt, whatsapp, zoom
 
 READERS: dict[str, Reader] = {
     reader.kind: reader
-    for module in (zoom, webvtt, slack, discord, tables) for reader in module.READERS
+    for module in (zoom, webvtt, subtitles, slack, discord, whatsapp, transcripts, tables) for reader in module.READERS
 }
 KINDS = tuple(READERS)
 
@@ -37,9 +37,8 @@ def find_reader(document: Document, kind: str | None) -> Reader:
     if kind is not None:
         if kind not in known:
             raise InputError(f"chat kind {kind!r} is unknown; choose one of {', '.join(known)}")
-        if kind in READERS and document.is_folder != (kind == "slack"):
-            raise InputError(f"{document.path}: not a {kind} chat; "
-                             + ("a Slack export is a folder" if kind == "slack" else "only a Slack export is a folder"))
+        if kind in READERS and document.is_folder and kind != "slack":
+            raise InputError(f"{document.path}: not a {kind} chat; only a Slack export is a folder")
         return known[kind]
     scores = {name: reader.recognise(document) for name, reader in known.items()
               if not document.is_folder or name not in READERS or reader in slack.READERS}
@@ -50,10 +49,16 @@ def find_reader(document: Document, kind: str | None) -> Reader:
 
 
 def _decode(content: bytes) -> str | None:
-    """Text in UTF-8 or UTF-16 by its mark, else UTF-8, else Windows' western code page; None for no text at all."""
+    """Text in UTF-8 or UTF-16 by its mark, UTF-16 by its zeros, else UTF-8, else Windows' western code page; None for
+    no text at all."""
+    if content.startswith(b"PK\x03\x04"):
+        return docx.text_of(content)
     try:
         if content.startswith((b"\xff\xfe", b"\xfe\xff")):
             return content.decode("utf-16")
+        for zeros, encoding in ((content[1:200:2], "utf-16-le"), (content[:200:2], "utf-16-be")):
+            if len(content) % 2 == 0 and zeros.count(0) > len(zeros) // 2:
+                return content.decode(encoding)
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         if b"\0" in content:

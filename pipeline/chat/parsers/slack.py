@@ -1,4 +1,4 @@
-"""Slack exports: a channel's folder of `YYYY-MM-DD.json`, or the whole export with one channel in it."""
+"""Slack exports: a channel's folder of `YYYY-MM-DD.json`, one of these files, or the whole export with one channel."""
 
 import json
 import re
@@ -18,14 +18,17 @@ _LINK = re.compile(r"<((?:https?|mailto|tel):[^<>|]*)(?:\|([^<>]*))?>")
 
 
 def recognise(document: Document) -> int:
-    """The number of day files."""
+    """The number of day files; of a file the number of messages that look like Slack's."""
     if not document.is_folder:
-        return 0
+        return sum(isinstance(entry, dict) and "ts" in entry and entry.get("type") == "message"
+                   for entry in _list_in(document.text))
     return len(_day_files(document.path)) + sum(len(_day_files(folder)) for folder in _folders(document.path))
 
 
 def read(document: Document) -> Reading:
     """Messages of one channel, oldest first. Raises InputError when the export holds several channels."""
+    if not document.is_folder:
+        return _read_files([(document.path.name, _list_in(document.text))], _names(document.path.parent))
     channel = document.path
     if not _day_files(channel):
         channels = [folder for folder in _folders(channel) if _day_files(folder)]
@@ -33,11 +36,17 @@ def read(document: Document) -> Reading:
             several = ", ".join(folder.name for folder in channels)
             raise InputError(f"{document.path}: several channels ({several}); give the folder of one")
         channel = channels[0]
-    names = _names(channel)
-    reading = Reading()
-    number = 0
-    for path in _day_files(channel):
-        for entry in _entries(path, reading, number):
+    return _read_files([(path.name, _load(path)) for path in _day_files(channel)], _names(channel))
+
+
+def _read_files(files: list[tuple[str, object]], names: dict[str, str]) -> Reading:
+    """Messages of files, each with its name and what it holds."""
+    reading, number = Reading(), 0
+    for name, entries in files:
+        if not isinstance(entries, list):
+            reading.problems.append((number + 1, f"{name}: not a list of messages"))
+            continue
+        for entry in entries:
             number += 1
             _read_entry(reading, entry, names, number)
     reading.messages.sort(key=lambda message: message.stamp.seconds)
@@ -57,7 +66,7 @@ def _read_entry(reading: Reading, entry: object, names: dict[str, str], number: 
     elif stamp is None or stamp.kind != "instant" or (at := instant(stamp.seconds, MILLISECOND)) is None:
         reading.problems.append((number, "its `ts` cannot be read"))
     else:
-        reading.messages.append(Message(names.get(user, user), _plain(text, names), at, number))
+        reading.messages.append(Message(names.get(user, user), _plain(text, names), at, number, user))
 
 
 def _plain(text: str, names: dict[str, str]) -> str:
@@ -90,12 +99,14 @@ def _name(user: dict[str, Any]) -> str:
     return ""
 
 
-def _entries(path: Path, reading: Reading, number: int) -> list:
-    entries = _load(path)
-    if not isinstance(entries, list):
-        reading.problems.append((number + 1, f"{path.name}: not a list of messages"))
+def _list_in(text: str) -> list[Any]:
+    if not text.lstrip().startswith("["):
         return []
-    return entries
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    return content if isinstance(content, list) else []
 
 
 def _load(path: Path) -> object:

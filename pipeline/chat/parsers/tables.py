@@ -1,18 +1,29 @@
-"""Chats as data: JSONL and CSV with columns for speaker, text and time, told by their names."""
+"""Chats as data: JSONL, a JSON list and CSV with columns for speaker, text and time, told by their names."""
 
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 
-from pipeline.chat.log import Document, Message, Reader, Reading
+from pipeline.chat.log import Document, Message, Reader, Reading, Stamp
 
-from .times import any_time
+from .days import Order, day_first, month_first, order_of
+from .times import any_time, clock_time, minutes_time
 
-_SPEAKER = ("speaker", "name", "author", "user", "sender", "from", "role", "participant")
-_TEXT = ("utterance", "text", "message", "content", "body", "msg")
+_SPEAKER = ("speaker", "name", "author", "user", "sender", "from", "role", "participant", "username", "user name",
+            "display name", "displayname", "display_name", "sender name", "sender_name", "speaker name", "speaker_name",
+            "from name", "participant name", "nickname", "who")
+_TEXT = ("utterance", "text", "message", "content", "body", "msg", "message text", "message_text", "chat", "comment",
+         "chat message", "message body")
 _TIME = ("timestamp", "time", "ts", "timestamp_ms", "time_ms", "offset", "offset_ms", "start", "date", "datetime",
-         "created_at", "seconds", "milliseconds")
+         "created_at", "seconds", "milliseconds", "sent", "sent at", "sent_at", "time sent", "timestamp (utc)",
+         "date/time", "date time", "created", "posted", "posted at")
+_DAY = ("date", "day")
+_ID = ("user id", "user_id", "userid", "author id", "author_id", "authorid", "speaker id", "speaker_id", "sender id",
+       "sender_id")
+_DATED = re.compile(r"(\d{1,4})[./-](\d{1,2})[./-](\d{1,4}),?[ T]+(\d.*)")
+_LISTS = ("messages", "chat", "turns", "utterances", "data", "log")
 _UNITS = {"seconds": "s", "milliseconds": "ms"}
 
 
@@ -26,6 +37,16 @@ def read_jsonl(document: Document) -> Reading:
     return _read(_json_rows(document))
 
 
+def recognise_json(document: Document) -> int:
+    """The number of objects with the three fields in a list."""
+    return sum(isinstance(row, dict) and None not in _columns(row) for _, row in _listed(document))
+
+
+def read_json(document: Document) -> Reading:
+    """One message an object."""
+    return _read(_listed(document))
+
+
 def recognise_csv(document: Document) -> int:
     """The number of rows under a header that names the three columns."""
     rows = list(_csv_rows(document))
@@ -37,10 +58,14 @@ def read_csv(document: Document) -> Reading:
     return _read(_csv_rows(document))
 
 
-def _read(rows: Iterator[tuple[int, object]]) -> Reading:
-    reading = Reading()
+def _read(rows: Iterable[tuple[int, object]]) -> Reading:
+    reading, rows = Reading(), list(rows)
+    written = [when for _, row in rows if isinstance(row, dict) and (when := _when(row))]
+    days = [(match[1], match[2], match[3]) for when in written if (match := _DATED.fullmatch(when))]
+    half = any(re.search(r"(?i)[ap]\.?m\.?\s*$", when) for when in written)
+    order = order_of(days, month_first if half else day_first)
     for number, row in rows:
-        message = _message(row, number)
+        message = _message(row, number, order)
         if isinstance(message, str):
             reading.problems.append((number, message))
         else:
@@ -48,7 +73,20 @@ def _read(rows: Iterator[tuple[int, object]]) -> Reading:
     return reading
 
 
-def _message(row: object, number: int) -> Message | str:
+def _when(row: Mapping) -> str:
+    """When it was, as it is written: a day in a column of its own stands before the time."""
+    when = _columns(row)[2]
+    if when is None or not isinstance(row[when], str | int | float):
+        return ""
+    text = " ".join(str(row[when]).replace("\u202f", " ").replace("\xa0", " ").split())
+    day = _first(row, _DAY)
+    alone = ":" in text and re.fullmatch(r"[\d:. APMapm]+", text)
+    if day is not None and day != when and isinstance(row[day], str) and alone:
+        return f"{row[day].strip()} {text}"
+    return text
+
+
+def _message(row: object, number: int, order: Order) -> Message | str:
     """One message, or why it is none."""
     if not isinstance(row, dict):
         return row if isinstance(row, str) else "no object with speaker, text and time"
@@ -58,20 +96,44 @@ def _message(row: object, number: int) -> Message | str:
     if not isinstance(row[speaker], str) or not isinstance(row[text], str) or not row[text].strip():
         return "a message without text or speaker"
     unit = "ms" if when.lower().endswith("_ms") else _UNITS.get(when.lower(), "")
-    stamp = any_time(str(row[when]), unit) if isinstance(row[when], str | int | float) else None
+    written = _when(row)
+    stamp = any_time(written, unit) or _dated(written, order)
     if stamp is None:
         return f"its time cannot be read ({str(row[when])[:40]})"
-    return Message(row[speaker].strip(), row[text].strip(), stamp, number)
+    known = _first(row, _ID)
+    return Message(row[speaker].strip(), row[text].strip(), stamp, number, str(row[known]) if known else "")
+
+
+def _dated(text: str, order: Order) -> Stamp | None:
+    """`3/5/2024 2:30:05 PM`: a day as other tools write it, and a time of day."""
+    match = _DATED.fullmatch(text)
+    time = match and (clock_time(match[4]) or minutes_time(match[4]))
+    day = order(match[1], match[2], match[3]) if match else None
+    return Stamp(time.seconds, "clock", time.precision, day) if time and day else None
 
 
 def _columns(row: Mapping) -> tuple[str | None, str | None, str | None]:
     """Names of the columns for speaker, text and time in this row."""
+    return _first(row, _SPEAKER), _first(row, _TEXT), _first(row, _TIME)
+
+
+def _first(row: Mapping, wanted: tuple[str, ...]) -> str | None:
     names = {name.strip().lower(): name for name in row if isinstance(name, str)}
+    return next((names[name] for name in wanted if name in names), None)
 
-    def first(wanted: tuple[str, ...]) -> str | None:
-        return next((names[name] for name in wanted if name in names), None)
 
-    return first(_SPEAKER), first(_TEXT), first(_TIME)
+def _listed(document: Document) -> Iterator[tuple[int, object]]:
+    """The objects of a JSON list, or of the list that an object has under `messages` or the like, by number."""
+    if not document.text.lstrip().startswith(("[", "{")):
+        return
+    try:
+        content = json.loads(document.text)
+    except (ValueError, RecursionError):
+        return
+    if isinstance(content, dict):
+        content = next((content[name] for name in _LISTS if isinstance(content.get(name), list)), None)
+    if isinstance(content, list):
+        yield from enumerate(content, 1)
 
 
 def _json_rows(document: Document) -> Iterator[tuple[int, object]]:
@@ -95,4 +157,5 @@ def _csv_rows(document: Document) -> Iterator[tuple[int, object]]:
         yield reader.line_num, f"not CSV from here on ({error})"
 
 
-READERS = (Reader("jsonl", recognise_jsonl, read_jsonl), Reader("csv", recognise_csv, read_csv))
+READERS = (Reader("jsonl", recognise_jsonl, read_jsonl), Reader("json", recognise_json, read_json),
+           Reader("csv", recognise_csv, read_csv))

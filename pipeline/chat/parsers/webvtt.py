@@ -1,7 +1,7 @@
 """WebVTT transcripts, as meeting tools save them: `Name: text` or `<v Name>text`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import unescape
 
 from pipeline.chat.log import Document, Message, Reader, Reading, Stamp
@@ -22,9 +22,14 @@ def recognise(document: Document) -> int:
 
 def read(document: Document) -> Reading:
     """Cues; a cue that names nobody goes on with the speaker before it."""
+    return read_cues(_cues(document))
+
+
+def read_cues(cues: Iterable[tuple[int, str, list[str]]]) -> Reading:
+    """The same of cues by line number, timing and text lines."""
     reading = Reading()
     speaker = ""
-    for number, timing, lines in _cues(document):
+    for number, timing, lines in cues:
         stamp = _start(timing)
         text = "\n".join(lines).strip()
         if stamp is None:
@@ -76,7 +81,7 @@ def _cues(document: Document) -> Iterator[tuple[int, str, list[str]]]:
 
 def _start(timing: str) -> Stamp | None:
     start = timing.partition("-->")[0].strip()
-    return clock_time(start if start.count(":") == 2 else f"0:{start}", "offset")
+    return clock_time(start.replace(",", ".") if start.count(":") == 2 else f"0:{start}", "offset")
 
 
 READERS = (Reader("webvtt", recognise, read),)

@@ -1,23 +1,28 @@
 """Zoom's chat logs: saved by the app (older, newer, meeting_saved_new_chat), from the cloud, copied, captions."""
 
 import re
+from datetime import date
 
 from pipeline.chat.log import Document, Reader, Stamp
 
 from .blocks import Header, count_headers, read_blocks
-from .times import clock_time, iso_time, minutes_time
+from .times import clock_time, minutes_time
 
 # "From … to …" in the languages of Zoom's menus. The words stand alone, so a name may hold them.
 _FROM_TO = (
     ("From", "to"), ("From", "To"), ("Von", "an"), ("Von", "An"), ("De", "à"), ("De", "À"), ("De", "para"),
     ("De", "Para"), ("De", "a"), ("De", "A"), ("Da", "a"), ("Da", "A"), ("Van", "naar"), ("Van", "aan"), ("Od", "do"),
     ("Från", "till"), ("Fra", "til"), ("От", "кому"), ("От", "к"), ("Від", "до"), ("Dari", "ke"), ("Từ", "đến"),
+    ("Kimden", "Kime"), ("Gönderen", "Alıcı"), ("Başlangıç", "bitiş"), ("Başlangıç", "Bitiş"),
+    ("来自", "到"), ("来自", "给"), ("来自", "至"), ("從", "至"), ("从", "至"), ("开始", "结束"), ("開始", "結束"),
+    ("開始", "終了"), ("من", "إلى"),
     ("发件人", "收件人"), ("寄件者", "收件者"), ("从", "到"), ("從", "到"), ("來自", "到"), ("差出人", "宛先"),
     ("開始", "宛先"), ("送信者", "宛先"), ("발신자", "수신자"), ("시작", "수신자"),
 )
 _TO = {start: [to for other, to in _FROM_TO if other == start] for start, _ in _FROM_TO}
-_OLDER = re.compile(r"(\d{1,2}:\d{2}:\d{2})[\t ]+(\S+)\s(.*)")
-_NEWER = re.compile(r"(?:(\d{4}-\d{2}-\d{2})[\t ])?(\d{1,2}:\d{2}:\d{2})[\t ]+(\S+)\s(.*):\s*")
+_TIME = r"\d{1,2}:\d{2}:\d{2}(?:[ \u202f]?[AaPp]\.?[Mm]\.?)?"
+_OLDER = re.compile(rf"({_TIME})[\t ]+(\S+)\s(.*)")
+_NEWER = re.compile(rf"(?:(\d{{4}}-\d{{2}}-\d{{2}})[\t ])?({_TIME})[\t ]+(\S+)\s(.*):\s*")
 _CLOUD = re.compile(r"(\d{1,3}:\d{2}:\d{2})\t([^\t]*[^\t:]):?\t(.*)")
 _COPIED = re.compile(r"(\S+)\s(.*):\s*\((\d{1,2}:\d{2}(?:\s*[AaPp]\.?[Mm]\.?)?)\)\s*")
 _CAPTION = re.compile(r"\[([^\[\]]+)\]\s+(\d{1,2}:\d{2}:\d{2})\s*")
@@ -48,7 +53,7 @@ def _older(line: str) -> Header | None:
     if not colon:
         address, colon, text = (match[3][:-2], " :", "") if match[3].endswith(" :") else (match[3], "", "")
     sender = _sender(match[2], address) if colon else None
-    return Header(sender, clock_time(match[1]), text) if sender else None
+    return Header(sender, _dated(match[1], None), text) if sender else None
 
 
 def _newer(line: str) -> Header | None:
@@ -60,7 +65,10 @@ def _newer(line: str) -> Header | None:
 
 
 def _dated(text: str, day: str | None) -> Stamp | None:
-    return iso_time(f"{day}T{text:>08}") if day else clock_time(text)
+    try:
+        return clock_time(text.replace("\u202f", " "), day=date.fromisoformat(day) if day else None)
+    except ValueError:
+        return None
 
 
 def _new_chat(line: str) -> Header | None:

@@ -1,7 +1,9 @@
 """Every kind of chat log: the text of a log, and the lines expected from it."""
 
 import json
+import zipfile
 from datetime import datetime, timedelta, timezone
+from html import escape
 
 import pytest
 
@@ -85,6 +87,81 @@ TABLE = {
     "csv": (
         'time,user,message\n00:00:05,Ann,"Open, please"\n00:00:07.5,Agent 1,ok\n', "csv", "offset",
         [("Ann", I, "Open, please", 5, 2), ("Agent 1", N, "ok", 7.5, 3)]),
+    "newer, a reply with its colon, reactions below": (
+        '14:30:05 From Ann to Everyone:\n\tOpen it\n\tBen Lee:👍\n\tCy:❤️\n'
+        '14:30:07 From Ben to Everyone:\n\tReplying to "Open it":\n\t\n\tDone: 50% :)\n', "zoom-newer", "wall",
+        [("Ann", I, "Open it", 5, 1), ("Ben", N, "Done: 50% :)", 7, 5)]),
+    "newer, Japanese": (
+        "14:30:05 開始 Ann 終了 皆様:\n\t始めて\n14:30:07 開始 Ben 終了 Ann (ダイレクト メッセージ):\n\tはい\n",
+        "zoom-newer", "wall", [("Ann", I, "始めて", 5, 1), ("Ben", N, "はい", 7, 3)]),
+    "newer, Turkish": (
+        "14:30:05 Kimden Ann Kime Herkes:\n\tAç\n", "zoom-newer", "wall", [("Ann", I, "Aç", 5, 1)]),
+    "newer, simplified Chinese": (
+        "14:30:05 来自 Ann 到 所有人:\n\t打开\n14:30:07 从 Ben 到 所有人:\n\t好\n", "zoom-newer", "wall",
+        [("Ann", I, "打开", 5, 1), ("Ben", N, "好", 7, 3)]),
+    "newer, twelve hours": (
+        "02:30:05 PM From Ann to Everyone:\n\ta\n2:31:00\u202fPM From Ben to Everyone:\n\tb\n", "zoom-newer", "wall",
+        [("Ann", I, "a", 5, 1), ("Ben", N, "b", 60, 3)]),
+    "newer, marks of direction": (
+        "\u200e14:30:05 From \u202bدانا\u202c to Everyone:\n\tשלום\n", "zoom-newer", "wall",
+        [("دانا", I, "שלום", 5, 1)]),
+    "new chat, twelve hours": (
+        "2024-03-05 02:30:05 PM From Ann to Everyone:\n\ta\n", "zoom-new-chat", "wall", [("Ann", I, "a", 5, 1)]),
+    "srt": (
+        "1\n00:00:05,500 --> 00:00:06,000\nAnn: Open\n\n2\n00:00:07,000 --> 00:00:08,000\nBen: ok\n", "srt", "offset",
+        [("Ann", I, "Open", 5.5, 2), ("Ben", N, "ok", 7, 6)]),
+    "sbv": (
+        "00:00:05.500,00:00:08.500\nAnn: Open\n\n00:00:07.000,00:00:10.000\nBen: ok: yes\n", "sbv", "offset",
+        [("Ann", I, "Open", 5.5, 1), ("Ben", N, "ok: yes", 7, 4)]),
+    "whatsapp, iOS": (
+        "\u200e[05/03/2024, 14:30:01] Lab: \u200eMessages and calls are end-to-end encrypted.\n"
+        "[05/03/2024, 14:30:05] Ann: Open it\nplease\n"
+        "[05/03/2024, 14:30:09] Ben Lee: ok \u200e<This message was edited>\n"
+        "[05/03/2024, 14:30:10] Ben Lee: \u200eThis message was deleted.\n", "whatsapp", "wall",
+        [("Lab", I, "Messages and calls are end-to-end encrypted.", 1, 1), ("Ann", N, "Open it\nplease", 5, 2),
+         ("Ben Lee", I, "ok", 9, 4)]),
+    "whatsapp, Android": (
+        "3/5/24, 2:29\u202fPM - Ann created group \"Lab\"\n3/5/24, 2:30\u202fPM - Ann: Open: it\n"
+        "3/5/24, 2:31\u202fPM - Ben: ok\n3/13/24, 9:00\u202fAM - Ben: later\n", "whatsapp", "wall",
+        [("Ann", I, "Open: it", 0, 2), ("Ben", N, "ok", 60, 3)]),
+    "whatsapp, German": (
+        "05.03.24, 14:30 - Ann: Öffne es\n05.03.24, 14:31 - Ben: ja\n", "whatsapp", "wall",
+        [("Ann", I, "Öffne es", 0, 1), ("Ben", N, "ja", 60, 2)]),
+    "teams": (
+        "Ann Lee   0:05\nOpen it\n\nBen   1:10\nok\n", "teams", "offset",
+        [("Ann Lee", I, "Open it", 5, 1), ("Ben", N, "ok", 70, 4)]),
+    "teams, older": (
+        "0:0:5.120 --> 0:0:8.200\nAnn Lee\nOpen it\n0:1:10.0 --> 0:1:12.0\nBen\nok\n", "teams-cues", "offset",
+        [("Ann Lee", I, "Open it", 5.12, 1), ("Ben", N, "ok", 70, 4)]),
+    "meet": (
+        "Lab - Transcript\n00:00:00\nAnn Lee: Open it\nBen: ok: yes\n00:05:00\nAnn Lee: Buy it\n", "meet", "offset",
+        [("Ann Lee", I, "Open it", 0, 3), ("Ben", N, "ok: yes", 0, 4), ("Ann Lee", I, "Buy it", 300, 6)]),
+    "discord text": (
+        "==============================\nGuild: Lab\nChannel: chat\n==============================\n\n"
+        "[05-Mar-24 02:30 PM] ann#1234\nOpen it\nplease\n\n{Attachments}\nhttps://a.example/a.png\n\n"
+        "[05-Mar-24 02:31 PM] ben (pinned)\nok\n\n{Reactions}\n👍 (2)\n\n==============================\n"
+        "Exported 2 message(s)\n==============================\n", "discord-text", "wall",
+        [("ann#1234", I, "Open it\nplease", 0, 6), ("ben", N, "ok", 60, 13)]),
+    "discord text, new days": (
+        "[3/5/2024 2:30 PM] ann\nOpen it\n\n[3/13/2024 2:31 PM] ben\nlater\n", "discord-text", "wall",
+        [("ann", I, "Open it", 0, 1)]),
+    "slack, one day": (
+        json.dumps([{"type": "message", "user": "U2", "ts": "1709667009.750000", "text": "ok"},
+                    {"type": "message", "user": "U1", "ts": "1709667005.000200", "text": "Open"}]), "slack", "instant",
+        [("U1", I, "Open", 5, 2), ("U2", N, "ok", 9.75, 1)]),
+    "json": (
+        json.dumps([{"name": "A", "text": "hi", "time": 1.5}, {"name": "B", "text": "go", "time": 3}]), "json",
+        "offset",
+        [("A", I, "hi", 1.5, 1), ("B", N, "go", 3, 2)]),
+    "json, under a name": (
+        json.dumps({"messages": [{"speaker": "A", "message": "hi", "timestamp": "2024-03-05T19:30:05Z"}]}), "json",
+        "instant", [("A", I, "hi", 5, 1)]),
+    "csv, American days": (
+        "Sent At,Display Name,Chat Message\n3/5/2024 2:30:05 PM,Ann,Open\n3/5/2024 2:30:09 PM,Ben,ok\n", "csv", "wall",
+        [("Ann", I, "Open", 5, 2), ("Ben", N, "ok", 9, 3)]),
+    "csv, days the other way, in a column": (
+        "Date;Time;User Name;Message Text\n05.03.2024;14:30:05;Ann;Open\n05.03.2024;14:30:09;Ben;ok\n", "csv", "wall",
+        [("Ann", I, "Open", 5, 2), ("Ben", N, "ok", 9, 3)]),
 }
 
 
@@ -161,6 +238,61 @@ def test_speakers_can_be_named(tmp_path):
         read_chat(path, started_at=START, duration=DURATION, speakers={"Cy": "instructor"})
     with pytest.raises(InputError, match="no role"):
         read_chat(path, started_at=START, duration=DURATION, speakers={"Ann": "boss"})
+
+
+def docx(path, paragraphs):
+    """A Word file, as small as can be."""
+    body = "".join(f"<w:p><w:r><w:t xml:space='preserve'>{escape(text)}</w:t></w:r></w:p>" for text in paragraphs)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", "<?xml version='1.0'?><!DOCTYPE a [<!ENTITY x SYSTEM 'file:///etc/passwd'>]>"
+                         "<w:document xmlns:w='http://schemas.openxmlformats.org/wordprocessingml/2006/main'><w:body>"
+                         f"{body}</w:body></w:document>")
+    return path
+
+
+@pytest.mark.parametrize(("paragraphs", "kind"), [
+    (["Ann Lee   0:05", "Open <it>", "Ben   1:10", "ok"], "teams"),
+    (["Transcript", "00:00:05", "Ann Lee: Open <it>", "00:01:10", "Ben: ok"], "meet")])
+def test_word_files(tmp_path, paragraphs, kind):
+    log = read_chat(docx(tmp_path / "a.docx", paragraphs), started_at=START, duration=DURATION)
+    assert log.kind == kind
+    assert [(line.speaker, line.utterance, line.time) for line in log.lines] == [
+        ("Ann Lee", "Open <it>", 5), ("Ben", "ok", 70)]
+
+
+def test_a_word_file_that_is_none_or_blown_up_is_one_clear_error(tmp_path, monkeypatch):
+    path = docx(tmp_path / "a.docx", ["Ann   0:05", "x" * 5000])
+    monkeypatch.setattr("pipeline.chat.parsers.docx.limits.CHAT", 4000)
+    with pytest.raises(InputError, match="not a text file"):
+        read_chat(path, started_at=START, duration=DURATION)
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(InputError, match="not a text file"):
+        read_chat(path, started_at=START, duration=DURATION)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16", "utf-8-sig"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_any_encoding_and_line_end(tmp_path, encoding, end):
+    path = tmp_path / "chat.txt"
+    path.write_bytes("14:30:05 From Ann to Everyone:\n\tGrüße 👍\n".replace("\n", end).encode(encoding))
+    log = read_chat(path, started_at=START, duration=DURATION)
+    assert [(line.speaker, line.utterance) for line in log.lines] == [("Ann", "Grüße 👍")]
+
+
+def test_people_of_one_name_are_told_apart_by_their_ids(tmp_path):
+    def entry(author, content, second):
+        return {"timestamp": f"2024-03-05T19:30:{second:02}+00:00", "author": author, "content": content}
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps({"messages": [
+        entry({"id": "1", "name": "Alex"}, "go", 5), entry({"id": "2", "name": "Alex"}, "ok", 6),
+        entry({"id": "1", "name": "Alex", "nickname": "Boss"}, "buy", 7),
+        entry({"id": "2", "name": "Alex"}, "done", 8)]}))
+    log = read_chat(path, started_at=START, duration=DURATION)
+    assert [(line.speaker, line.role) for line in log.lines] == [
+        ("Alex", I), ("Alex (2)", N), ("Alex", I), ("Alex (2)", N)]
+    assert log.problems == ((2, "another Alex: told apart as Alex (2)"),)
+    named = read_chat(path, started_at=START, duration=DURATION, speakers={"Alex (2)": I, "Alex": N})
+    assert [line.role for line in named.lines] == [N, I, N, I]
 
 
 @pytest.mark.parametrize("content", [

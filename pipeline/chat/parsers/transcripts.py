@@ -1,0 +1,75 @@
+"""Transcripts as text, which meeting tools save as Word files: Teams (`Ann Lee   0:05`, then text) and Google Meet
+(`00:05:00` in a line of its own, then `Ann Lee: text`)."""
+
+import re
+
+from pipeline.chat.log import MINUTE, SECOND, Document, Message, Reader, Reading, Stamp
+
+from .blocks import Header, count_headers, read_blocks
+from .times import clock_time
+
+_TEAMS = re.compile(r"(\S[^\t]{0,99}?)[ \t]{2,}((?:\d{1,2}:)?\d{1,2}:\d{2})")
+_TEAMS_CUE = re.compile(r"(\d{1,2}:\d{1,2}:\d{1,2}(?:\.\d{1,9})?) --> \d{1,2}:\d{1,2}:\d{1,2}(?:\.\d{1,9})?")
+_MEET_TIME = re.compile(r"(\d{2}:\d{2}:\d{2})")
+_MEET_SAID = re.compile(r"([^:]{1,100}): (.+)")
+
+
+def _teams_header(line: str) -> Header | None:
+    match = _TEAMS.fullmatch(line.strip())
+    if not match:
+        return None
+    time = match[2] if match[2].count(":") == 2 else f"0:{match[2]}"
+    return Header(match[1], clock_time(time, "offset"))
+
+
+def _recognise_teams(document: Document) -> int:
+    return count_headers(document, _teams_header)
+
+
+def _read_teams(document: Document) -> Reading:
+    return read_blocks(document, _teams_header)
+
+
+def _recognise_cues(document: Document) -> int:
+    return sum(_TEAMS_CUE.fullmatch(line.strip()) is not None for line in document.lines)
+
+
+def _read_cues(document: Document) -> Reading:
+    """The older form of Teams: times, the name, the text, each in a line of its own."""
+    reading = Reading()
+    lines = [line.strip() for line in document.lines]
+    starts = [at for at, line in enumerate(lines) if _TEAMS_CUE.fullmatch(line)]
+    for at, until in zip(starts, [*starts[1:], len(lines)], strict=False):
+        block = [line for line in lines[at + 1:until] if line]
+        match = _TEAMS_CUE.fullmatch(lines[at])
+        stamp = clock_time(re.sub(r"(?<!\d)(\d)(?=[:.]|$)", r"0\1", match[1]), "offset") if match else None
+        if stamp is None or len(block) < 2:
+            reading.problems.append((at + 1, "a passage without a name, a text or a time"))
+        else:
+            reading.messages.append(Message(block[0], "\n".join(block[1:]), stamp, at + 1))
+    return reading
+
+
+def _recognise_meet(document: Document) -> int:
+    times = sum(_MEET_TIME.fullmatch(line.strip()) is not None for line in document.lines)
+    return times + sum(_MEET_SAID.fullmatch(line.strip()) is not None for line in document.lines) if times else 0
+
+
+def _read_meet(document: Document) -> Reading:
+    """The time stands before a passage of some minutes, so what is said in it is known to that passage only."""
+    reading = Reading()
+    stamp: Stamp | None = None
+    for number, line in enumerate(document.lines, 1):
+        text = line.strip()
+        if _MEET_TIME.fullmatch(text):
+            begun = clock_time(text, "offset")
+            stamp = begun and Stamp(begun.seconds, "offset", MINUTE if begun.seconds % 60 == 0 else SECOND)
+        elif (said := _MEET_SAID.fullmatch(text)) and stamp is not None:
+            reading.messages.append(Message(said[1], said[2], stamp, number))
+        elif text and stamp is not None:
+            reading.problems.append((number, "nobody is named as the speaker"))
+    return reading
+
+
+READERS = (Reader("teams", _recognise_teams, _read_teams), Reader("teams-cues", _recognise_cues, _read_cues),
+           Reader("meet", _recognise_meet, _read_meet))
