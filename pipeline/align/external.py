@@ -107,10 +107,11 @@ def _place(scene: Scene) -> tuple[Scene, list[Stretch]]:
         if len(pairs) == 3:
             break
     shots = {shot.time: shot.kept() for shot in scene.video.shots(np.array(sorted(set(pairs.values()))))}
-    matched = [(shots[time], scene.pictures[scene.names[number]]) for number, time in pairs.items()]
+    matched = [(shots[time], scene.pictures[scene.names[number]]) for number, time in pairs.items() if time in shots]
     pages = [(shot, picture, full_size(scene.recording, picture)) for shot, picture in matched]
-    return replace(scene, covered=covers, rectangle=polish(scene.rectangle, [
-        (shot, page) for shot, picture, page in pages if picture.viewport == pages[0][1].viewport])), stretches
+    same = [(shot, page) for shot, picture, page in pages if picture.viewport == pages[0][1].viewport]
+    rectangle = polish(scene.rectangle, same) if same else scene.rectangle  # the frames may be damaged
+    return replace(scene, covered=covers, rectangle=rectangle), stretches
 
 
 def _sample(scene: Scene) -> tuple[np.ndarray, np.ndarray, dict[tuple[int, int], np.ndarray]]:

@@ -6,6 +6,7 @@ show, `clock` is fitted to them, `choose` judges each action's frame and screens
 Without one, the recording's own video has the recording's clock.
 """
 
+import logging
 from collections.abc import Callable, Mapping
 
 import cv2
@@ -20,6 +21,7 @@ from .external import Found, align
 from .screenshots import Picture, load
 from .video import Video
 
+_log = logging.getLogger("demotape.align")
 _EMPTY_PAGE = "about:blank"  # a new tab is blank and rightly so
 _JPEG_QUALITY = 95
 _MANY = 100  # actions: their screenshots are enough to place a video by
@@ -34,12 +36,20 @@ def stage(demonstration: Demonstration, context: Context) -> Demonstration:
     if video:
         found = align(context.recording, turns, video, pictures, encode)
         turns = [_told(turn, found.get(turn["id"]), context.keep) for turn in turns]
+        if video.lost or video.cut_off:
+            _log.warning("%s: %s; what is whole was used", context.video, _damage(video))
     elif context.recording.layout.video.exists():
         turns = own.place(context.recording, turns, encode, context.keep)
     else:
         turns = [{**turn, "state": {**turn["state"], "video_time": None}}
                  if turn["type"] == "browser" and turn["state"] else turn for turn in turns]
     return {**demonstration, "turns": turns}
+
+
+def _damage(video: Video) -> str:
+    """What is wrong with a video, for people."""
+    parts = [f"{video.lost} of its frames cannot be decoded"] * bool(video.lost)
+    return " and ".join(parts + ["it breaks off"] * video.cut_off)
 
 
 def encode(page: np.ndarray) -> bytes:

@@ -8,6 +8,7 @@ import heapq
 import queue
 import threading
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ _LUMA_FIRST = {"yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuv444p", "yuvj444
 _AHEAD = 6  # frames that may wait, at least
 _WAITING = 48_000_000  # bytes of such frames, at most
 _DECODERS = 2  # each decodes groups of its own with one thread: that costs less than threads that share them
+# Codecs whose decoder looks packet by packet whether a frame that no other refers to is wanted; AV1's asks once.
+_SKIPPING = ("h264", "hevc", "vp8", "vp9", "mpeg4")
 _FULL_RANGE = 2  # AVCOL_RANGE_JPEG
 
 
@@ -47,11 +50,14 @@ class Shot:
 
 class Video:
     """A video file. `times`: of all frames, in order, seconds since the first, whose own stamp is `first`; `keys`: of
-    those that stand alone; `size`: width and height of a frame."""
+    those that stand alone; `size`: width and height of a frame. `lost`: how many wanted frames could not be had so far,
+    as the file is damaged or ends too soon; `cut_off`: whether it does."""
 
     def __init__(self, path: Path | str):
         """Read the index; raises InputError when the file cannot be read or holds no video."""
         self.path = Path(path)
+        self.lost = 0
+        self.cut_off = False
         self._stamps, self._keys = self._read_index()
         self._first = int(self._stamps.min())
         self.first = self._first * self._base
@@ -76,7 +82,7 @@ class Video:
     def shots(self, wanted: np.ndarray) -> Iterator[Shot]:
         """Decode the frames of exactly these times (of `times`), in order, some ahead of whoever takes them.
 
-        Raises InputError when decoding fails.
+        Those that are damaged are left out, and counted in `lost`. Raises InputError when nothing can be decoded.
         """
         if not len(wanted):
             return
@@ -108,26 +114,45 @@ class Video:
         return [(feed & (run[group] % _DECODERS == decoder), 1) for decoder in range(_DECODERS)]
 
     def _decode(self, needed: np.ndarray, feed: np.ndarray, threads: int) -> Iterator[Shot]:
-        due = set(self._stamps[needed].tolist())
+        due = set(self._stamps[needed & feed].tolist())
+        wanted, failed = len(due), ""
         with self._open() as container:
             stream = container.streams.video[0]
             decoder = stream.codec_context
             decoder.thread_type, decoder.thread_count = "AUTO", threads
-            try:
-                for number, packet in enumerate(_packets(container, stream)):
-                    if number >= len(feed) or not feed[number]:
-                        continue
+            skips = decoder.name in _SKIPPING
+            packets = _packets(container, stream)
+            for number, packet in enumerate(self._fed(packets, feed)):
+                if packet is None:
+                    continue
+                try:
                     if number and not feed[number - 1]:  # another group's frames are no reference for what follows
                         yield from self._due(decoder.decode(None), due)
                         decoder.flush_buffers()
-                    decoder.skip_frame = "DEFAULT" if needed[number] else "NONREF"
+                    if skips:
+                        decoder.skip_frame = "DEFAULT" if needed[number] else "NONREF"
                     yield from self._due(decoder.decode(packet), due)
+                except av.FFmpegError as error:  # the next ones may be whole
+                    failed = str(error.strerror)
+            try:
                 yield from self._due(decoder.decode(None), due)
             except av.FFmpegError as error:
-                raise InputError(f"{self.path}: the video cannot be decoded ({error.strerror})") from None
+                failed = str(error.strerror)
+        self.lost += len(due)
+        if failed and len(due) == wanted:
+            raise InputError(f"{self.path}: the video cannot be decoded ({failed})")
+
+    def _fed(self, packets: Iterator[av.Packet], feed: np.ndarray) -> Iterator[av.Packet | None]:
+        """The packets that are to be decoded, None for the others; they end where the file breaks off."""
+        with suppress(av.FFmpegError):
+            for fed, packet in zip(feed, packets, strict=False):
+                yield packet if fed else None
 
     def _due(self, frames: Sequence[av.VideoFrame], due: set[int]) -> Iterator[Shot]:
-        return (self._shot(frame) for frame in frames if frame.pts in due)
+        for frame in frames:
+            if frame.pts in due:
+                due.discard(frame.pts)
+                yield self._shot(frame)
 
     def _shot(self, frame: av.VideoFrame) -> Shot:
         if frame.format.name in _LUMA_FIRST:
@@ -155,10 +180,14 @@ class Video:
             stream = container.streams.video[0]
             self.size = stream.codec_context.width, stream.codec_context.height
             self._base = float(stream.time_base)
+            stamps = []
             try:
-                stamps = [(packet.pts, packet.is_keyframe) for packet in _packets(container, stream)]
+                for packet in _packets(container, stream):
+                    stamps.append((packet.pts, packet.is_keyframe))
             except av.FFmpegError as error:
-                raise InputError(f"{self.path}: the video cannot be read ({error.strerror})") from None
+                self.cut_off = True
+                if not stamps:
+                    raise InputError(f"{self.path}: the video cannot be read ({error.strerror})") from None
         if not stamps:
             raise InputError(f"{self.path}: the video holds no frames")
         times, keys = zip(*stamps, strict=True)

@@ -9,22 +9,27 @@ import pytest
 
 from pipeline.align import Video
 
-WHOLE = {"closed": "keyint=24:min-keyint=24:scenecut=0:bframes=3",
-         "open": "keyint=24:min-keyint=24:scenecut=0:bframes=3:open-gop=1",
-         "one group": "keyint=1000:scenecut=0:bframes=3"}
+WHOLE = {"closed": ("libx264", "v.mp4", {"x264-params": "keyint=24:min-keyint=24:scenecut=0:bframes=3"}),
+         "open": ("libx264", "v.mp4", {"x264-params": "keyint=24:min-keyint=24:scenecut=0:bframes=3:open-gop=1"}),
+         "one group": ("libx264", "v.mp4", {"x264-params": "keyint=1000:scenecut=0:bframes=3"}),
+         "H.265": ("libx265", "v.mkv", {"x265-params": "keyint=24:bframes=3:log-level=none"}),
+         "VP8": ("libvpx", "v.webm", {"g": "24", "auto-alt-ref": "1", "lag-in-frames": "16"}),
+         "VP9": ("libvpx-vp9", "v.webm", {"g": "24", "auto-alt-ref": "1", "lag-in-frames": "16", "cpu-used": "8"}),
+         "AV1": ("libsvtav1", "v.mkv", {"preset": "12"})}
 
 
 @pytest.mark.parametrize("groups", WHOLE)
 def test_wanted_frames_are_what_decoding_all_gives(groups, tmp_path):
-    path = tmp_path / "v.mp4"
-    _encode(path, WHOLE[groups])
+    codec, name, options = WHOLE[groups]
+    path = tmp_path / name
+    _encode(path, codec, options)
     with av.open(str(path)) as container:
         all_of_it = [frame.to_ndarray(format="gray") for frame in container.decode(video=0)]
     video = Video(path)
     assert len(all_of_it) == len(video.times) == 288
     keys = np.searchsorted(video.times, video.keys)
     for wanted in ([int(key) - 1 for key in keys[1:]] or [7],  # shown right before a key frame
-                   [int(keys[len(keys) // 2]) + 5], range(0, 288, 29), range(288)):
+                   [int(keys[len(keys) // 2]) + 5], range(0, 288, 29), range(3, 288, 17), range(288)):
         shots = list(video.shots(video.times[list(wanted)]))
         assert [video.number_at(shot.time) for shot in shots] == list(wanted)
         for number, shot in zip(wanted, shots, strict=True):
@@ -32,14 +37,37 @@ def test_wanted_frames_are_what_decoding_all_gives(groups, tmp_path):
             assert np.abs(_full_range(shot) - whole).max() <= 2
 
 
-def _encode(path: Path, parameters: str) -> None:
-    """Twelve seconds of a moving test picture as H.264."""
+@pytest.mark.parametrize("groups", ["closed", "VP9", "AV1"])
+@pytest.mark.parametrize("harm", ["cut off", "bytes changed"])
+def test_a_damaged_video_gives_what_there_is_of_it(groups, harm, tmp_path):
+    codec, name, options = WHOLE[groups]
+    path = tmp_path / name.replace("mp4", "mkv")
+    _encode(path, codec, options)
+    content = bytearray(path.read_bytes())
+    if harm == "cut off":
+        content = content[:len(content) * 2 // 3]
+    else:
+        chance = np.random.default_rng(1)
+        for place in chance.integers(len(content) // 3, len(content) - 5000, 6):
+            content[place:place + 200] = chance.bytes(200)
+    path.write_bytes(content)
+    video = Video(path)
+    for wanted in (range(len(video.times)), range(0, len(video.times), 29)):
+        shots = list(video.shots(video.times[list(wanted)]))
+        times = [shot.time for shot in shots]
+        assert times == sorted(times) and set(times) <= set(video.times[list(wanted)])
+        assert len(shots) > len(wanted) // 3
+        assert video.lost >= len(wanted) - len(shots)
+
+
+def _encode(path: Path, codec: str, options: dict[str, str]) -> None:
+    """Twelve seconds of a moving test picture."""
     graph = av.filter.Graph()
     source, observer = graph.add("testsrc", "size=320x240:rate=24:duration=12"), graph.add("buffersink")
     source.link_to(observer)
     graph.configure()
     with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=24, options={"x264-params": parameters})
+        stream = container.add_stream(codec, rate=24, options=options)
         stream.width, stream.height, stream.pix_fmt = 320, 240, "yuv420p"
         with suppress(av.EOFError):
             while True:
