@@ -32,7 +32,7 @@ FREE = 1 << 30  # bytes that stay free on the server's disk
 
 RECORD = 1 << 20  # bytes of a recording's manifest
 JOB_SECONDS, JOB_SECONDS_MIB = 4.0, 10.0  # of processor time for a package, and for each MiB of it
-JOB_CLOCK, VIEW_CLOCK = 20.0, 3.0  # times as long by the clock; a job steps back for all others
+JOB_CLOCK, VIEW_CLOCK = 20.0, 12.0  # times as long by the clock; a job steps back for all others
 EXPORT_SECONDS, EXPORT_SECONDS_TURN = 60.0, 5.0  # of processor time to export a demonstration, and for each turn
 VIEW_SECONDS = 5.0  # of processor time for what is shown of a recording: a picture, a page, a list of elements
 AXTREE_SECONDS = 20.0  # in which a page must have told its accessibility tree
