@@ -25,7 +25,8 @@ from .terminal import DATA, PATH, complain, console, of_app, open_app, progress
 @click.option("--budget", type=click.IntRange(min=64), default=2048, show_default=True, help="Tokens in a record.")
 @click.option("--scorer", metavar="MODEL", help="sentence-transformers model that ranks candidates.")
 @click.option("--allow", multiple=True, metavar="KIND",
-              help="Kind of personal data to leave in: email, phone, card or token; may be given several times.")
+              help="Kind of personal data to leave in: email, phone, card, iban, id or token; may be given again.")
+@click.option("--ocr", is_flag=True, help="Also read the text in pictures, and take personal data out of it.")
 @click.option("--shard-size", type=click.IntRange(min=1), default=256, show_default=True, help="MiB in a shard.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that work at once.")
 @click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")

@@ -12,6 +12,7 @@ from pipeline.export.destinations.folder import Folder
 from pipeline.export.formats import mind2web, parquet, webdataset, weblinx
 from pipeline.plugins import Plugin
 from pipeline.privacy.finding import KINDS
+from pipeline.privacy.reading import need_recogniser
 from schemas import InputError
 
 from .plugged import find_format, named
@@ -60,6 +61,8 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
         raise InputError(f"--candidates and --records go with the format weblinx, not with {format}")
     if chosen.scorer and not (chosen.candidates or chosen.records):
         raise InputError("--scorer goes with --candidates or --records")
+    if chosen.ocr:
+        need_recogniser()
     leaks = LeakCheck(rule or Rule())
     with open_destination(destination, format, endpoint_url) as opened, named(plugin):
         opened.summary.split_rule = rule.title if rule else ""

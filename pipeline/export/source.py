@@ -72,7 +72,8 @@ class Options:
 
     `shard_size` is in bytes. `screenshots`: png, webp or jpg; None for what is usual in the format. `allow`: kinds of
     personal data (keys of pipeline.privacy.finding.KINDS) that are not taken out; `told`: what the recordings of the
-    data set tell of secrets typed in them, which are looked for in all (pipeline/privacy/told_secrets.py). `budget`:
+    data set tell of secrets typed in them, which are looked for in all (pipeline/privacy/told_secrets.py). `ocr`: text
+    that stands only in pictures is read, and personal data in it taken out (pipeline/privacy/reading.py). `budget`:
     tokens of a record's state; `scorer`: a sentence-transformers model that ranks candidates, None for the lexical one.
     """
 
@@ -86,6 +87,7 @@ class Options:
     scorer: str | None = None
     allow: frozenset[str] = frozenset()
     told: tuple[SecretDigest, ...] = ()
+    ocr: bool = False
 
 
 @dataclass

@@ -13,6 +13,9 @@ import numpy
 from pipeline.cache.prepared import Prepared
 from pipeline.export.model_input.set_of_marks import Mark, draw, numbered
 from pipeline.pages.dom import Page, flatten
+from pipeline.privacy import reading
+from pipeline.privacy.misread import Values
+from pipeline.privacy.reading import Line
 from pipeline.privacy.redacting import Redactor, blur, findings, redactor
 from pipeline.privacy.told_secrets import ToldSecrets
 from recorder.pictures import decoded
@@ -29,7 +32,7 @@ ENCODINGS: dict[str, tuple[str, list[int]]] = {
     "webp": (".webp", [cv2.IMWRITE_WEBP_QUALITY, 101]),  # over 100 is lossless
     "jpg": (".jpg", [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY]),
 }
-_MARGIN = 4.0  # CSS pixels around a box that are blurred too
+_MARGIN = 4.0  # pixels around a box that are blurred too
 _AS_RECORDED = b"="  # no picture: the recorded one is as it should be
 _MAGIC = {"png": b"\x89PNG\r\n\x1a\n", "webp": b"RIFF", "jpg": b"\xff\xd8\xff"}
 _KEPT_KINDS = ("png", "jpg")  # a recorded picture of that kind is taken as it is
@@ -57,7 +60,10 @@ class States:
         self._pages: OrderedDict[str, Page] = OrderedDict()
         self._tables: OrderedDict[tuple[str, str], dict[str, TableRow]] = OrderedDict()
         self._boxes: OrderedDict[tuple[str, str], str] = OrderedDict()
-        self.known = redactor(source.demonstration, self._findings(source.demonstration), options.allow, self._told)
+        self._ocr = options.ocr
+        found = [*self._findings(source.demonstration), *self._findings_in_pictures(source)]
+        self.known = redactor(source.demonstration, found, options.allow, self._told)
+        self._misread = Values(self.known.known)
         self.source = replace(source, demonstration=self.known.walk(source.demonstration))
 
     def page(self, state: TurnState) -> Page | None:
@@ -91,8 +97,9 @@ class States:
         name, secret = state["screenshot"], self._secret_boxes(state)
         if name is None or secret is None:
             return None
-        about = json.dumps([secret, state["viewport"]]) if secret else ""
-        made = self._prepared.get(self._read_picture, lambda: self._make_picture(name, state, secret), "picture",
+        lines = self._lines_to_blur(name)
+        about = json.dumps([secret, lines, state["viewport"]]) if secret or lines else ""
+        made = self._prepared.get(self._read_picture, lambda: self._make_picture(name, state, secret, lines), "picture",
                                   self.kind, name, about)
         if made == _AS_RECORDED:
             return self.recording.blob(name)
@@ -101,12 +108,14 @@ class States:
     def marked(self, state: TurnState) -> tuple[bytes | None, list[Mark]]:
         """The screenshot with a numbered box on each element that can be acted on, and the elements by number."""
         secret = self._secret_boxes(state)
-        pixels = decoded(self.recording.blob(state["screenshot"])) if state["screenshot"] else None
-        if pixels is None or secret is None:
+        name = state["screenshot"]
+        pixels = decoded(self.recording.blob(name)) if name else None
+        if name is None or pixels is None or secret is None:
             return None, []
         scale = _scale(pixels, state)
         marks = numbered(self.table(state), state["viewport"])
-        return _encode(draw(blur(pixels, secret, scale), marks, scale), self.kind), marks
+        clean = blur(blur(pixels, secret, scale), self._lines_to_blur(name), 1.0)
+        return _encode(draw(clean, marks, scale), self.kind), marks
 
     def tree(self, state: TurnState) -> list[dict[str, Any]] | None:
         """The accessibility tree; None where `demotape process` made none."""
@@ -144,6 +153,28 @@ class States:
         texts = self._prepared.get(json.loads, lambda: _listed(self._flattened(name)), "texts", name)
         return json.dumps(self._told.find(texts)).encode("ascii")
 
+    def _findings_in_pictures(self, source: Source) -> list[tuple[str, str]]:
+        """What is personal or secret in the text that stands in pictures, where that is to be read."""
+        states = (turn["state"] for turn in source.turns if turn["type"] == "browser" and turn["state"])
+        names = dict.fromkeys(filter(None, (state["screenshot"] for state in states))) if self._ocr else ()
+        texts = [line.text for name in names for line in self._lines(name)]
+        return [*findings(texts, self._nothing_in), *((value, "token") for value in self._told.find(texts))]
+
+    def _lines(self, name: str) -> list[Line]:
+        """The lines of text in a picture."""
+        return self._prepared.get(reading.read, lambda: self._read_lines(name), "lines", reading.recogniser(), name)
+
+    def _lines_to_blur(self, name: str) -> list[Box]:
+        """Where text that was read in a picture holds what is taken out, pixels; none where nothing is to be read."""
+        if not self._ocr or not self.known.known:
+            return []
+        return [_around(line.box) for line in self._lines(name)
+                if self.known.text(line.text) != line.text or self._misread.stand_in(line.text)]
+
+    def _read_lines(self, name: str) -> bytes:
+        pixels = decoded(self.recording.blob(name))
+        return reading.written([] if pixels is None else reading.lines(pixels))
+
     def _look_through(self, name: str) -> bytes:
         page = self._flattened(name)
         self._prepared.get(bytes, partial(_written, page), "page", self._uid_attribute, name)
@@ -179,15 +210,15 @@ class States:
         rows = self._read_rows(elements, self._page(dom))
         return json.dumps({uid: row["bbox"] for uid, row in rows.items()}).encode("ascii")
 
-    def _make_picture(self, name: str, state: TurnState, secret: list[Box]) -> bytes:
+    def _make_picture(self, name: str, state: TurnState, secret: list[Box], lines: list[Box]) -> bytes:
         """The bytes of the picture file; empty when there is none that can be read."""
         recorded = self.recording.blob(name)
         pixels = decoded(recorded)
         if pixels is None:
             return b""
-        if not secret and self.kind in _KEPT_KINDS and recorded.startswith(_MAGIC[self.kind]):
+        if not secret and not lines and self.kind in _KEPT_KINDS and recorded.startswith(_MAGIC[self.kind]):
             return _AS_RECORDED
-        return _encode(blur(pixels, secret, _scale(pixels, state)), self.kind)
+        return _encode(blur(blur(pixels, secret, _scale(pixels, state)), lines, 1.0), self.kind)
 
     def _read_picture(self, written: bytes) -> bytes:
         if written and written != _AS_RECORDED and not written.startswith(_MAGIC[self.kind]):
