@@ -4,11 +4,13 @@ much of what is found is any; by kind and language. The corpus has texts and pag
 import argparse
 import json
 import random
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from benchmarks import privacy_sessions
 from benchmarks.privacy_corpus import LANGUAGES, PATTERNED, Sample, page, samples
 from pipeline.pages.dom import flatten
 from pipeline.privacy import finding
@@ -82,7 +84,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=18)
     parser.add_argument("--count", type=int, default=200, help="samples of each kind in each language")
     parser.add_argument("--show", action="store_true", help="print what was missed and mistaken")
+    parser.add_argument("--sessions", action="store_true", help="record sessions instead, and look into their exports")
+    parser.add_argument("--scene", action="append", default=[], help="with --sessions: only scenes of these names")
     arguments = parser.parse_args()
+    if arguments.sessions:
+        sys.exit(privacy_sessions.main(arguments.seed, arguments.scene))
     corpus = list(samples(arguments.seed, arguments.count))
     began = time.perf_counter()
     scored = score(corpus)
