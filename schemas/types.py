@@ -82,6 +82,7 @@ class TableRow(TypedDict):
     bbox: Box
     visible: bool
     clickable: bool
+    text_bbox: NotRequired[Box]
 
 
 # schemas/recording.py
