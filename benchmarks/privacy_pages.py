@@ -134,13 +134,17 @@ def _attributes(make: _Maker) -> Files:
     named = lambda place, kind="": (len(make.scene.canaries), make.value(place, kind))  # noqa: E731
     body = ""
     for place, markup in (
-            ("placeholder", "<input id=c{0} size=60 placeholder='{1}'>"), ("value", "<input id=c{0} size=60 value='{1}'>"),
+            ("placeholder", "<input id=c{0} size=60 placeholder='{1}'>"),
+            ("value", "<input id=c{0} size=60 value='{1}'>"),
             ("title", "<i id=c{0} title='{1}'>owner</i>"), ("alt text", "<img id=c{0} src=/none.png alt='{1}'>"),
             ("option", "<select id=c{0} size=2><option>none</option><option>{1}</option></select>"),
             ("closed select", "<select id=c{0}><option selected>{1}</option></select>"),
-            ("label of an option", "<select id=c{0} size=2><option>none</option><option label='{1}'></option></select>"),
-            ("label of a group", "<select id=c{0} size=3><optgroup label='{1}'><option>x</option></optgroup></select>"),
-            ("button", "<input type=button id=c{0} value='{1}'>"), ("text area", "<textarea id=c{0} cols=60>{1}</textarea>"),
+            ("label of an option",
+             "<select id=c{0} size=2><option>none</option><option label='{1}'></option></select>"),
+            ("label of a group",
+             "<select id=c{0} size=3><optgroup label='{1}'><option>x</option></optgroup></select>"),
+            ("button", "<input type=button id=c{0} value='{1}'>"),
+            ("text area", "<textarea id=c{0} cols=60>{1}</textarea>"),
             ("drawing", "<svg width=500 height=30><text id=c{0} y=20>{1}</text></svg>"),
             ("editable", "<div contenteditable><span id=c{0}>{1}</span></div>")):
         body += f"<div>{markup.format(*named(place))}</div>"
@@ -155,22 +159,29 @@ def _popup(make: _Maker) -> Files:
 
 
 def _pushed(make: _Maker) -> Files:
-    return {"/": page(f"<p id=push></p><p>{make.text('pushed while pressed')}</p><p>{make.text('pushed while pressed')}",
+    return {"/": page(f"<p id=push></p><p>{make.text('pushed while pressed')}</p>"
+                      f"<p>{make.text('pushed while pressed')}</p>",
                       script="for (const kind of ['mousedown', 'mousemove']) addEventListener(kind, () => {"
                              "push.style.height = (parseInt(push.style.height || 0) + 70) % 350 + 'px' }, true)")}
 
 
+_BOXES = {
+    "out of its box": "display:block;width:30px;white-space:nowrap",
+    "left of its box": "display:block;margin-left:420px;text-indent:-380px;width:400px",
+    "below its box": "display:block;height:0;width:300px;margin-bottom:40px",
+    "transform": "display:inline-block;transform:translate(180px,20px) rotate(3deg)",
+}
+_OUT_OF_SIGHT = "position:absolute;height:10px;width:10px;left:0;top:2400px"
+_FROM_OUT_OF_SIGHT = {"above its parent": "position:absolute;top:-1960px;left:60px;white-space:nowrap",
+                      "fixed": "position:fixed;top:500px;left:60px;white-space:nowrap"}
+
+
 def _boxes(make: _Maker) -> Files:
-    """Text that its element's box does not tell of."""
-    gone = "position:absolute;height:10px;width:10px;left:0;top:2400px"
-    body = (f"<p>{make.text('display: contents', style='display:contents', selector='p')}</p>"
-            f"<p>{make.text('out of its box', style='display:block;width:30px;white-space:nowrap')}</p>"
-            f"<p>{make.text('left of its box', style='display:block;margin-left:420px;text-indent:-380px;width:400px')}</p>"
-            f"<p>{make.text('below its box', style='display:block;height:0;width:300px;padding-top:1px')}</p><br><br>"
-            f"<p>{make.text('transform', style='display:inline-block;transform:translate(180px,20px) rotate(3deg)')}</p>"
-            "<br>"
-            f"<div style='{gone}'>{make.text('above its parent', style='position:absolute;top:-1960px;left:60px;white-space:nowrap')}</div>"
-            f"<div style='{gone}'><div>{make.text('fixed', style='position:fixed;top:500px;left:60px;white-space:nowrap')}</div></div>")
+    """Text that its element's box does not tell of, or that stands where nothing around it is."""
+    body = f"<p>{make.text('display: contents', style='display:contents', selector='p')}</p>"
+    body += "".join(f"<p>{make.text(place, style=style)}</p>" for place, style in _BOXES.items())
+    body += "".join(f"<div style='{_OUT_OF_SIGHT}'><div>{make.text(place, style=style)}</div></div>"
+                    for place, style in _FROM_OUT_OF_SIGHT.items())
     return {"/": page(body)}
 
 

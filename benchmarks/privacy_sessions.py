@@ -1,6 +1,6 @@
-"""`python -m benchmarks.privacy --sessions`: personal data on pages that are recorded in a real Chromium, and looked for
-in all that is exported of them: in text, HAR, MHTML, Parquet, and in pictures by OCR and by template; secrets also in
-the recordings themselves, video included."""
+"""`python -m benchmarks.privacy --sessions`: personal data on pages that are recorded in a real Chromium, looked for in
+all that is exported of them: in text, HAR, MHTML, Parquet, and in pictures by OCR and by template; secrets also in the
+recordings themselves, video included."""
 
 import asyncio
 import json
@@ -180,8 +180,8 @@ def search(sessions: list[Session], folder: Path, *, ocr: bool) -> Found:
             where += [f"picture by {how}" for each in shown if (how := each.shows(canary.value, template))]
             found.note(session, canary, where)
             if where:
-                print(f"readable: {session.way} {session.scene.name}: {canary.place}, {canary.kind} {canary.value!r} in "
-                      f"{dict(Counter(where))}")
+                print(f"readable: {session.way} {session.scene.name}: {canary.place}, {canary.kind} {canary.value!r} "
+                      f"in {dict(Counter(where))}{' with --ocr' if ocr else ''}")
     return found
 
 
@@ -197,10 +197,10 @@ def search_recordings(sessions: list[Session]) -> int:
         blobs = [session.recording.blob(name) for state in states for name in (state["dom"], state["elements"]) if name]
         shown = [Picture.of(session.recording.blob(name)) for name in {state["screenshot"] for state in states} if name]
         shown += list(frames(layout.video)) if layout.video.exists() else []
-        where = [value.encode() in content for content in (*files, *blobs)] + [bool(each.shows(value, None))
-                                                                               for each in shown]
-        print(f"{session.way}: password looked for in {len(files)} files, {len(blobs)} blobs, {len(shown)} pictures and "
-              f"frames: readable in {sum(where)}")
+        where = [value.encode() in content for content in (*files, *blobs)]
+        where += [bool(each.shows(value, None)) for each in shown]
+        print(f"{session.way}: password looked for in {len(files)} files, {len(blobs)} blobs, {len(shown)} pictures "
+              f"and frames: readable in {sum(where)}")
         readable += any(where)
     return readable
 

@@ -60,6 +60,7 @@ demotape.table = demotape.ofGroup("table", function () {
     else if (text && inSight(text, place)) addRow(element, text, text, context, place);
     else if (!reaches(element, rect, hasBox)) {
       context.passedOver ||= hasBox && node.firstElementChild !== null;
+      if (hasBox) for (const loose of demotape.loose.inside(element)) walk(loose, context, place);
       return;
     }
     walkInside(element, context, place);

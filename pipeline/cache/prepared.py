@@ -24,7 +24,7 @@ from . import derived
 _LEVEL = 1  # of compression: these are read far more often than written
 _RULES = ("pages/dom.py", "privacy/finding.py", "privacy/numbers.py", "privacy/patterns.py", "privacy/spoken.py",
           "cache/prepared.py", "privacy/redacting.py", "privacy/told_secrets.py", "privacy/reading.py",
-          "export/states.py")
+          "privacy/generated.py", "export/states.py")
 
 Value = TypeVar("Value")
 

@@ -18,7 +18,8 @@ from schemas import InputError
 _MAX_BODY = 64 << 20  # bytes of a compressed body that is looked into
 _NESTED = 4  # times that a body may be compressed
 _CODE = re.compile("javascript|ecmascript|css|wasm|font|image|audio|video", re.IGNORECASE)
-_PAGES = ("text/html", "text/plain", "application/xhtml+xml")
+_DRAWING = "image/svg+xml"  # the one kind of picture that is text
+_PAGES = ("text/html", "text/plain", "application/xhtml+xml", _DRAWING)
 _POLICY = email.policy.compat32.clone(linesep="\r\n", max_line_length=None)
 _UTF8 = email.charset.Charset("utf-8")
 _UTF8.body_encoding = email.charset.QP
@@ -50,7 +51,8 @@ def _texts(value: Any) -> Iterator[str]:
         for each in value:
             yield from _texts(each)
     elif isinstance(value, dict):
-        if value.get("encoding") == "base64" or _CODE.search(str(value.get("mimeType", ""))[:100]):
+        kind = str(value.get("mimeType", ""))[:100]
+        if value.get("encoding") == "base64" or (_CODE.search(kind) and not kind.startswith(_DRAWING)):
             return
         for each in value.values():
             yield from _texts(each)

@@ -2,9 +2,9 @@
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, TypeVar
 
 import cv2
@@ -12,11 +12,12 @@ import numpy
 
 from pipeline.cache.prepared import Prepared
 from pipeline.export.model_input.set_of_marks import Mark, draw, numbered
-from pipeline.pages.dom import Page, flatten
+from pipeline.pages.dom import Element, Page, flatten
 from pipeline.privacy import reading
+from pipeline.privacy.generated import shown_attributes
 from pipeline.privacy.misread import Values
 from pipeline.privacy.reading import Line
-from pipeline.privacy.redacting import Redactor, blur, findings, redactor
+from pipeline.privacy.redacting import blur, findings, redactor
 from pipeline.privacy.told_secrets import ToldSecrets
 from recorder.pictures import decoded
 from schemas import REDACTED, InputError
@@ -189,8 +190,25 @@ class States:
         as_it_was = "page", self._uid_attribute, name
         if not self.known.known:
             return self._prepared.get(self._read_page, lambda: self._make_page(name), *as_it_was)
-        return self._prepared.get(self._read_page, lambda: _written(_without(self.known, self._prepared.get(
+        return self._prepared.get(self._read_page, lambda: _written(self._without(self._prepared.get(
             self._read_page, lambda: self._make_page(name), *as_it_was))), *as_it_was, self.known.digest)
+
+    def _without(self, page: Page) -> Page:
+        """The page with what is known replaced, and the elements that show it."""
+        clean = replace(page, content=self.known.markup(page.content))
+        if REDACTED.encode() not in clean.content:
+            return clean
+        inside = (element.text for element in clean.elements.values() if element.tag == "style" and element.text)
+        attributes = self._attributes_shown | shown_attributes(inside)
+        return replace(clean, showing=_uids(self.known.showing(clean), clean),
+                       generated=self.known.is_generated(clean, attributes))
+
+    @cached_property
+    def _attributes_shown(self) -> frozenset[str]:
+        """Attributes that the style sheets show which pages of the recording had loaded."""
+        names = dict.fromkeys(each["blob"] for each in self.recording.resources()
+                              if each["content_type"].startswith("text/css") and each["blob"])
+        return shown_attributes(self.recording.blob(name).decode("utf-8", "replace") for name in names)
 
     def _make_page(self, name: str) -> bytes:
         return _written(self._flattened(name))
@@ -204,11 +222,15 @@ class States:
         renamed = {(tuple(frame), uid): name for frame, uid, name in header["renamed"]}
         content = start + header["listed"]
         return Page(written[content:], self._uid_attribute, renamed, written[start:content],
-                    showing=tuple(header["showing"]))
+                    showing=tuple(header["showing"]), generated=bool(header["generated"]))
 
     def _make_boxes(self, dom: str, elements: str) -> bytes:
         rows = self._read_rows(elements, self._page(dom))
         return json.dumps({uid: row["bbox"] for uid, row in rows.items()}).encode("ascii")
+
+    def _make_text_boxes(self, dom: str, elements: str) -> bytes:
+        rows = self._read_rows(elements, self._page(dom))
+        return json.dumps({uid: row["text_bbox"] for uid, row in rows.items() if "text_bbox" in row}).encode("ascii")
 
     def _make_picture(self, name: str, state: TurnState, secret: list[Box], lines: list[Box]) -> bytes:
         """The bytes of the picture file; empty when there is none that can be read."""
@@ -233,8 +255,9 @@ class States:
             for row in json.loads(self.recording.blob(name)):
                 uid = page.uid(row["frame"], row["uid"])
                 if uid in page.names:
-                    box = {side: float(row["bbox"][side]) for side in ("x", "y", "width", "height")}
-                    rows[uid] = row | {"uid": uid, "bbox": box}
+                    boxes = {key: {side: float(row[key][side]) for side in ("x", "y", "width", "height")}
+                             for key in ("bbox", "text_bbox") if key in row or key == "bbox"}
+                    rows[uid] = row | {"uid": uid, **boxes}
         except (ValueError, KeyError, TypeError, RecursionError):
             where = self.recording.layout.blob(name)
             raise InputError(f"{where}: not an element table; record the task again") from None
@@ -248,13 +271,23 @@ class States:
         if not self.known.known or state["screenshot"] is None:
             return []
         page = None if state.get("stale") else self.page(state)
-        if page is not None and not page.showing:
+        if page is not None and not page.showing and not page.generated:
             return []
-        if page is None or not state.get("screenshot_agrees") or "screenshot_source" in state:
+        if page is None or page.generated or not state.get("screenshot_agrees") or "screenshot_source" in state:
             self.pictures_left_out.add(state["screenshot"])
             return None
-        boxes = self.boxes(state)
-        return [_around(boxes[uid]) for uid in page.showing if uid in boxes]
+        boxes, beyond = self.boxes(state), self._text_boxes(state)
+        return [_around(each[uid]) for each in (boxes, beyond) for uid in page.showing if uid in each]
+
+    def _text_boxes(self, state: TurnState) -> dict[str, Box]:
+        """Where the text of elements stands that reaches out of their boxes."""
+        dom, elements = state["dom"], state["elements"]
+        if dom is None or elements is None:
+            return {}
+        made = self._prepared.get(_read_boxes, lambda: self._make_text_boxes(dom, elements), "text boxes",
+                                  self._uid_attribute, dom, elements)
+        boxes: dict[str, Box] = json.loads(made)
+        return boxes
 
 
 def with_box(boxes: str, uid: str, box: Box) -> str:
@@ -271,24 +304,22 @@ def _around(box: Box) -> Box:
             "width": box["width"] + 2 * _MARGIN, "height": box["height"] + 2 * _MARGIN}
 
 
-def _without(known: Redactor, page: Page) -> Page:
-    """The page with what is known replaced, and the elements that show it."""
-    clean = replace(page, content=known.markup(page.content))
-    if REDACTED.encode() not in clean.content:
-        return clean
-    showing: dict[str, None] = {}
-    for element in known.showing(clean):
+def _uids(elements: Iterable[Element], page: Page) -> tuple[str, ...]:
+    """Uids of elements, each once; an option is shown by its select."""
+    found: dict[str, None] = {}
+    for element in elements:
         while element.tag in ("option", "optgroup") and element.getparent() is not None:
-            element = element.getparent()  # an option is shown by its select
+            element = element.getparent()
         if (uid := element.get(page.uid_attribute)) is not None:
-            showing[uid] = None
-    return replace(clean, showing=tuple(showing))
+            found[uid] = None
+    return tuple(found)
 
 
 def _written(page: Page) -> bytes:
     """A page as a prepared blob: a line of JSON, the uids, the document."""
     renamed = [[frame, uid, name] for (frame, uid), name in page.renamed.items()]
-    head = {"listed": len(page.listed), "renamed": renamed, "showing": page.showing}
+    head = {"listed": len(page.listed), "renamed": renamed, "showing": page.showing,
+            "generated": page.generated}
     return json.dumps(head).encode("ascii") + b"\n" + page.listed + page.content
 
 

@@ -60,7 +60,8 @@ class Page:
     `content`: its HTML as UTF-8. `renamed` gives, for (uids of the frames from the top down, uid in that document), the
     uid in this page where that is another one, as two documents of one snapshot chose the same uid. `listed`: every
     uid in this page in UTF-8, each between two NULs, which no attribute can hold. `texts`: what it says to a reader
-    (only from `flatten`). `showing`: uids of the elements that show what was taken out (only where that was done).
+    (only from `flatten`). Only where something was taken out: `showing`, uids of the elements that show it, and
+    `generated`, whether style sheets may show it, too, nobody knows where.
     """
 
     content: bytes
@@ -69,6 +70,7 @@ class Page:
     listed: bytes
     texts: frozenset[str] = frozenset()
     showing: tuple[str, ...] = ()
+    generated: bool = False
 
     @property
     def html(self) -> str:

@@ -27,6 +27,7 @@ from .told_secrets import ToldSecrets
 # Values of these keys are names that we or the recorder gave; nobody's data stands there.
 _NAMES = frozenset({"id", "uid", "dom", "elements", "screenshot", "screenshot_taken", "axtree", "recording", "format",
                     "type", "intent", "frame", "tag"})
+_SHOWN = ("value", "placeholder", "alt", "label")  # attributes whose text browsers show
 _SHORTEST = 6  # characters: no e-mail address, number or token is shorter
 _CELL = 24  # pixels of a picture that become one colour
 
@@ -89,11 +90,18 @@ class Redactor:
         return value
 
     def showing(self, page: Page) -> Iterator[Element]:
-        """Elements of a page, already redacted, whose own text or value was replaced."""
+        """Elements of a page, already redacted, whose own text, or an attribute that browsers show, was replaced."""
         for element in page.elements.values():
-            shown = [element.text, element.get("value"), element.get("placeholder"), *(each.tail for each in element)]
+            shown = [element.text, *map(element.get, _SHOWN), *(each.tail for each in element)]
             if any(text and REDACTED in text for text in shown):
                 yield element
+
+    def is_generated(self, page: Page, attributes: Collection[str]) -> bool:
+        """Whether style sheets may show what was replaced in a page: it stands in one, or in an attribute that they
+        show (`attributes`)."""
+        return any(REDACTED in shown for element in page.elements.values() for shown in (
+            [element.text or ""] if element.tag == "style" else
+            [value for name, value in element.items() if name in attributes]))
 
 
 def findings(texts: Iterable[str], nothing_in: set[str] | None = None) -> list[tuple[str, str]]:

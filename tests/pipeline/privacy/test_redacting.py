@@ -154,6 +154,22 @@ def test_bodies_of_a_har_are_looked_into(tmp_path, source):
     assert [count for note, count in summary.notes.items() if "HAR" in note] == [len(PACKED)]
 
 
+def test_drawings_in_a_har_are_looked_through(tmp_path, source):
+    """They are pictures by their media type, and text by what they are."""
+    other = "bob.ray@shop.example"
+    har = source.recording.layout.har
+    before = har.read_bytes()
+    bodies = ("image/svg+xml; charset=utf-8", f"<text>{other}</text>"), ("text/css", "eve@media.example")
+    har.write_text(json.dumps({"log": {"entries": [{"response": {"content": {"mimeType": kind, "text": text}}}
+                                                   for kind, text in bodies]}}))
+    try:
+        export([source], tmp_path / "out", "mind2web")
+    finally:
+        har.write_bytes(before)
+    [written] = (tmp_path / "out").rglob("session.har")
+    assert other not in written.read_text() and "eve@media.example" in written.read_text()
+
+
 def test_without_secrets_a_picture_is_not_touched():
     pixels = numpy.arange(300, dtype=numpy.uint8).reshape(10, 10, 3)
     assert blur(pixels, [], 1) is pixels

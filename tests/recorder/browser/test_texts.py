@@ -48,3 +48,14 @@ def test_the_table_tells_where_text_stands(request, site, way, frame):
         assert ("text_bbox" in row) == bool(apart), name
         if apart is not None:
             assert box == pytest.approx(text | {"x": text["x"] + shift, "y": text["y"] + shift}, abs=0.01), name
+
+
+@pytest.mark.parametrize("way", ["recorder", "extension"])
+def test_what_stands_in_sight_inside_what_is_out_of_sight_is_in_the_table(request, site, way):
+    gone = "position:absolute;top:3000px;height:9px;width:9px"
+    site.pages["/"] = OTHER.format("<button>Go</button>" + "".join(
+        f"<div style='{gone}'><p><b style='left:60px;{style}'>{TEXT}</b></p></div>"
+        for style in ("position:fixed;top:500px", "position:absolute;top:-2561px")))
+    fixture = request.getfixturevalue("recording_browser" if way == "recorder" else "chrome")
+    session = fixture.record(lambda page: page.locator("button").click(), url=site.origin + "/")
+    assert [row["bbox"]["x"] for row in rows(session) if row["tag"] == "b"] == [60, 60]
