@@ -80,9 +80,9 @@ class TableRow(TypedDict):
     name: str
     frame: list[str]
     bbox: Box
+    text_bbox: NotRequired[Box]
     visible: bool
     clickable: bool
-    text_bbox: NotRequired[Box]
 
 
 # schemas/recording.py
