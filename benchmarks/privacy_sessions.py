@@ -7,7 +7,7 @@ import json
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,7 @@ import numpy
 from playwright.async_api import Browser, Page, async_playwright
 
 from benchmarks.privacy_exports import Picture, frames, pictures, stands_in, texts
-from benchmarks.privacy_pages import PIXELS, Canary, Scene, scenes
+from benchmarks.privacy_pages import NOT_COVERED, PIXELS, Canary, Scene, scenes
 from pipeline import process
 from pipeline.export import FORMATS, Source, export
 from pipeline.export.source import told_by
@@ -134,7 +134,8 @@ async def _templates(page: Page, scene: Scene, site: Site) -> dict[str, numpy.nd
     found = {}
     for canary in scene.canaries:
         element = page.locator(canary.selector).first
-        if canary.place in _TEMPLATE_ELSEWHERE or not canary.selector.startswith("#") or not await element.count():
+        if (canary.place in _TEMPLATE_ELSEWHERE or not canary.selector.startswith("#")
+                or not await element.is_visible()):
             continue
         content = await element.screenshot(scale="device")
         found[canary.value] = cv2.imdecode(numpy.frombuffer(content, numpy.uint8), cv2.IMREAD_GRAYSCALE)
@@ -216,16 +217,21 @@ def main(seed: int, names: Iterable[str] = ()) -> int:
     print(f"{'place':34} placed  readable  with --ocr")
     for place in plain.placed:
         print(f"{place:34} {plain.placed[place]:6}  {_told(plain, place):8}  {_told(read, place)}")
-    promised = sum(plain.readable.get(place, Counter()).total() for place in plain.placed if place not in PIXELS)
-    promised += sum(read.readable.get(place, Counter()).total() for place in read.placed)
+    figures = {
+        "readable": _readable(plain, lambda place: place not in PIXELS + NOT_COVERED),
+        "readable_with_ocr": _readable(read, lambda place: place not in NOT_COVERED),
+        "readable_in_pixels": _readable(plain, PIXELS.__contains__),
+        "not_covered": _readable(plain, NOT_COVERED.__contains__),
+        "not_covered_with_ocr": _readable(read, NOT_COVERED.__contains__)}
     print(json.dumps({
-        "sessions": len(sessions), "seed": seed, "canaries": plain.placed.total(),
-        "readable": {place: dict(kinds) for place, kinds in plain.readable.items() if place not in PIXELS},
-        "readable_in_pixels": {place: dict(kinds) for place, kinds in plain.readable.items() if place in PIXELS},
-        "readable_with_ocr": {place: dict(kinds) for place, kinds in read.readable.items()},
+        "sessions": len(sessions), "seed": seed, "canaries": plain.placed.total(), **figures,
         "pictures": plain.pictures, "pictures_left_out": plain.left_out, "secrets_in_recordings": secrets,
         "seconds": round(time.perf_counter() - began, 1)}))
-    return int(bool(promised or secrets))
+    return int(bool(figures["readable"] or figures["readable_with_ocr"] or secrets))
+
+
+def _readable(found: Found, of: Callable[[str], bool]) -> dict[str, dict[str, int]]:
+    return {place: dict(kinds) for place, kinds in found.readable.items() if of(place)}
 
 
 def _told(found: Found, place: str) -> str:
