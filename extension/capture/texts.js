@@ -32,12 +32,20 @@ demotape.texts = (function () {
   function outOf(element, box) {
     const record = demotape.markup.recordOf(element);
     if (record.text?.width !== box.width || record.text.height !== box.height) {
-      const { width, height } = box, text = boxOf(element);
+      const { width, height } = box, text = mayReachOut(element) ? boxOf(element) : null;
       const out = text && reachesOut(text, box) && !isCut(element);
       record.text = { width, height, out: out ? { ...text, x: text.x - box.x, y: text.y - box.y } : null };
     }
     const { out } = record.text;
     return out && { ...out, x: out.x + box.x, y: out.y + box.y };
+  }
+
+  /** Whether the text of an element may reach out of its box, by what costs less to ask than where it stands. */
+  function mayReachOut(element) {
+    const { clientWidth, clientHeight, scrollWidth, scrollHeight } = own(element);
+    if (scrollWidth > clientWidth || scrollHeight > clientHeight) return true;
+    const { display, textIndent } = getComputedStyle(element);
+    return display !== "inline" && (clientWidth === 0 || textIndent.startsWith("-"));
   }
 
   const reachesOut = (text, box) =>
