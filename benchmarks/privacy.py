@@ -1,5 +1,6 @@
 """`python -m benchmarks.privacy`: how much of the personal data and secrets in a generated corpus is found, and how
-much of what is found is any; by kind and language. The corpus has texts and pages in seven languages."""
+much of what is found is any; by kind and language. The corpus has texts and pages in seven languages. With `--names`,
+the same of names of persons and postal addresses in sentences written by hand."""
 
 import argparse
 import json
@@ -10,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from benchmarks import privacy_sessions
+from benchmarks import names, privacy_sessions
 from benchmarks.privacy_corpus import LANGUAGES, PATTERNED, Sample, page, samples
 from pipeline.pages.dom import flatten
 from pipeline.privacy import finding
@@ -86,7 +87,11 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print what was missed and mistaken")
     parser.add_argument("--sessions", action="store_true", help="record sessions instead, and look into their exports")
     parser.add_argument("--scene", action="append", default=[], help="with --sessions: only scenes of these names")
+    parser.add_argument("--names", action="store_true", help="names and addresses instead")
     arguments = parser.parse_args()
+    if arguments.names:
+        print(json.dumps(names.figures(arguments.show)))
+        return
     if arguments.sessions:
         sys.exit(privacy_sessions.main(arguments.seed, arguments.scene))
     corpus = list(samples(arguments.seed, arguments.count))

@@ -27,6 +27,7 @@ from .terminal import DATA, PATH, complain, console, of_app, open_app, progress
 @click.option("--allow", multiple=True, metavar="KIND",
               help="Kind of personal data to leave in: email, phone, card, iban, id or token; may be given again.")
 @click.option("--ocr", is_flag=True, help="Also read the text in pictures, and take personal data out of it.")
+@click.option("--names", is_flag=True, help="Also take out names of persons and postal addresses.")
 @click.option("--shard-size", type=click.IntRange(min=1), default=256, show_default=True, help="MiB in a shard.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that work at once.")
 @click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
@@ -42,6 +43,7 @@ def export(destination: str, format_: str, status: str | None, splits: Path | No
     from curator_web.demonstrations import damage
     from curator_web.demonstrations.library import exportable
     from curator_web.demonstrations.told_secrets import told_secrets
+    from curator_web.storage.names_key import names_key
     from pipeline.export import LeftOut, Source, export, read_rule
 
     rule = read_rule(splits) if splits else None
@@ -58,7 +60,7 @@ def export(destination: str, format_: str, status: str | None, splits: Path | No
                 step(name)
             result = export(sources, destination, format_, advance, rule=rule, jobs=jobs, endpoint_url=endpoint_url,
                             damaged=damaged, shard_size=shard_size << 20, allow=frozenset(allow),
-                            told=told_secrets(database, store), **options)
+                            told=told_secrets(database, store), names_key=names_key(database, store), **options)
     finally:
         damage.note(database, damaged, done)
     summary.print_export(console, result)

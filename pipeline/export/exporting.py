@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from pipeline import plugins
@@ -12,6 +13,8 @@ from pipeline.export.destinations.folder import Folder
 from pipeline.export.formats import mind2web, parquet, webdataset, weblinx
 from pipeline.plugins import Plugin
 from pipeline.privacy.finding import KINDS
+from pipeline.privacy.names.finding import KINDS as NAME_KINDS
+from pipeline.privacy.names.lists import versions
 from pipeline.privacy.reading import need_recogniser
 from schemas import InputError
 
@@ -53,8 +56,12 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
     chosen = Options(**options)
     if isinstance(sources, Sequence) and not chosen.told:
         chosen = replace(chosen, told=told_by(source.recording for source in sources))
-    if unknown := sorted(chosen.allow - KINDS.keys()):
-        raise InputError(f"--allow {unknown[0]}: no kind of personal data; {', '.join(KINDS)} are")
+    if chosen.names:
+        versions()  # complains when they are not installed
+        chosen = replace(chosen, names_key=chosen.names_key or token_hex())
+    kinds = [*KINDS, *NAME_KINDS] if chosen.names else [*KINDS]
+    if unknown := sorted(chosen.allow - set(kinds)):
+        raise InputError(f"--allow {unknown[0]}: no kind of personal data; {', '.join(kinds)} are")
     if chosen.screenshots not in (None, *ENCODINGS):
         raise InputError(f"--screenshots {chosen.screenshots}: choose one of {', '.join(ENCODINGS)}")
     if (chosen.candidates or chosen.records) and format != "weblinx":

@@ -75,6 +75,8 @@ class Options:
     data set tell of secrets typed in them, which are looked for in all (pipeline/privacy/told_secrets.py). `ocr`: text
     that stands only in pictures is read, and personal data in it taken out (pipeline/privacy/reading.py). `budget`:
     tokens of a record's state; `scorer`: a sentence-transformers model that ranks candidates, None for the lexical one.
+    `names`: take out names of persons and postal addresses, too; `names_key`: the secret under which their stand-ins
+    are made, the same for the same stand-ins; empty for one that is made for this export.
     """
 
     shard_size: int = 256 << 20
@@ -88,6 +90,8 @@ class Options:
     allow: frozenset[str] = frozenset()
     told: tuple[SecretDigest, ...] = ()
     ocr: bool = False
+    names: bool = False
+    names_key: str = ""
 
 
 @dataclass

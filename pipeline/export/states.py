@@ -12,15 +12,19 @@ import numpy
 
 from pipeline.cache.prepared import Prepared
 from pipeline.export.model_input.set_of_marks import Mark, draw, numbered
-from pipeline.pages.dom import Element, Page, flatten
+from pipeline.pages.dom import Element, Page, flatten, parse
 from pipeline.privacy import reading
 from pipeline.privacy.generated import shown_attributes
 from pipeline.privacy.misread import Values
+from pipeline.privacy.names.finding import findings as names_in
+from pipeline.privacy.names.finding import on_page
+from pipeline.privacy.names.lists import versions
+from pipeline.privacy.names.stand_ins import StandIns
 from pipeline.privacy.reading import Line
-from pipeline.privacy.redacting import blur, findings, redactor
+from pipeline.privacy.redacting import blur, findings, redactor, taken_out
 from pipeline.privacy.told_secrets import ToldSecrets
 from recorder.pictures import decoded
-from schemas import REDACTED, InputError
+from schemas import InputError
 from schemas.types import Box, Demonstration, TableRow, TurnState
 
 from .source import Options, Source
@@ -58,12 +62,13 @@ class States:
         self.pictures_left_out: set[str] = set()
         self._nothing_in: set[str] = set()
         self._told = ToldSecrets(() if "token" in options.allow else options.told)
+        self._names = StandIns(options.names_key) if options.names else None
         self._pages: OrderedDict[str, Page] = OrderedDict()
         self._tables: OrderedDict[tuple[str, str], dict[str, TableRow]] = OrderedDict()
         self._boxes: OrderedDict[tuple[str, str], str] = OrderedDict()
         self._ocr = options.ocr
         found = [*self._findings(source.demonstration), *self._findings_in_pictures(source)]
-        self.known = redactor(source.demonstration, found, options.allow, self._told)
+        self.known = redactor(source.demonstration, found, options.allow, self._told, self._names)
         self._misread = Values(self.known.known)
         self.source = replace(source, demonstration=self.known.walk(source.demonstration))
 
@@ -142,6 +147,9 @@ class States:
                 raise
             seen.add(name)
             found |= dict.fromkeys(here) | dict.fromkeys((value, "token") for value in self._told_in(name))
+            if self._names:
+                found |= dict.fromkeys(self._prepared.get(_read_findings, partial(self._look_for_names, name), "names",
+                                                          versions(), name))
         return list(found)
 
     def _told_in(self, name: str) -> list[str]:
@@ -159,7 +167,8 @@ class States:
         states = (turn["state"] for turn in source.turns if turn["type"] == "browser" and turn["state"])
         names = dict.fromkeys(filter(None, (state["screenshot"] for state in states))) if self._ocr else ()
         texts = [line.text for name in names for line in self._lines(name)]
-        return [*findings(texts, self._nothing_in), *((value, "token") for value in self._told.find(texts))]
+        return [*findings(texts, self._nothing_in), *((value, "token") for value in self._told.find(texts)),
+                *(names_in(texts) if self._names else ())]
 
     def _lines(self, name: str) -> list[Line]:
         """The lines of text in a picture."""
@@ -182,6 +191,10 @@ class States:
         self._prepared.get(bytes, partial(_listed, page), "texts", name)
         return json.dumps(findings(sorted(page.texts), self._nothing_in)).encode("ascii")
 
+    def _look_for_names(self, name: str) -> bytes:
+        page = self._flattened(name)
+        return json.dumps(on_page(sorted(page.texts), parse(page.content))).encode("ascii")
+
     def _page(self, name: str) -> Page:
         return _kept(self._pages, name, lambda: self._clean_page(name))
 
@@ -196,7 +209,7 @@ class States:
     def _without(self, page: Page) -> Page:
         """The page with what is known replaced, and the elements that show it."""
         clean = replace(page, content=self.known.markup(page.content))
-        if REDACTED.encode() not in clean.content:
+        if not taken_out(clean.content):
             return clean
         inside = (element.text for element in clean.elements.values() if element.tag == "style" and element.text)
         attributes = self._attributes_shown | shown_attributes(inside)

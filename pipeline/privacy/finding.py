@@ -30,11 +30,11 @@ def find(text: str) -> list[Span]:
     found: list[Span] = []
     for kind, finder in FINDERS:
         new = [Span(start, end, kind) for start, end in sorted(set(finder(text)))]
-        found = _merged(found, new)
+        found = merged(found, new)
     return found
 
 
-def _merged(known: list[Span], new: list[Span]) -> list[Span]:
+def merged(known: list[Span], new: list[Span]) -> list[Span]:
     """Both, without those of the new ones that overlap one before them or a known one."""
     free: list[Span] = []
     for span in new:

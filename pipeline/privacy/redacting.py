@@ -22,6 +22,9 @@ from schemas import REDACTED
 from schemas.types import Box, Demonstration
 
 from . import finding
+from .names.finding import findings as names_in
+from .names.labels import field_kind, is_value
+from .names.stand_ins import WRITTEN, StandIns
 from .told_secrets import ToldSecrets
 
 # Values of these keys are names that we or the recorder gave; nobody's data stands there.
@@ -29,46 +32,66 @@ _NAMES = frozenset({"id", "uid", "dom", "elements", "screenshot", "screenshot_ta
                     "type", "intent", "frame", "tag"})
 _SHOWN = ("value", "placeholder", "alt", "label")  # attributes whose text browsers show
 _SHORTEST = 6  # characters: no e-mail address, number or token is shorter
+_TAKEN_OUT = re.compile(f"{re.escape(REDACTED)}|{WRITTEN.pattern}")
+_STAND_IN = re.compile(WRITTEN.pattern.encode())
 _CELL = 24  # pixels of a picture that become one colour
+
+
+def taken_out(content: bytes) -> bool:
+    """Whether something in UTF-8 was taken out, or stands where it was."""
+    return REDACTED.encode() in content or _STAND_IN.search(content) is not None
 
 
 class Redactor:
     """Knows what is to be taken out of one demonstration. `counts`: how many different values of each kind.
 
-    `allow`: kinds that may stay; `told`: secrets of other recordings.
+    `allow`: kinds that may stay; `told`: secrets of other recordings; `names`: makes the stand-ins of names and
+    addresses, None to leave these.
     """
 
-    def __init__(self, values: dict[str, str], allow: Collection[str] = (), told: ToldSecrets | None = None):
+    def __init__(self, values: dict[str, str], allow: Collection[str] = (), told: ToldSecrets | None = None,
+                 names: StandIns | None = None):
         self.known = values
-        self._allow, self._told = allow, told
-        self.counts = Counter(values.values())
-        written = {form for value in values for form in _forms(value)}
+        self._allow, self._told, self._names = allow, told, names
+        self.counts = Counter(kind for kind in values.values() if kind != "person")
+        self._persons = (names or StandIns("")).replacing(value for value, kind in values.items() if kind == "person")
+        if persons := self._persons.count():
+            self.counts["person"] = persons
+        written = {form: names.of(value, kind) if names and kind == "address" else REDACTED
+                   for value, kind in values.items() if kind != "person" for form in _forms(value)}
+        self._written = {form.encode("utf-8", "replace"): by.encode() for form, by in written.items()}
         alternatives = sorted(written, key=lambda form: (-len(form), form))
         self._pattern = re.compile("|".join(map(re.escape, alternatives))) if written else None
+        self._by = written
         self._forms = [form.encode("utf-8", "replace") for form in alternatives]
-        self.digest = hashlib.sha256(b"\0".join(self._forms)).hexdigest() if values else ""
+        parts = [*self._forms, *(stand_in.encode() for stand_in in self._persons.stand_ins()),
+                 *(each.encode("utf-8", "replace") for each in self._persons.persons), *self._written.values()]
+        self.digest = hashlib.sha256(b"\0".join(parts)).hexdigest() if values else ""
 
     def knowing(self, texts: Iterable[str]) -> "Redactor":
         """One that also knows what is found in these texts, of archives, which are looked through alone."""
         texts = list(texts)
-        found = chain(findings(texts), ((value, "token") for value in (self._told.find(texts) if self._told else ())))
+        found = chain(findings(texts), ((value, "token") for value in (self._told.find(texts) if self._told else ())),
+                      names_in(texts) if self._names else ())
         new = {value: kind for value, kind in found if kind not in self._allow and value not in self.known}
-        return Redactor(self.known | new, self._allow, self._told) if new else self
+        return Redactor(self.known | new, self._allow, self._told, self._names) if new else self
 
     def text(self, text: str) -> str:
         """The text with all that is known replaced."""
-        return self._pattern.sub(REDACTED, text) if self._pattern else text
+        if self._pattern:
+            text = self._pattern.sub(lambda found: self._by[found.group()], text)
+        return self._persons.text(text)
 
     def markup(self, content: bytes) -> bytes:
         """HTML in UTF-8 with all that is known replaced: what is looked for includes the forms that stand in HTML."""
         there = [form for form in self._forms if form in content]  # far faster than a pattern that finds nothing
-        if not there:
-            return content
-        return re.sub(b"|".join(map(re.escape, there)), REDACTED.encode(), content)
+        if there:
+            content = re.sub(b"|".join(map(re.escape, there)), lambda found: self._written[found.group()], content)
+        return self._persons.content(content)
 
     def walk(self, value: Any) -> Any:
         """The same in every text of a JSON value; keys stay, and so do names that carry no data."""
-        if self._pattern is None:
+        if not self.known:
             return value
         if isinstance(value, str):
             return self.text(value)
@@ -93,13 +116,13 @@ class Redactor:
         """Elements of a page, already redacted, whose own text, or an attribute that browsers show, was replaced."""
         for element in page.elements.values():
             shown = [element.text, *map(element.get, _SHOWN), *(each.tail for each in element)]
-            if any(text and REDACTED in text for text in shown):
+            if any(text and _TAKEN_OUT.search(text) for text in shown):
                 yield element
 
     def is_generated(self, page: Page, attributes: Collection[str]) -> bool:
         """Whether style sheets may show what was replaced in a page: it stands in one, or in an attribute that they
         show (`attributes`)."""
-        return any(REDACTED in shown for element in page.elements.values() for shown in (
+        return any(_TAKEN_OUT.search(shown) for element in page.elements.values() for shown in (
             [element.text or ""] if element.tag == "style" else
             [value for name, value in element.items() if name in attributes]))
 
@@ -122,13 +145,15 @@ def findings(texts: Iterable[str], nothing_in: set[str] | None = None) -> list[t
 
 
 def redactor(demonstration: Demonstration, pages: Iterable[tuple[str, str]], allow: Collection[str] = (),
-             told: ToldSecrets | None = None) -> Redactor:
+             told: ToldSecrets | None = None, names: StandIns | None = None) -> Redactor:
     """Look through a demonstration; `pages` tells the findings in its pages.
 
     `allow`: kinds (keys of pipeline.privacy.finding.KINDS) that may stay. `told`: secrets of other recordings.
+    `names`: makes stand-ins for names and addresses, which are then taken out, too.
     """
-    values = {value: kind for value, kind in pages if kind not in allow}
-    return Redactor(values, allow, told).knowing(_texts(demonstration))
+    entered = _in_named_fields(demonstration) if names else ()
+    values = {value: kind for value, kind in chain(entered, pages) if kind not in allow}
+    return Redactor(values, allow, told, names).knowing(_texts(demonstration))
 
 
 def blur(pixels: numpy.ndarray, boxes: Iterable[Box], scale: float) -> numpy.ndarray:
@@ -164,8 +189,21 @@ def _texts(demonstration: Demonstration) -> Iterator[str]:
         yield from arguments.get("files", ())
         if turn["element"]:
             yield from (turn["element"][name] for name in ("name", "text"))
+            if entered := arguments.get("text") or arguments.get("value"):
+                yield f"{turn['element']['name']}: {entered}"  # a label may say what it is
         if turn["state"]:
             yield from (turn["state"]["url"], turn["state"]["title"])
+
+
+def _in_named_fields(demonstration: Demonstration) -> Iterator[tuple[str, str]]:
+    """What was entered in fields that take names and addresses."""
+    for turn in demonstration["turns"]:
+        if turn["type"] != "browser" or not turn["element"]:
+            continue
+        kind = field_kind(turn["element"]["attributes"])
+        for name in ("text", "value", "label"):
+            if kind and (value := str(turn["arguments"].get(name) or "").strip()) and is_value(value, kind):
+                yield value, kind
 
 
 def _forms(value: str) -> set[str]:

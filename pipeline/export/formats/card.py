@@ -69,7 +69,7 @@ def _cell(value) -> str:
 def _limits(options: Options, summary: Summary) -> str:
     taken = ", ".join(f"{kind} {count}" for kind, count in sorted(summary.redacted.items())) or "none was found"
     allowed = f" Left in by decision of the publisher: {', '.join(sorted(options.allow))}." if options.allow else ""
-    return _LIMITS.format(taken=taken, allowed=allowed)
+    return _LIMITS.format(taken=taken, allowed=allowed, names=_NAMES if options.names else _NO_NAMES)
 
 
 
@@ -84,11 +84,14 @@ People did the tasks in a real browser while it was recorded; reviewers went ove
 demotape {version}. `arguments`, `element`, `boxes` and `checks` are JSON text. Rows without a state of their own carry
 that of the turn in `state_turn`."""
 
+_NO_NAMES = "names, addresses of people and what only stands in pictures are not found"
+_NAMES = """names and addresses of people by lists and rules, which miss some, and replaced by stand-ins, the same for
+  the same person; what only stands in pictures is not found"""
 _LIMITS = """## Known limits
 
 - Licence: to be chosen by who publishes this; the pages shown belong to their owners.
 - Personal data and secrets were looked for by rules (e-mail addresses, telephone and card numbers, tokens) and replaced
-  by `[REDACTED]`; names, addresses of people and what only stands in pictures are not found.
+  by `[REDACTED]`; {names}.
   Taken out: {taken}.{allowed}
 - One navigator's way of doing a task; there may be others that are as good.
 - Pages are snapshots: scripts are empty, and style sheets and images stay where they were."""

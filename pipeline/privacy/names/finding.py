@@ -1,0 +1,42 @@
+"""Finds names of persons and postal addresses in text, in seven languages."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from pipeline.pages.dom import Element
+from pipeline.privacy.finding import Span, merged
+
+from . import chinese, japanese, korean, labels, latin, postal
+
+KINDS = {"person": "a person's name", "address": "a postal address"}
+
+
+def find(text: str) -> list[Span]:
+    """Spans in order; none overlaps another. Needs the extra `names`; raises InputError without it (lists.versions)."""
+    found: list[Span] = []
+    for kind, finder in FINDERS:
+        found = merged(found, [Span(start, end, kind) for start, end in sorted(set(finder(text)), key=_by_place)])
+    return found
+
+
+def _by_place(span: tuple[int, int]) -> tuple[int, int]:
+    return span[0], -span[1]
+
+
+# A street may be named after somebody, and a name may be written in one way only: the order is the order of trust.
+FINDERS: tuple[tuple[str, Callable[[str], Iterator[tuple[int, int]]]], ...] = (
+    ("address", postal.addresses), ("person", latin.persons), ("person", korean.persons),
+    ("person", japanese.persons), ("person", chinese.persons))
+
+
+def findings(texts: Iterable[str]) -> list[tuple[str, str]]:
+    """What is found in texts: values with their kinds, each pair once, in the order of the texts."""
+    found: dict[tuple[str, str], None] = {}
+    for text in texts:
+        if any(each.isalpha() for each in text):
+            found |= dict.fromkeys((text[span.start:span.end].strip(), span.kind) for span in find(text))
+    return list(found)
+
+
+def on_page(texts: Iterable[str], root: Element) -> list[tuple[str, str]]:
+    """What a page shows: in its texts, by its labels, and in its fields."""
+    return list(dict.fromkeys([*findings(texts), *findings(labels.contexts(root)), *labels.in_fields(root)]))

@@ -1,0 +1,97 @@
+"""What labels and fields tell: contexts in which a name or an address is told as one, made of a page or a turn."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pipeline.pages.dom import Element
+
+from . import lists
+from .words import GREETINGS, LABELS, TITLES
+
+PERSON_FIELDS = frozenset({
+    "name", "given-name", "additional-name", "family-name", "cc-name", "cc-given-name", "cc-family-name", "firstname",
+    "lastname", "fullname", "givenname", "familyname", "surname", "displayname", "customername", "username-display",
+    "contactname", "recipient", "cardholder", "cardholdername", "passengername", "guestname", "vorname", "nachname",
+    "prenom", "nom", "nombre", "apellido", "apellidos"})
+ADDRESS_FIELDS = frozenset({
+    "street-address", "address-line1", "address-line2", "address-line3", "postal-code", "street", "streetaddress",
+    "address", "address1", "address2", "addressline1", "addressline2", "postalcode", "zipcode", "zip", "postcode",
+    "plz",
+    "strasse", "adresse", "direccion", "calle", "codepostal", "codigopostal"})
+_LONGEST_LABEL = 40
+_LONGEST_VALUE = 200
+_LABELS = tuple(LABELS)
+_LABELLING = frozenset({"dt", "th", "label", "legend"})  # two of these, and the second is no value of the first
+_SILENT = frozenset({"script", "style", "noscript", "template"})
+
+
+def field_kind(attributes: Any) -> str | None:
+    """`person` or `address` where a field's `autocomplete`, or else its name or id, says that it takes one."""
+    tokens = str(attributes.get("autocomplete", "")).lower().split()
+    told = [tokens[-1]] if tokens and tokens[-1] not in ("on", "off") else [
+        re.sub(r"[^a-z0-9]", "", re.split(r"[\[\].]", str(attributes.get(each, "")).rstrip("]"))[-1].lower())
+        for each in ("name", "id")]
+    if any(each in PERSON_FIELDS - {"name"} or (each == "name" and tokens) for each in told):
+        return "person"
+    return "address" if any(each in ADDRESS_FIELDS for each in told) else None
+
+
+def is_value(text: str, kind: str) -> bool:
+    """Whether what a field holds may be a name or an address."""
+    text = text.strip()
+    if "[" in text or not 2 <= len(text) <= _LONGEST_VALUE or not any(each.isalnum() for each in text):
+        return False
+    if kind == "address":
+        return len(text) > 3
+    return len(text) <= 60 and len(text.split()) <= 5 and not any(each.isdigit() or each in "@/:" for each in text)
+
+
+def in_fields(root: Element) -> Iterator[tuple[str, str]]:
+    """What the fields of a page hold that take names and addresses, with the kind."""
+    for field in root.iter("input", "textarea", "select"):
+        value = field.get("value") or (field.text if field.tag == "textarea" else "") or ""
+        kind = field_kind(field.attrib)
+        if kind and field.get("type", "text").lower() in ("text", "search", "") and is_value(value, kind):
+            yield value.strip(), kind
+
+
+def contexts(root: Element) -> list[str]:
+    """Texts that say what is a name only together: a label with what follows it."""
+    found: dict[str, None] = {}
+    label, labels_tag = "", ""
+    for text, tag in _in_order(root):
+        if label and len(text) <= _LONGEST_VALUE and not (tag == labels_tag and tag in _LABELLING):
+            found[f"{label} {text}"] = None
+            if label[-1] not in ":：,=" and _may_be_name(text):
+                found[f"{label}: {text}"] = None
+        if tag != "input":
+            label, labels_tag = text if _is_label(text) else "", tag
+    return list(found)
+
+
+def _is_label(text: str) -> bool:
+    if len(text) > _LONGEST_LABEL or "\n" in text:
+        return False
+    bare = text.lower().rstrip(" :：,=*0123456789")
+    return any(each > "\u1100" for each in bare) or bare.endswith(_LABELS) or bare in GREETINGS | TITLES
+
+
+def _may_be_name(text: str) -> bool:
+    """Whether a text that follows a label without a colon is no single word that nobody is called."""
+    known = lists.latin()
+    return " " in text or text.lower() in known.given | known.surnames or any(each > "\u1100" for each in text)
+
+
+def _in_order(root: Element) -> Iterator[tuple[str, str]]:
+    """Texts and values of fields in the order of the page, with the tag of what holds them; `input` for values."""
+    for element in root.iter():
+        if not isinstance(element.tag, str):
+            continue
+        if element.tag not in _SILENT:
+            if element.tag == "input" and (value := (element.get("value") or "").strip()):
+                yield value, "input"
+            if element.text and (text := element.text.strip()):
+                yield text, "input" if element.tag == "textarea" else element.tag
+        if element.tail and (text := element.tail.strip()):
+            yield text, ""

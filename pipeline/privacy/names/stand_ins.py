@@ -1,0 +1,180 @@
+"""Stand-ins: what is written in place of a person's name or an address, the same for the same one everywhere.
+
+A stand-in is a digest under a key, so that whoever has the data set cannot try names, and no process needs to know what
+another one found.
+"""
+
+import hmac
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable
+from html import unescape
+from html.entities import codepoint2name
+from typing import Any
+from urllib.parse import quote, unquote_plus
+
+import re2
+
+from . import lists
+from .words import AMBIGUOUS, NEVER, PARTICLES, TITLES
+
+WRITTEN = re.compile(r"\[(?:PERSON|ADDRESS) [0-9a-f]{6}\]")
+_DIGITS = 6  # of the digest: sixteen million stand-ins
+_GAP = re.compile(r"[\s,._+·・＝-]+")
+_BETWEEN = rb"(?:[ \t\r\n._+,-]|\xc2\xa0|\xe3\x80\x80|%20|%2[Cc]|&nbsp;|&#160;){1,3}"
+_GROUP = 200  # names in one pattern
+_MEMORY = 128 << 20  # bytes that a pattern may take
+_ESCAPED = re.compile(rb"(?:%[0-9A-Fa-f]{2}|\\[nrt])$")
+
+
+class StandIns:
+    """Makes stand-ins under a key."""
+
+    def __init__(self, key: str):
+        self._key = key.encode()
+
+    def of(self, value: str, kind: str) -> str:
+        """`[PERSON 3f2a81]` or `[ADDRESS …]`. `value` in any of the ways in which it may be written."""
+        return self._of_words(words(value), kind)
+
+    def replacing(self, persons: Iterable[str]) -> "PersonReplacer":
+        """What replaces the names of these persons."""
+        return PersonReplacer(persons, lambda told: self._of_words(told, "person"))
+
+    def _of_words(self, told: tuple[str, ...], kind: str) -> str:
+        normal = " ".join([kind, *(sorted(told) if kind == "person" else told)])
+        return f"[{kind.upper()} {hmac.digest(self._key, normal.encode('utf-8', 'replace'), 'sha256').hex()[:_DIGITS]}]"
+
+
+def words(value: str) -> tuple[str, ...]:
+    """The words of a name or address, without case, accents, titles and what is escaped."""
+    plain = unicodedata.normalize("NFKD", unescape(unquote_plus(value)).casefold())
+    plain = unicodedata.normalize("NFC", "".join(each for each in plain if unicodedata.category(each) != "Mn"))
+    found = tuple(word for word in re.split(r"[\W_]+", plain) if word)
+    if not any(word.isascii() for word in found):
+        return ("".join(found),)  # names in Chinese characters are written with a space, or without
+    return tuple(word for word in found if word not in TITLES or len(word) == 1) or found
+
+
+class PersonReplacer:
+    """Replaces names in UTF-8, as texts, HTML, addresses and JSON have them.
+
+    In any case, the surname first or last, and a part alone where it can only be one of these persons'. `stand_in`
+    makes the stand-in of a name's words.
+    """
+
+    def __init__(self, persons: Iterable[str], stand_in: Any):
+        self._stand_in = stand_in
+        self.persons = sorted(set(persons), key=lambda name: (-len(name), name))
+        self._parts = _parts(self.persons)
+        forms = [_written(name) for name in self.persons] + [b"|".join(map(_escaped, _alone(part)))
+                                                             for part in self._parts]
+        options = re2.Options()
+        options.encoding, options.max_mem, options.log_errors = re2.Options.Encoding.LATIN1, _MEMORY, False
+        self._patterns = [re2.compile(b"|".join(forms[at:at + _GROUP]), options)
+                          for at in range(0, len(forms), _GROUP)]
+
+    def text(self, text: str) -> str:
+        """The text without them."""
+        if not self._patterns or not text:
+            return text
+        content = text.encode("utf-8", "surrogatepass")
+        clean = self.content(content)
+        return text if clean is content else clean.decode("utf-8", "surrogatepass")
+
+    def content(self, content: bytes) -> bytes:
+        """The same of UTF-8; itself when nothing is in it."""
+        for compiled in self._patterns:
+            parts, at = [], 0
+            for found in compiled.finditer(content):
+                start, end = found.span()
+                if _is_clear(content, start, end):
+                    parts += [content[at:start], self._of(content[start:end])]
+                    at = end
+            content = b"".join([*parts, content[at:]]) if parts else content
+        return content
+
+    def stand_ins(self) -> list[str]:
+        """The stand-ins of all of them, in the order of `persons`."""
+        return [self._of(name.encode("utf-8", "surrogatepass")).decode() for name in self.persons]
+
+    def count(self) -> int:
+        """How many different persons."""
+        return len(set(self.stand_ins()))
+
+    def _of(self, written: bytes) -> bytes:
+        told = words(_unescaped(written.decode("utf-8", "surrogatepass")))
+        if len(told) == 1 and told[0] in self._parts:
+            told = self._parts[told[0]]
+        return str(self._stand_in(told)).encode()
+
+
+def _parts(persons: list[str]) -> dict[str, tuple[str, ...]]:
+    """Given names and surnames that only one person has, with all words of that person's."""
+    known, whole = lists.latin(), defaultdict(set)
+    for name in persons:
+        told = words(name)
+        if len(told) > 1:
+            for part in (told[0], told[-1]):
+                whole[part].add(tuple(sorted(told)))
+    return {part: next(iter(names)) for part, names in whole.items()
+            if len(names) == 1 and len(part) > 2 and part not in AMBIGUOUS | NEVER | PARTICLES
+            and (part in known.given or part in known.surnames)}
+
+
+def _alone(part: str) -> list[str]:
+    return [part.capitalize(), part.upper()]
+
+
+def _written(name: str) -> bytes:
+    """A pattern of all ways to write a name."""
+    parts = [part for part in _GAP.split(name) if part]
+    if len(parts) == 1:
+        plain = name.lower() not in AMBIGUOUS | NEVER and (len(name) > 2 or not name.isascii())
+        as_told = [name] if plain or not name.islower() else []
+        return b"|".join(map(_escaped, dict.fromkeys([*_alone(name), *as_told])))
+    forms = [_BETWEEN.join(map(_any_case, order)) for order in (parts, [parts[-1], *parts[:-1]])]
+    if not any(each.isascii() for part in parts for each in part):
+        forms.append(b"".join(map(_any_case, parts)))  # Chinese characters need no space
+    return b"|".join(forms)
+
+
+def _any_case(part: str) -> bytes:
+    """A pattern of a word in any case."""
+    if part.isascii() and part.isalnum():
+        return b"(?i:" + part.encode() + b")"
+    cases = dict.fromkeys((part, part.lower(), part.upper(), part.capitalize(), part.title()))
+    return b"(?:" + b"|".join(map(_escaped, cases)) + b")"
+
+
+def _escaped(word: str) -> bytes:
+    """A pattern of a word as it stands in text, HTML, an address and JSON."""
+    named = "".join(f"&{codepoint2name[ord(each)]};" if ord(each) in codepoint2name else each for each in word)
+    json = "".join(each if each.isascii() else "".join(f"\\u{unit:04x}" for unit in _utf16(each)) for each in word)
+    forms = dict.fromkeys((word, named, json, quote(word, errors="replace"), word.replace("'", "&#39;"),
+                           word.replace("'", "&#x27;"), "".join(f"&#{ord(c)};" if ord(c) > 127 else c for c in word)))
+    return b"|".join(re.escape(form.encode("utf-8", "surrogatepass")) for form in forms)
+
+
+def _utf16(character: str) -> list[int]:
+    content = character.encode("utf-16-be", "surrogatepass")
+    return [int.from_bytes(content[at:at + 2], "big") for at in range(0, len(content), 2)]
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), text)
+
+
+def _is_clear(content: bytes, start: int, end: int) -> bool:
+    """Whether what was found is no part of a longer word in Latin letters."""
+    if content[start:start + 1].isalnum() and _letter(content[max(0, start - 2):start]) and not _ESCAPED.search(
+            content[max(0, start - 3):start]):
+        return False
+    return not (content[end - 1:end].isalnum() and (_letter(content[end:end + 1]) or (
+        0xC3 <= (content[end:end + 1] or b"\0")[0] <= 0xC9)))
+
+
+def _letter(before: bytes) -> bool:
+    """Whether bytes end with a Latin letter or a digit."""
+    return before[-1:].isalnum() or (len(before) > 1 and 0xC3 <= before[0] <= 0xC9 and 0x80 <= before[1] < 0xC0)
