@@ -48,6 +48,8 @@ def export(destination: str, format_: str, status: str | None, splits: Path | No
 
     rule = read_rule(splits) if splits else None
     database, store = open_app(db, data, blobs, endpoint_url)
+    if options["names"]:
+        options["names_key"] = names_key(database, store)
     damaged: list[LeftOut] = []
     done = set[str]()
     sources = (Source(*pair) for pair in exportable(database, store, status, damaged))
@@ -60,7 +62,7 @@ def export(destination: str, format_: str, status: str | None, splits: Path | No
                 step(name)
             result = export(sources, destination, format_, advance, rule=rule, jobs=jobs, endpoint_url=endpoint_url,
                             damaged=damaged, shard_size=shard_size << 20, allow=frozenset(allow),
-                            told=told_secrets(database, store), names_key=names_key(database, store), **options)
+                            told=told_secrets(database, store), **options)
     finally:
         damage.note(database, damaged, done)
     summary.print_export(console, result)

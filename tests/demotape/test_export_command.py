@@ -1,6 +1,7 @@
 """The commands about data sets, from the review app's database to what lies on disk."""
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -46,6 +47,21 @@ def test_wrong_options(tmp_path, data, options, reason):
     done = run("export", tmp_path / "out", *options, "--data", data)
     assert done.exit_code == 2 and reason in done.output and "Traceback" not in done.output
     assert list(tmp_path.iterdir()) == []
+
+
+def test_names_get_the_same_stand_ins_in_every_export(tmp_path):
+    root, tasks = tmp_path, ("Write to Margaret Holloway", "Call HOLLOWAY, Margaret")
+    for number, task in enumerate(tasks):
+        recording = make_recording(root / "made", recording_id=f"rec-{number}", task=task)
+        assert run("import", recording, "--data", root / "data").exit_code == 0
+    found = []
+    for name, jobs in (("first", 1), ("again", 2)):
+        done = run("export", root / name, "--format", "mind2web", "--names", "--jobs", jobs, "--data", root / "data")
+        assert done.exit_code == 0, done.output
+        written = b"".join(path.read_bytes() for path in sorted((root / name).rglob("*.json")))
+        assert b"holloway" not in written.lower()
+        found.append(set(re.findall(rb"(?:Write to|Call) (\[PERSON [0-9a-f]{6}\])", written)))
+    assert found[0] == found[1] and len(found[0]) == 1
 
 
 def test_two_processes_write_the_same_bytes(tmp_path, data):

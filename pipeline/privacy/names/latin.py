@@ -103,6 +103,9 @@ def _is_name(text: str, words: list[tuple[int, int, str]], at: int, stop: int, c
         return False
     if at and words[at - 1][2] in SAINTS:
         return False
+    alone = words[at][:2]
+    if stop == len(words) and first in known.surnames and _turned(text, alone) != alone:
+        return True
     whole_run = at == 0 or words[at - 1][2] in NEVER
     return whole_run and first in known.usual and first not in AMBIGUOUS and len(first) > 2 and stop == len(words)
 

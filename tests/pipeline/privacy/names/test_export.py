@@ -8,6 +8,9 @@ import numpy
 import pytest
 
 from pipeline.export import FORMATS, Source, export
+from pipeline.export.archives import mhtml_without
+from pipeline.privacy.names.stand_ins import StandIns
+from pipeline.privacy.redacting import Redactor
 from recorder import Recording
 from recorder.writer import RecordingWriter
 from schemas import InputError
@@ -75,6 +78,14 @@ def test_the_same_person_is_the_same_everywhere(tmp_path, sources):
           for each in (everything(first), everything(other))]
     for found in of:
         assert len({name for names in found for name in names if name}) == 1 and len(found) == 3, found
+
+
+def test_an_mhtml_file_is_looked_through():
+    known = Redactor({}, names=StandIns("key"))
+    content = (b"Subject: =?utf-8?Q?People?=\r\nMIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\n"
+               b"Content-Transfer-Encoding: quoted-printable\r\n\r\n<p>Dear Margaret Hol=\r\nloway</p>\r\n")
+    clean = mhtml_without(content, known)
+    assert b"loway" not in clean and StandIns("key").of("Margaret Holloway", "person").encode() in clean
 
 
 def test_without_the_option_they_stay(tmp_path, sources):
