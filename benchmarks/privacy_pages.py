@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 from benchmarks.privacy_corpus import _MADE
 from pipeline.privacy import finding
 
-PIXELS = ("canvas", "png image")  # places of which no text is kept
+PIXELS = ("canvas", "png image", "svg image")  # places of which no page has the text
 NOT_COVERED = ("split by elements",)  # places that docs/export.md names as not covered
 Files = dict[str, "str | tuple[str, bytes]"]
 

@@ -218,11 +218,11 @@ def main(seed: int, names: Iterable[str] = ()) -> int:
     for place in plain.placed:
         print(f"{place:34} {plain.placed[place]:6}  {_told(plain, place):8}  {_told(read, place)}")
     figures = {
-        "readable": _readable(plain, lambda place: place not in PIXELS + NOT_COVERED),
-        "readable_with_ocr": _readable(read, lambda place: place not in NOT_COVERED),
-        "readable_in_pixels": _readable(plain, PIXELS.__contains__),
-        "not_covered": _readable(plain, NOT_COVERED.__contains__),
-        "not_covered_with_ocr": _readable(read, NOT_COVERED.__contains__)}
+        "readable": _readable(plain, lambda place, kind: place not in NOT_COVERED and not _is_pixels(place, kind)),
+        "readable_with_ocr": _readable(read, lambda place, kind: place not in NOT_COVERED),
+        "readable_in_pixels": _readable(plain, _is_pixels),
+        "not_covered": _readable(plain, lambda place, kind: place in NOT_COVERED),
+        "not_covered_with_ocr": _readable(read, lambda place, kind: place in NOT_COVERED)}
     print(json.dumps({
         "sessions": len(sessions), "seed": seed, "canaries": plain.placed.total(), **figures,
         "pictures": plain.pictures, "pictures_left_out": plain.left_out, "secrets_in_recordings": secrets,
@@ -230,8 +230,14 @@ def main(seed: int, names: Iterable[str] = ()) -> int:
     return int(bool(figures["readable"] or figures["readable_with_ocr"] or secrets))
 
 
-def _readable(found: Found, of: Callable[[str], bool]) -> dict[str, dict[str, int]]:
-    return {place: dict(kinds) for place, kinds in found.readable.items() if of(place)}
+def _is_pixels(place: str, kind: str) -> bool:
+    return place in PIXELS and kind.startswith("picture")
+
+
+def _readable(found: Found, of: Callable[[str, str], bool]) -> dict[str, int]:
+    """How many canaries can be read, by their place and the kind of file."""
+    return {f"{place}, {kind}": count for place, kinds in found.readable.items() for kind, count in kinds.items()
+            if of(place, kind)}
 
 
 def _told(found: Found, place: str) -> str:

@@ -139,7 +139,7 @@ def mhtml_without(content: bytes, known: Redactor) -> bytes:
         for name, value in part.items():
             if (clean := known.text(value)) != value:
                 part.replace_header(name, clean)
-        if part.get_content_maintype() != "text":
+        if part.get_content_maintype() != "text" and part.get_content_type() != _DRAWING:
             continue
         payload = part.get_payload(decode=True)
         if not isinstance(payload, bytes):

@@ -1,10 +1,14 @@
 """Personal data and secrets: gone from everything that an export writes, unless they are allowed."""
 
 import base64
+import email
 import gzip
 import json
 import re
 import zlib
+from email.mime.base import MIMEBase
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
 
 import cv2
 import numpy
@@ -12,6 +16,7 @@ import pytest
 import zstandard
 
 from pipeline.export import FORMATS, Source, export
+from pipeline.export.archives import mhtml_without
 from pipeline.privacy.finding import KINDS
 from pipeline.privacy.redacting import Redactor, blur
 from recorder import Recording
@@ -168,6 +173,19 @@ def test_drawings_in_a_har_are_looked_through(tmp_path, source):
         har.write_bytes(before)
     [written] = (tmp_path / "out").rglob("session.har")
     assert other not in written.read_text() and "eve@media.example" in written.read_text()
+
+
+def test_drawings_in_mhtml_are_looked_through():
+    part = MIMEMultipart("related")
+    part.attach(MIMEText("<p>Hello</p>", "html"))
+    drawing = MIMEBase("image", "svg+xml")
+    drawing.set_payload(base64.b64encode(f"<text>é {MAIL}</text>".encode()).decode())
+    drawing["Content-Transfer-Encoding"] = "base64"
+    part.attach(drawing)
+    clean = email.message_from_bytes(mhtml_without(part.as_bytes(), Redactor({})))
+    written = [each.get_payload(decode=True) for each in clean.walk()]
+    assert written[2].decode() == "<text>é [REDACTED]</text>" and b"Hello" in written[1]
+    assert [each.get_content_type() for each in clean.walk()] == ["multipart/related", "text/html", "image/svg+xml"]
 
 
 def test_without_secrets_a_picture_is_not_touched():
