@@ -11,7 +11,19 @@ from typing import Any
 from pipeline.privacy.patterns import LETTER, alone, pattern
 
 from . import lists
-from .words import AMBIGUOUS, BRANDS, GREETINGS, LABELS, NEVER, PARTICLES, PLACES_AFTER, PLACES_BEFORE, SAINTS, TITLES
+from .words import (
+    AMBIGUOUS,
+    BRANDS,
+    GREETINGS,
+    IN_CODE,
+    LABELS,
+    NEVER,
+    PARTICLES,
+    PLACES_AFTER,
+    PLACES_BEFORE,
+    SAINTS,
+    TITLES,
+)
 
 _WORD = rf"\p{{Lu}}[{LETTER}'’-]{{0,40}}"
 _GAP = r"[ \x{A0}]"
@@ -107,7 +119,9 @@ def _is_name(text: str, words: list[tuple[int, int, str]], at: int, stop: int, c
     if stop == len(words) and first in known.surnames and _turned(text, alone) != alone:
         return True
     whole_run = at == 0 or words[at - 1][2] in NEVER
-    return whole_run and first in known.usual and first not in AMBIGUOUS and len(first) > 2 and stop == len(words)
+    shouted = text[slice(*alone)].isupper()  # a heading, a constant
+    return (whole_run and first in known.usual and first not in AMBIGUOUS and len(first) > 2
+            and stop == len(words) and not shouted and first not in lists.places())
 
 
 def _begins_sentence(text: str, start: int) -> bool:
@@ -148,7 +162,8 @@ def _cued(text: str, start: int) -> bool:
     while bare[-1:].isdigit() or bare.endswith(" "):
         bare = bare[:-1]
     return bare.endswith(_LABEL_ENDS) and any(bare.endswith(label) and alone(bare, len(bare) - len(label), len(bare))
-               and (" " in label or ":" in gap or "=" in gap or '"' in gap) for label in _LABEL_ENDS)
+               and (" " in label or ":" in gap or "=" in gap or '"' in gap)
+               and not (label in IN_CODE and any(each in gap for each in "\"'=")) for label in _LABEL_ENDS)
 
 
 TITLES_WRITTEN = ("mr.", "mrs.", "ms.", "dr.", "prof.", "m.", "mme", "mlle", "sr.", "sra.", "srta.", "dra.")

@@ -17,6 +17,7 @@ _OTHERS = ("cs_CZ", "da_DK", "de_CH", "en_IN", "en_NZ", "en_IE", "es_AR", "es_CL
 _MAIN_FILES = ("en-au", "en-ca", "en-gb", "de", "de-at", "de-ch", "fr", "es", "es-mx")
 _OTHER_FILES = ("en", "cs", "da", "et", "fi", "hr", "hu", "is", "it", "nl", "nl-be", "no", "pl", "pt", "pt-br", "sk",
                 "sv", "tr")
+_PLACES = ("en_US", "de_DE", "fr_FR", "es_ES")
 _EASTERN = ("zh_CN", "zh_TW", "ko_KR", "ja_JP")
 _GIVEN = ("first_names", "first_names_female", "first_names_male", "first_romanized_names")
 _SURNAMES = ("last_names", "last_names_female", "last_names_male", "last_romanized_names")
@@ -48,6 +49,14 @@ def latin() -> Names:
     others = [*map(_faker, (*_OTHERS, *_EASTERN)), *map(_mimesis, _OTHER_FILES)]
     return Names(frozenset(_names([*main, *others], _GIVEN)), frozenset(_names(main, _GIVEN)),
                  frozenset(_names([*main, *others], _SURNAMES)))
+
+
+@lru_cache(maxsize=1)
+def places() -> frozenset[str]:
+    """Countries, and some cities, in English, German, French and Spanish."""
+    providers = [import_module(f"faker.providers.address.{locale}").Provider for locale in _PLACES]
+    return frozenset(name.lower() for provider in providers for field in ("countries", "cities", "states")
+                     for name in getattr(provider, field, ()) if isinstance(name, str))
 
 
 @lru_cache(maxsize=4)

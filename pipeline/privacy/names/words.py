@@ -38,6 +38,9 @@ LABELS = (
     "firstname", "lastname", "fullname", "given_name", "family_name", "display_name", "displayname", "givenname",
     "familyname", "customer_name", "username")
 
+# In code and JSON, these are said of all sorts of things.
+IN_CODE = _split("name nom nombre user author contact owner host member client student driver manager")
+
 # No names, though they are written like one and stand where one may stand.
 NEVER = _split(
     "customer guest world back all team everyone everybody sir madam user users admin administrator member",
@@ -60,6 +63,7 @@ NEVER = _split(
 SAINTS = _split("st san santa santo são saint sainte sankt")
 # Given names and surnames that are more often something else: they count only beside another name.
 AMBIGUOUS = _split(
+    "line even else edit iso look denver orlando angeles francisco salvador trinidad dominica guadalupe",
     "paris london austin phoenix charlotte florence sydney chelsea brooklyn madison savannah dallas houston",
     "jackson lincoln washington jordan virginia georgia carolina dakota asia india china chad israel sofia vienna",
     "verona milan valencia mérida santiago cordoba lourdes victoria adelaide alexandria santa rosa cruz ciudad",
