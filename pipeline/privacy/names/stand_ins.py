@@ -67,7 +67,7 @@ class PersonReplacer:
     def __init__(self, persons: Iterable[str], stand_in: Any):
         self._stand_in = stand_in
         self.persons = sorted(set(persons), key=lambda name: (-len(name), name))
-        self._parts = _parts(self.persons)
+        self._parts = _parts(self.persons) if self.persons else {}  # without names, no lists are needed
         forms = [_written(name) for name in self.persons] + [b"|".join(map(_escaped, _alone(part)))
                                                              for part in self._parts]
         options = re2.Options()

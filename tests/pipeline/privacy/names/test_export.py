@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 
 import cv2
 import numpy
@@ -9,6 +10,7 @@ import pytest
 
 from pipeline.export import FORMATS, Source, export
 from pipeline.export.archives import mhtml_without
+from pipeline.privacy.names import lists
 from pipeline.privacy.names.stand_ins import StandIns
 from pipeline.privacy.redacting import Redactor
 from recorder import Recording
@@ -93,6 +95,14 @@ def test_without_the_option_they_stay(tmp_path, sources):
     assert b"Holloway" in everything(tmp_path / "out") and not summary.redacted
 
 
+def test_without_the_option_no_lists_are_needed(tmp_path, sources, monkeypatch):
+    for name in ("faker", "mimesis", "sudachipy"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for function in (lists.latin, lists.of, lists.places, lists.japanese, lists.usual_surnames):
+        function.cache_clear()
+    export(sources, tmp_path / "out", "weblinx")
+
+
 def test_one_of_both_may_be_allowed(tmp_path, sources):
     export(sources, tmp_path / "out", "weblinx", names=True, allow=frozenset({"address"}))
     assert b"Larkspur" in everything(tmp_path / "out") and b"Holloway" not in everything(tmp_path / "out")
@@ -108,8 +118,6 @@ def test_a_name_cannot_be_read_in_the_picture(tmp_path, sources):
 
 
 def test_what_is_missing_is_named(tmp_path, sources, monkeypatch):
-    from pipeline.privacy.names import lists
-
     monkeypatch.setattr(lists, "_PACKAGES", ("faker", "no-such-package"))
     lists.versions.cache_clear()
     with pytest.raises(InputError, match=r"--names needs no-such-package.*pip install 'demotape\[names\]'"):
