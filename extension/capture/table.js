@@ -60,7 +60,7 @@ demotape.table = demotape.ofGroup("table", function () {
     else if (text && inSight(text, place)) addRow(element, text, text, context, place);
     else if (!reaches(element, rect, hasBox)) {
       context.passedOver ||= hasBox && node.firstElementChild !== null;
-      if (hasBox) for (const loose of demotape.loose.inside(element)) walk(loose, context, place);
+      if (hasBox) for (const each of demotape.positioned.inside(element)) walk(each, context, place);
       return;
     }
     walkInside(element, context, place);
@@ -268,7 +268,7 @@ demotape.table = demotape.ofGroup("table", function () {
     const context = walkAll();
     demotape.shown.looked(context.stayed < inSightBefore);
     inSightBefore = context.rows.length;
-    const final = context.probed && !running(demotape.shared.rootFrame);
+    const final = context.probed && demotape.positioned.hadTime() && !running(demotape.shared.rootFrame);
     last = final ? { context: { ...context, elements: null, found: false }, signs, sample: sampleOf(context) } : null;
     return context;
   }

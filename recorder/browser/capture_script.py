@@ -6,7 +6,7 @@ from secrets import token_hex
 
 _FOLDER = Path(__file__).resolve().parents[2] / "extension" / "capture"
 FILES = ("../shared.js", "frame_group.js", "own.js", "secrets.js", "elements.js", "plain.js", "markup.js",
-         "snapshot_cache.js", "shown.js", "texts.js", "loose.js", "table.js", "closed_roots.js", "snapshot.js",
+         "snapshot_cache.js", "shown.js", "texts.js", "positioned.js", "table.js", "closed_roots.js", "snapshot.js",
          "sending.js", "rest.js", "events.js", "../../recorder/browser/steering.js",
          "../../recorder/browser/told_first.js")
 WORLD = "demotape"

@@ -1,8 +1,8 @@
-// Elements that stand where nothing around them does (`position: fixed`, `absolute`): inside what is out of sight they are
-// looked for by their styles, as no box and no scroll size tells of them. Reads only.
+// Absolutely positioned elements (CSS Positioned Layout, `position: fixed` and `absolute`) stand where nothing around them
+// does: inside what is out of sight they are looked for by their styles, as no box and no scroll size tells. Reads only.
 "use strict";
 
-demotape.loose = demotape.ofGroup("loose", function () {
+demotape.positioned = demotape.ofGroup("positioned", function () {
   const { own, shared } = demotape;
   const BUDGET = 2; // ms for one element table; what takes longer goes on with the next
   const EVERY = 32; // elements between looks at the clock
@@ -13,12 +13,12 @@ demotape.loose = demotape.ofGroup("loose", function () {
   /** The outermost such elements in an element. Remembered until something in it changes. */
   function inside(element) {
     const record = demotape.markup.recordOf(element);
-    if (record.loose?.done || !own(element).firstElementChild) return record.loose?.found ?? [];
+    if (record.positioned?.done || !own(element).firstElementChild) return record.positioned?.found ?? [];
     if (walks !== shared.walks) [walks, left] = [shared.walks, BUDGET];
-    if (left <= 0) return record.loose?.found ?? [];
-    record.loose ??= begin(element);
-    look(record.loose);
-    return record.loose.found;
+    if (left <= 0) return record.positioned?.found ?? [];
+    record.positioned ??= begin(element);
+    look(record.positioned);
+    return record.positioned.found;
   }
 
   function begin(element) {
@@ -31,9 +31,9 @@ demotape.loose = demotape.ofGroup("loose", function () {
     const { walker, found } = search, begun = performance.now();
     for (let count = 1; search.next && found.length < MOST; count++) {
       if (count % EVERY === 0 && performance.now() - begun > left) break;
-      const isLoose = POSITIONS.has(getComputedStyle(search.next).position);
-      if (isLoose) found.push(search.next);
-      search.next = isLoose ? after(walker) : walker.nextNode();
+      const isPositioned = POSITIONS.has(getComputedStyle(search.next).position);
+      if (isPositioned) found.push(search.next);
+      search.next = isPositioned ? after(walker) : walker.nextNode();
     }
     search.done = !search.next || found.length >= MOST;
     if (search.done) search.walker = search.next = null;
@@ -49,5 +49,8 @@ demotape.loose = demotape.ofGroup("loose", function () {
     return null;
   }
 
-  return { inside };
+  /** Whether there was time enough for the element table that is being made. */
+  const hadTime = () => walks !== shared.walks || left > 0;
+
+  return { inside, hadTime };
 });
