@@ -166,7 +166,7 @@ def _leaf(node: Any) -> str:
             return " " if node.value in ("<!--", "-->") else node.value
         case "at-keyword":
             name = _name(tinycss2.serializer.serialize_identifier(node.value))
-            return " " if node.lower_value == "import" else f"@{name}"
+            return " " if node.lower_value.startswith("import") else f"@{name}"  # no rule has a longer name
         case "whitespace":
             return "\n" if "\n" in node.value else " "
         case _:  # a name, hash or number

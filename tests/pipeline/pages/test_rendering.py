@@ -4,7 +4,7 @@ import html
 from time import perf_counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pipeline.pages import allowed, rendering, restoring, style_sheets
@@ -142,6 +142,7 @@ _PIECES = st.sampled_from([
 
 @settings(max_examples=400, deadline=None)
 @given(st.lists(st.one_of(_PIECES, st.text(max_size=5)), max_size=25).map("".join))
+@example("<style>@import0")
 def test_whatever_a_page_holds_what_is_written_is_safe(captured):
     rendered(captured)
 
