@@ -2,7 +2,7 @@
 // may. Chrome may stop it at any moment, so it remembers nothing, and whatever it is asked for can be asked for twice.
 import { readMhtml } from "./mhtml.js";
 
-const CAPTURE = ["frame_group", "own", "secrets", "elements", "plain", "markup", "snapshot_cache", "shown", "texts", "positioned", "table", "closed_roots", "snapshot", "sending", "rest", "events"];
+const CAPTURE = ["frame_group", "own", "secrets", "elements", "plain", "markup", "snapshot_cache", "shown", "table", "closed_roots", "snapshot", "sending", "rest", "events"];
 const FILES = ["shared.js", ...CAPTURE.map((name) => `capture/${name}.js`), "content.js"];
 const SCRIPT = "capture";
 const TRIES = 5;

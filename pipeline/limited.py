@@ -102,7 +102,9 @@ class Processes:
         try:
             with self._lock:
                 process = self._idle.pop() if self._idle else None
-            if process is None or not process.lives():
+            if process is None or not process.lives() or not process.is_current():
+                if process is not None:
+                    process.end()
                 process = _Process(self._niceness)
             yield process
         finally:
@@ -116,6 +118,7 @@ class _Process:
     """One process."""
 
     def __init__(self, niceness: int):
+        self._environment = dict(os.environ)
         self._popen = subprocess.Popen(
             [sys.executable, "-P", __file__, str(niceness)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,  # libraries may write there what they read
@@ -125,11 +128,15 @@ class _Process:
     def lives(self) -> bool:
         return self._popen.poll() is None
 
+    def is_current(self) -> bool:
+        """Whether it was started with the environment that there is now: credentials stand there."""
+        return self._environment == dict(os.environ)
+
     def answer(self, call: bytes, allowance: Allowance) -> tuple[str, Any] | None:
         """How a call ended and what came of it; None when the process had ended before it began."""
         requests, answers = self._popen.stdin, self._popen.stdout
         assert requests and answers
-        alarm = threading.Timer(allowance.seconds, self._end, [True])
+        alarm = threading.Timer(allowance.seconds, self.end, [True])
         alarm.start()
         try:
             with suppress(OSError):  # it has ended
@@ -138,16 +145,16 @@ class _Process:
             begun = answers.read(1)
             found = _read(answers)
         except BaseException:
-            self._end()
+            self.end()
             raise
         finally:
             alarm.cancel()
         if found is not None:
             answer: tuple[str, Any] = pickle.loads(found)
             if answer[0] == "too much":
-                self._end()  # memory that was short may have left it in any state
+                self.end()  # memory that was short may have left it in any state
             return answer
-        self._end()
+        self.end()
         return ("too much", self._why(allowance)) if begun or self._late else None
 
     def _why(self, allowance: Allowance) -> str:
@@ -158,7 +165,7 @@ class _Process:
             return f"takes more than {allowance.processor:.0f} s of processor time"
         return f"cannot be worked on, the process for it broke (status {code}); it is damaged or needs too much memory"
 
-    def _end(self, late: bool = False) -> None:
+    def end(self, late: bool = False) -> None:
         """End it and all that it has started."""
         self._late = self._late or late
         with suppress(OSError):

@@ -188,7 +188,6 @@ class TableRowSchema(Strict):
     role = string("ARIA role, explicit or implied")
     name = string("accessible name, shortened to 100 characters")
     frame = listing(fields.String(), "uids of the frame elements from the top document down")
-    bbox = nested(BoxSchema, "box in top-level CSS pixels; that of its text, if it has none of its own")
-    text_bbox = nested(BoxSchema, "box of its own text, where that reaches out of `bbox`", required=False)
+    bbox = nested(BoxSchema, "box in top-level CSS pixels")
     visible = flag("painted and not hidden by style")
     clickable = flag("a person would expect it to react to a click")

@@ -80,7 +80,6 @@ class TableRow(TypedDict):
     name: str
     frame: list[str]
     bbox: Box
-    text_bbox: NotRequired[Box]
     visible: bool
     clickable: bool
 

@@ -41,7 +41,7 @@ demotape.markup = (function () {
     let record = shared.records.get(element);
     if (!record) shared.records.set(element, (record = {
       html: undefined, chunks: null, runs: null, state: "", scroll: "", shadow: null, inner: null, facts: null, row: null,
-      text: null, positioned: null, forgotten: -1,
+      forgotten: -1,
     }));
     return record;
   }

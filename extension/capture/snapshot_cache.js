@@ -37,7 +37,6 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
       if (!record) continue;
       if (record.html === null && record.forgotten === shared.walks && !first) return;
       record.facts = null;
-      record.text = record.positioned = null;
       record.forgotten = shared.walks;
       if (record.html !== undefined) record.html = null;
     }

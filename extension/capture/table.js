@@ -55,29 +55,14 @@ demotape.table = demotape.ofGroup("table", function () {
     if (WITHOUT_BOX.has(node.localName) || context.seen.has(element)) return;
     const rect = node.getBoundingClientRect();
     const hasBox = rect.width > 0 && rect.height > 0;
-    const box = placeBox(rect, place), text = textOf(element, rect, hasBox, place);
-    if (hasBox && (inSight(box, place) || (text && inSight(text, place)))) addRow(element, box, text, context, place);
-    else if (text && inSight(text, place)) addRow(element, text, text, context, place);
+    const box = placeBox(rect, place);
+    if (hasBox && inSight(box, place)) addRow(element, box, context, place);
     else if (!reaches(element, rect, hasBox)) {
       context.passedOver ||= hasBox && node.firstElementChild !== null;
-      if (hasBox) for (const each of demotape.positioned.inside(element)) walk(each, context, place);
       return;
     }
     walkInside(element, context, place);
   }
-
-  /** Where the text of an element stands, if its box does not tell; one out of sight is asked only where it overflows. */
-  function textOf(element, rect, hasBox, place) {
-    if (!own(element).firstChild) return null;
-    if (!hasBox) return placed(demotape.texts.boxOf(element), place);
-    const asked = inSight(placeBox(rect, place), place) || overflows(element, rect);
-    return asked ? placed(demotape.texts.outOf(element, rect), place) : null;
-  }
-
-  const placed = (box, place) => box && placeBox(box, place);
-
-  const overflows = (element, { width, height }) =>
-    own(element).scrollHeight > Math.ceil(height) + 1 || own(element).scrollWidth > Math.ceil(width) + 1;
 
   function walkInside(element, context, place) {
     const { localName } = own(element);
@@ -99,7 +84,7 @@ demotape.table = demotape.ofGroup("table", function () {
     const node = own(element);
     if (!node.firstElementChild && !demotape.shadowRootOf(element)) return false;
     if (!hasBox) return node.checkVisibility() || getComputedStyle(element).display === "contents";
-    return overflows(element, rect);
+    return node.scrollHeight > Math.ceil(rect.height) + 1 || node.scrollWidth > Math.ceil(rect.width) + 1;
   }
 
   function walkChildren(parent, context, place) {
@@ -155,17 +140,15 @@ demotape.table = demotape.ofGroup("table", function () {
     }
   }
 
-  /** `text`: where its text stands if the box does not tell; the same as the box for an element that has none. */
-  function addRow(element, whole, text, context, place) {
+  function addRow(element, { x, y, width, height }, context, place) {
     context.seen.add(element);
     const record = demotape.markup.recordOf(element);
     const facts = factsOf(element, record);
-    const box = rounded(whole), textBox = text && text !== whole ? rounded(text) : null;
+    const box = { x: round(x), y: round(y), width: round(width), height: round(height) };
     context.elements.push(element);
-    const visible = isVisible(element, text === whole);
+    const visible = own(element).checkVisibility({ opacityProperty: true, visibilityProperty: true });
     const before = record.row;
-    const same = isSame(before, facts, box, visible, place) && isSameBox(before.entry.text_bbox ?? null, textBox);
-    if (!same) record.row = rowOf(element, facts, box, textBox, visible, place);
+    if (!isSame(before, facts, box, visible, place)) record.row = rowOf(element, facts, box, visible, place);
     const seen = before?.walk === demotape.shared.walks - 1; // it was in sight the last time
     if (!seen || record.row !== before) record.row.since = demotape.shown.sinceOf(element, seen ? before : null, record.row, place.moving);
     if (seen) context.stayed++;
@@ -174,7 +157,7 @@ demotape.table = demotape.ofGroup("table", function () {
     const secret = demotape.secrets.isSecret(element);
     if (secret) demotape.secrets.tell(element);
     if (!secret && !demotape.secrets.repeats(element)) return;
-    for (const each of [box, textBox]) if (each) context.secrets.push(demotape.finiteBox(each));
+    context.secrets.push(demotape.finiteBox({ x, y, width, height }));
     secretElements.push([element, boxOf(element)]);
   }
 
@@ -183,32 +166,20 @@ demotape.table = demotape.ofGroup("table", function () {
     if (!row || row.facts !== facts || row.visible !== visible) return false;
     const { bbox, frame } = row.entry;
     return (
-      isSameBox(bbox, box) && frame.length === place.path.length && frame.every((uid, index) => uid === place.path[index])
+      bbox.x === box.x && bbox.y === box.y && bbox.width === box.width && bbox.height === box.height &&
+      frame.length === place.path.length && frame.every((uid, index) => uid === place.path[index])
     );
   }
 
-  const isSameBox = (one, other) => one === other || Boolean(one && other) &&
-    one.x === other.x && one.y === other.y && one.width === other.width && one.height === other.height;
-
-  /** Whether an element is painted; one that stands for its children (`display: contents`) is where its parent is. */
-  function isVisible(element, boxless) {
-    const node = own(element);
-    const contents = boxless && node.parentElement && getComputedStyle(element).display === "contents";
-    const painted = contents ? own(node.parentElement) : node;
-    return painted.checkVisibility({ opacityProperty: true, visibilityProperty: true });
-  }
-
   /** A new row. `since`: when its element came to stand there; `scroll`: how far the page had scrolled then. */
-  function rowOf(element, facts, bbox, textBox, visible, place) {
+  function rowOf(element, facts, bbox, visible, place) {
     const { tag, role, name, clickable } = facts;
     const entry = { uid: demotape.uid(element), tag, role, name, frame: place.path, bbox, visible, clickable };
-    if (textBox) entry.text_bbox = textBox;
     const number = (demotape.shared.rows = (demotape.shared.rows ?? 0) + 1);
     return { number, facts, visible, entry, sent: false, since: 0, scroll: place.scroll, walk: 0 };
   }
 
   const round = (value) => Math.round(demotape.finite(value) * 1000) / 1000;
-  const rounded = ({ x, y, width, height }) => ({ x: round(x), y: round(y), width: round(width), height: round(height) });
 
   /** What is said of an element in its row, remembered until something in it changes. */
   function factsOf(element, record) {
@@ -268,7 +239,7 @@ demotape.table = demotape.ofGroup("table", function () {
     const context = walkAll();
     demotape.shown.looked(context.stayed < inSightBefore);
     inSightBefore = context.rows.length;
-    const final = context.probed && demotape.positioned.hadTime() && !running(demotape.shared.rootFrame);
+    const final = context.probed && !running(demotape.shared.rootFrame);
     last = final ? { context: { ...context, elements: null, found: false }, signs, sample: sampleOf(context) } : null;
     return context;
   }

@@ -241,10 +241,6 @@ class States:
         rows = self._read_rows(elements, self._page(dom))
         return json.dumps({uid: row["bbox"] for uid, row in rows.items()}).encode("ascii")
 
-    def _make_text_boxes(self, dom: str, elements: str) -> bytes:
-        rows = self._read_rows(elements, self._page(dom))
-        return json.dumps({uid: row["text_bbox"] for uid, row in rows.items() if "text_bbox" in row}).encode("ascii")
-
     def _make_picture(self, name: str, state: TurnState, secret: list[Box], lines: list[Box]) -> bytes:
         """The bytes of the picture file; empty when there is none that can be read."""
         recorded = self.recording.blob(name)
@@ -268,9 +264,8 @@ class States:
             for row in json.loads(self.recording.blob(name)):
                 uid = page.uid(row["frame"], row["uid"])
                 if uid in page.names:
-                    boxes = {key: {side: float(row[key][side]) for side in ("x", "y", "width", "height")}
-                             for key in ("bbox", "text_bbox") if key in row or key == "bbox"}
-                    rows[uid] = row | {"uid": uid, **boxes}
+                    box = {side: float(row["bbox"][side]) for side in ("x", "y", "width", "height")}
+                    rows[uid] = row | {"uid": uid, "bbox": box}
         except (ValueError, KeyError, TypeError, RecursionError):
             where = self.recording.layout.blob(name)
             raise InputError(f"{where}: not an element table; record the task again") from None
@@ -289,18 +284,8 @@ class States:
         if page is None or page.generated or not state.get("screenshot_agrees") or "screenshot_source" in state:
             self.pictures_left_out.add(state["screenshot"])
             return None
-        boxes, beyond = self.boxes(state), self._text_boxes(state)
-        return [_around(each[uid]) for each in (boxes, beyond) for uid in page.showing if uid in each]
-
-    def _text_boxes(self, state: TurnState) -> dict[str, Box]:
-        """Where the text of elements stands that reaches out of their boxes."""
-        dom, elements = state["dom"], state["elements"]
-        if dom is None or elements is None:
-            return {}
-        made = self._prepared.get(_read_boxes, lambda: self._make_text_boxes(dom, elements), "text boxes",
-                                  self._uid_attribute, dom, elements)
-        boxes: dict[str, Box] = json.loads(made)
-        return boxes
+        boxes = self.boxes(state)
+        return [_around(boxes[uid]) for uid in page.showing if uid in boxes]
 
 
 def with_box(boxes: str, uid: str, box: Box) -> str:

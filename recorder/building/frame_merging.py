@@ -161,12 +161,11 @@ def _insert(document: str, uid: str, inner: str) -> str:
 
 def _placed(row: Any, frame: FrameEntry) -> Any:
     moved = row | {"frame": [*frame["path"], frame["uid"], *row["frame"]]}
-    for name in ("bbox", "text_bbox"):
-        if box := row.get(name):
-            moved[name] = {"x": _bounded(box["x"] * frame["scaleX"] + frame["x"]),
-                           "y": _bounded(box["y"] * frame["scaleY"] + frame["y"]),
-                           "width": _bounded(box["width"] * frame["scaleX"]),
-                           "height": _bounded(box["height"] * frame["scaleY"])}
+    if box := row["bbox"]:
+        moved["bbox"] = {"x": _bounded(box["x"] * frame["scaleX"] + frame["x"]),
+                         "y": _bounded(box["y"] * frame["scaleY"] + frame["y"]),
+                         "width": _bounded(box["width"] * frame["scaleX"]),
+                         "height": _bounded(box["height"] * frame["scaleY"])}
     return moved
 
 
@@ -176,6 +175,6 @@ def _bounded(value: float) -> float:
 
 
 def _in_sight(row: TableRow, frame: FrameEntry) -> bool:
-    return any(box["x"] * frame["scaleX"] < frame["width"] and box["y"] * frame["scaleY"] < frame["height"]
-               and box["x"] + box["width"] > 0 and box["y"] + box["height"] > 0
-               for box in (row["bbox"], row.get("text_bbox")) if box)
+    box = row["bbox"]
+    return (box["x"] * frame["scaleX"] < frame["width"] and box["y"] * frame["scaleY"] < frame["height"]
+            and box["x"] + box["width"] > 0 and box["y"] + box["height"] > 0)

@@ -6,8 +6,6 @@ from recorder.media.painted_frames import FrameRing, PaintedFrame, Standing
 from schemas.types import Box
 
 _DRAWN = 0.03  # seconds from a page's third paint after a change until that is on the screen
-_LATE = 0.1  # the same, of a busy machine
-_DRAWING = 0.025  # seconds before that third paint in which a frame of the change is drawn, on a machine that is not
 _NEAR = 1.5  # pixels by which offsets and sizes may differ: browsers round them
 
 
@@ -69,16 +67,10 @@ class View:
 
 
 def _shows(standing: Standing, painted: float | None, bound: float) -> bool:
-    """Whether what was painted by a time was on the screen.
-
-    A frame that came about when the page was painted is of it, once no newer one has come for a moment. One from before
-    may be of what had changed out of sight, or the browser is late: then it must have stood for longer.
-    """
+    """Whether what was painted by a time was on the screen."""
     frame = standing.last
-    if painted is None or frame.time >= painted:
-        return painted is not None
-    drawn = _DRAWN if frame.time >= painted - _DRAWING else _LATE
-    return frame.followed and min(standing.until, bound) >= painted + drawn
+    return painted is not None and (
+        frame.time >= painted or (frame.followed and min(standing.until, bound) >= painted + _DRAWN))
 
 
 def _hides(box: Box, target: Box) -> bool:

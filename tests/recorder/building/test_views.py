@@ -33,8 +33,6 @@ def chosen(view, *frames):
     (View(5.0, TOP, SIZE, True, None), [frame(4.0)], (4.0, "moved", None)),
     (View(5.0, TOP, SIZE, True, 4.5), [frame(4.0)], (4.0, None, None)),  # it stood on the screen when that was painted
     (View(5.0, TOP, SIZE, True, 4.99), [frame(4.0)], (4.0, "moved", None)),  # it may come to the screen only later
-    (View(5.0, TOP, SIZE, True, 4.95), [frame(4.93)], (4.93, None, None)),  # drawn of what was painted then
-    (View(5.0, TOP, SIZE, True, 4.95), [frame(4.90)], (4.90, "moved", None)),  # from before; the browser may be late
     (View(5.0, TOP, SIZE, True, 4.5), [frame(4.0, followed=False)], (4.0, "moved", None)),  # a later one may be lost
     (View(5.0, TOP, SIZE, True, 4.5), [frame(4.0, followed=False, image=b"a"), frame(4.6, followed=False, image=b"a")],
      (4.0, None, None)),  # painted again, it is the same
