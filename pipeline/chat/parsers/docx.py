@@ -10,14 +10,19 @@ from schemas import limits
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _DOCUMENT = "word/document.xml"
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError, RuntimeError, NotImplementedError)
+_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of the others zipfile unpacks more than it is asked for
+# What zipfile raises for a damaged file; RuntimeError for an encrypted one.
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError, RuntimeError)
 
 
 def text_of(content: bytes) -> str | None:
     """The text; None for what is no Word file, or larger than a chat may be."""
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive, archive.open(_DOCUMENT) as file:
-            document = file.read(limits.CHAT + 1)
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if archive.getinfo(_DOCUMENT).compress_type not in _PACKINGS:
+                return None
+            with archive.open(_DOCUMENT) as file:
+                document = file.read(limits.CHAT + 1)
     except _BROKEN:
         return None
     if len(document) > limits.CHAT:

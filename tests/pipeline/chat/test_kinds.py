@@ -1,6 +1,7 @@
 """Every kind of chat log: the text of a log, and the lines expected from it."""
 
 import json
+import tracemalloc
 import zipfile
 from datetime import datetime, timedelta, timezone
 from html import escape
@@ -240,10 +241,10 @@ def test_speakers_can_be_named(tmp_path):
         read_chat(path, started_at=START, duration=DURATION, speakers={"Ann": "boss"})
 
 
-def docx(path, paragraphs):
+def docx(path, paragraphs, packing=zipfile.ZIP_DEFLATED):
     """A Word file, as small as can be."""
     body = "".join(f"<w:p><w:r><w:t xml:space='preserve'>{escape(text)}</w:t></w:r></w:p>" for text in paragraphs)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(path, "w", packing) as archive:
         archive.writestr("word/document.xml", "<?xml version='1.0'?><!DOCTYPE a [<!ENTITY x SYSTEM 'file:///etc/passwd'>]>"
                          "<w:document xmlns:w='http://schemas.openxmlformats.org/wordprocessingml/2006/main'><w:body>"
                          f"{body}</w:body></w:document>")
@@ -268,6 +269,19 @@ def test_a_word_file_that_is_none_or_blown_up_is_one_clear_error(tmp_path, monke
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(InputError, match="not a text file"):
         read_chat(path, started_at=START, duration=DURATION)
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_word_file_that_is_packed_in_another_way_is_not_unpacked(tmp_path, packing, monkeypatch):
+    monkeypatch.setattr("pipeline.chat.parsers.docx.limits.CHAT", 1_000_000)
+    path = docx(tmp_path / "a.docx", ["Ann   0:05", "x" * 30_000_000], packing)
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match="not a text file"):
+            read_chat(path, started_at=START, duration=DURATION)
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16", "utf-8-sig"])
