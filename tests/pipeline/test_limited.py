@@ -43,6 +43,12 @@ def test_one_process_serves_many_calls_and_limits_each_by_itself(processes):
     assert second != first
 
 
+def test_a_process_of_another_environment_is_replaced(processes, monkeypatch):
+    first = processes.run(ALLOWED, "x", hostile_work.pid)
+    monkeypatch.setenv("AWS_PROFILE", "another")
+    assert processes.run(ALLOWED, "x", hostile_work.pid) != first
+
+
 def test_errors_come_back_as_they_are(processes):
     with pytest.raises(ZeroDivisionError) as caught:
         processes.run(ALLOWED, "x", divmod, 1, 0)
