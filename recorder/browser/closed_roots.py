@@ -1,6 +1,9 @@
 """Closed shadow roots: handed over to the capture script, without a trace in the page."""
 
-from recorder.devtools.sessions import Session
+import asyncio
+from contextlib import suppress
+
+from recorder.devtools.sessions import ProtocolError, Session
 
 
 async def find(session: Session, context: int) -> None:
@@ -9,20 +12,23 @@ async def find(session: Session, context: int) -> None:
                                                      "objectGroup": "demotape"})
     members = await session.send("Runtime.getProperties", {"objectId": listed["result"]["objectId"],
                                                            "ownProperties": True})
-    for member in members["result"]:
-        element = member.get("value", {})
-        if member["name"].isdigit() and element.get("subtype") == "node":
-            await _hand_over(session, context, element["objectId"])
+    elements = [member.get("value", {}) for member in members["result"] if member["name"].isdigit()]
+    await asyncio.gather(*[_hand_over(session, context, element["objectId"])
+                           for element in elements if element.get("subtype") == "node"])
     await session.send("Runtime.releaseObjectGroup", {"objectGroup": "demotape"})
 
 
 async def _hand_over(session: Session, context: int, element: str) -> None:
+    """Hand an element's closed roots over; nothing is done when it is gone by now."""
+    with suppress(ProtocolError):
+        for root in await _closed_roots_of(session, context, element):
+            await session.send("Runtime.callFunctionOn", {
+                "functionDeclaration": "function () { demotape.closedRoots.adopt(this) }", "objectId": root})
+
+
+async def _closed_roots_of(session: Session, context: int, element: str) -> list[str]:
     described = await session.send("DOM.describeNode", {"objectId": element, "depth": 1, "pierce": True})
-    for root in described["node"].get("shadowRoots", []):
-        if root["shadowRootType"] != "closed":
-            continue
-        resolved = await session.send("DOM.resolveNode", {"backendNodeId": root["backendNodeId"],
-                                                          "executionContextId": context, "objectGroup": "demotape"})
-        await session.send("Runtime.callFunctionOn", {
-            "functionDeclaration": "function () { demotape.closedRoots.adopt(this) }",
-            "objectId": resolved["object"]["objectId"]})
+    resolved = [await session.send("DOM.resolveNode", {"backendNodeId": root["backendNodeId"],
+                                                       "executionContextId": context, "objectGroup": "demotape"})
+                for root in described["node"].get("shadowRoots", []) if root["shadowRootType"] == "closed"]
+    return [answer["object"]["objectId"] for answer in resolved]

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from .sessions import click_in, painted
-from .traps import TRAPS, click, trap
+from .traps import TRAPS, click, closed_root_found, trap
 
 __all__ = ["TRAPS"]
 
@@ -358,7 +358,7 @@ async def _(page):
       "'<button id=y>Y</button><input id=t><input type=checkbox id=k>'</script>",
       ["click button#y", "click input#t", "textInput input#t text='ab'", "change input#k checked=True"])
 async def _(page):
-    await page.wait_for_timeout(600)  # a person does not act before the page has come to rest
+    await closed_root_found(page, "#c")  # a person does not act before the page has come to rest
 
     async def press(selector):
         box = await page.evaluate("selector => { const {x, y} = window.shut.querySelector(selector)"

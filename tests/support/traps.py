@@ -1,9 +1,11 @@
 """How the table of traps is written: rows, turns in one line, and presses of the mouse."""
 
+import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from playwright.async_api import Frame, Page
+from playwright.async_api import Error, Frame, Page
 
 UserActions = Callable[[Page], Awaitable]
 
@@ -63,3 +65,23 @@ class InFrame:
 async def click(page: Page, selector: str, **options) -> None:
     box = await page.locator(selector).bounding_box()
     await page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, **options)
+
+
+async def closed_root_found(page: Page | InFrame, selector: str) -> None:
+    """Wait until the capture script, in whatever world it runs, knows an element's closed shadow root."""
+    outer, frame = (page.page, page.frames[0]) if isinstance(page, InFrame) else (page, page)
+    try:
+        session = await outer.context.new_cdp_session(frame)
+    except Error:  # a frame that its page's process shows
+        session = await outer.context.new_cdp_session(outer)
+    worlds: list[int] = []
+    session.on("Runtime.executionContextCreated", lambda event: worlds.append(event["context"]["id"]))
+    await session.send("Runtime.enable")
+    known = f"demotape.shared.closedRoots.has(document.querySelector({json.dumps(selector)}))"
+    for _ in range(600):
+        for world in worlds:
+            told = await session.send("Runtime.evaluate", {"contextId": world, "expression": known})
+            if told["result"].get("value") is True:
+                return await session.detach()
+        await asyncio.sleep(0.05)
+    raise AssertionError(f"the closed root of {selector} was not found")
