@@ -32,7 +32,7 @@ from pipeline.turns.folding import fold
 from recorder import Recording
 
 from .faults import Fault, copy, idle
-from .meeting import Meeting, film, open_to_view, plan, shown_at
+from .meeting import Meeting, change, film, open_to_view, plan, shown_at
 from .sessions import record_sessions
 
 _LEAST = 60  # pixels, more than a caret has, in which a late screenshot must differ to be a wrong one
@@ -40,10 +40,11 @@ _RUNS = 3
 _ALIKE = 0.9  # SSIM with the right screenshot of a page cut out of the video
 _RUN = """import json, resource, sys
 from pathlib import Path
-from pipeline import Context, actions, align
+from pipeline import Context, align
+from pipeline.turns import folding
 from recorder import Recording
 context = Context(Recording(Path(sys.argv[1])), video=Path(sys.argv[2]))
-found = align.stage(actions.stage({}, context), context)
+found = align.stage(folding.stage({}, context), context)
 used = resource.getrusage(resource.RUSAGE_SELF)
 sys.stderr.write(f"{used.ru_maxrss // 1024} {used.ru_utime + used.ru_stime}")
 print(json.dumps(found))"""
@@ -61,7 +62,10 @@ class Cost:
 def run_alignment(recording: Path, video: Path) -> tuple[dict, Cost]:
     """Fold and align in a process of its own; returns the demonstration and what it cost."""
     start = time.perf_counter()
-    done = subprocess.run([sys.executable, "-c", _RUN, str(recording), str(video)], capture_output=True, check=True)
+    done = subprocess.run([sys.executable, "-c", _RUN, str(recording), str(video)],
+                          capture_output=True)
+    if done.returncode:
+        raise SystemExit(f"aligning failed: {done.stderr.decode()}")
     memory, cpu = done.stderr.split()[-2:]
     return json.loads(done.stdout), Cost(time.perf_counter() - start, float(cpu), int(memory))
 
@@ -99,12 +103,12 @@ def check_pictures(turns: list[dict], faults: dict[str, Fault], recording: Recor
                    times: list[float], found: Counter, verbose: bool) -> None:
     """Count filmed actions by whether they end with the right picture; and whether the video shows the difference at
     all, or it is cut off or covered."""
-    view = open_to_view(meeting, tuple(recording.manifest["viewport"].values()))
+    size = tuple(recording.manifest["viewport"].values())
     for turn in turns:
         truth, state = meeting.video_time(turn["timestamp"]), turn["state"]
         if truth is None or truth > times[-1] or not state["screenshot"]:
             continue
-        fault = faults.get(turn["id"])
+        fault, view = faults.get(turn["id"]), open_to_view(meeting, size, turn["timestamp"])
         right, right_where_seen = _is_right(recording, state, fault, view)
         wrong_before = fault is not None and fault.changed.sum() >= _LEAST
         seen = not wrong_before or (fault.changed & view).sum() >= _LEAST
@@ -160,8 +164,8 @@ def run_case(number: int, session: Path, folder: Path, seed: int, found: Counter
     chance = random.Random(seed * 7919 + number)
     moments = [turn["timestamp"] for turn in turns]
     quiet = [after - 0.3 for before, after in zip(moments, moments[1:], strict=False) if after - before > 1.0]
-    meeting = plan(chance, viewport, length, quiet)
-    video = folder / f"case-{number}.mp4"
+    meeting = change(chance, plan(chance, viewport, length, quiet), viewport, length)
+    video = folder / f"case-{number}.mkv"
     times = film(session / "video.webm", meeting, length, video)
     before = Counter(found)
     for late in (False, True):
@@ -188,7 +192,8 @@ def describe(meeting: Meeting) -> str:
     """A meeting in one line."""
     return (f"{meeting.canvas[0]}x{meeting.canvas[1]} scale {meeting.scale} offset {meeting.offset:+.1f} "
             f"drift {meeting.drift * 1e6:+.0f} ppm, {len(meeting.pauses)} pauses, "
-            f"{meeting.fps[0]}-{meeting.fps[1]} fps, crf {meeting.crf}")
+            f"{meeting.fps[0]}-{meeting.fps[1]} fps, {meeting.codec} crf {meeting.crf}, {len(meeting.moves)} moves, "
+            f"dimmed {[spell.dimmed for spell in meeting.spells]}")
 
 
 def check_spoiled(turns: list[dict], found: Counter) -> None:

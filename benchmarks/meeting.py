@@ -7,7 +7,7 @@ of people who move; the page scaled and perhaps cropped; frames at uneven times;
 import random
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -16,7 +16,30 @@ import cv2
 import numpy as np
 
 _TIME_BASE = Fraction(1, 90000)
+_OPTIONS = {"libx264": {"preset": "veryfast"}, "libx265": {"preset": "ultrafast", "x265-params": "log-level=none"},
+            "libvpx": {"deadline": "realtime", "cpu-used": "8", "b": "2M"},
+            "libvpx-vp9": {"deadline": "realtime", "cpu-used": "8", "b": "0"}, "libsvtav1": {"preset": "12"}}
 _SEEN = 0.85  # of each side of the page, at least, when it is cropped
+
+
+@dataclass(frozen=True)
+class Move:
+    """From a time on the window is elsewhere, or of another size; it is dragged there for some seconds."""
+
+    time: float
+    scale: float
+    left: int
+    top: int
+    takes: float = 0.0
+
+
+@dataclass(frozen=True)
+class Spell:
+    """From a time on, for some seconds: dimmed by a share (overlay), or not shown at all (1)."""
+
+    time: float
+    length: float
+    dimmed: float
 
 
 @dataclass
@@ -39,10 +62,29 @@ class Meeting:
     bar: bool = False
     flash: bool = False
     seed: int = 0
+    moves: list[Move] = field(default_factory=list)
+    spells: list[Spell] = field(default_factory=list)
+    codec: str = "libx264"
+
+    def place_at(self, time: float) -> tuple[float, int, int]:
+        """Scale, left and top of the page at a time."""
+        here: tuple[float, int, int] = self.scale, self.left, self.top
+        for move in self.moves:
+            if time < move.time:
+                break
+            share = min(1.0, (time - move.time) / move.takes) if move.takes else 1.0
+            left, top = (round(a + (b - a) * share) for a, b in ((here[1], move.left), (here[2], move.top)))
+            here = (move.scale if share == 1 else here[0]), left, top
+        return here
+
+    def dimmed_at(self, time: float) -> float:
+        """By which share the page is dimmed at a time; 1: it is not shown."""
+        return max((spell.dimmed for spell in self.spells if spell.time <= time < spell.time + spell.length),
+                   default=0.0)
 
     def video_time(self, time: float) -> float | None:
         """Where a moment of the recording is in the video; None when it was not filmed."""
-        if any(start <= time < start + length for start, length in self.pauses):
+        if any(start <= time < start + length for start, length in self.pauses) or self.dimmed_at(time) == 1:
             return None
         left_out = sum(length for start, length in self.pauses if start + length <= time)
         video = self.offset + (time - left_out) * (1 + self.drift)
@@ -79,6 +121,20 @@ def plan(chance: random.Random, viewport: tuple[int, int], length: float, quiet:
                    flash=chance.random() < 0.2, seed=chance.randrange(1 << 30))
 
 
+def change(chance: random.Random, meeting: Meeting, viewport: tuple[int, int], length: float) -> Meeting:
+    """The same meeting, perhaps with the window moved or resized, the screen dimmed, sharing stopped, another codec."""
+    moves, spells = [], []
+    for _ in range(chance.choice((0, 0, 1, 1, 2))):
+        scale = round(meeting.scale * chance.choice((1, 1, 0.8)), 3)
+        left, top = (_place(chance, meeting.canvas[axis], viewport[axis] * scale) for axis in (0, 1))
+        moves.append(Move(chance.uniform(0.2, 0.8) * length, scale, left, top, chance.choice((0.0, 0.4, 1.0))))
+    for dimmed in chance.choice(((), (), (0.55,), (0.3,), (1.0,))):
+        spells.append(Spell(chance.uniform(0, 0.6) * length, chance.choice((0.15, 0.4, 2.0)) * length, dimmed)
+                      if dimmed < 1 else Spell(chance.uniform(0.2, 0.7) * length, 0.1 * length, dimmed))
+    return replace(meeting, moves=sorted(moves, key=lambda move: move.time), spells=spells,
+                   codec=chance.choice(("libx264", "libx264", *_OPTIONS)))
+
+
 def _place(chance: random.Random, room: int, size: float) -> int:
     """Where the page begins on one axis: anywhere when it fits, else cut off at one end or both, its middle seen."""
     spare = room - size
@@ -96,10 +152,10 @@ def film(own_video: Path, meeting: Meeting, length: float, out: Path,
     times = list(_frame_times(chance, meeting, end))
     stage = _Stage(meeting, random.Random(meeting.seed))
     with av.open(str(out), "w") as container:
-        options = {"preset": "veryfast", "crf": str(meeting.crf)}
-        if meeting.low_latency:
+        options = _OPTIONS.get(meeting.codec, {}) | {"crf": str(meeting.crf)}
+        if meeting.low_latency and meeting.codec == "libx264":
             options |= {"tune": "zerolatency", "profile": "baseline"}
-        stream = container.add_stream("libx264", rate=30, options=options)
+        stream = container.add_stream(meeting.codec, rate=30, options=options)
         stream.width, stream.height, stream.pix_fmt = *meeting.canvas, "yuv420p"
         stream.time_base = stream.codec_context.time_base = _TIME_BASE
         screen = _Screen(own_video)
@@ -113,8 +169,9 @@ def film(own_video: Path, meeting: Meeting, length: float, out: Path,
     return [round(time / _TIME_BASE) * float(_TIME_BASE) for time in times]
 
 
-def open_to_view(meeting: Meeting, size: tuple[int, int]) -> np.ndarray:
-    """Pixels (rows x columns) of a page of that size in CSS pixels that the video shows: true or false."""
+def open_to_view(meeting: Meeting, size: tuple[int, int], time: float) -> np.ndarray:
+    """Pixels (rows x columns) of a page of that size in CSS pixels that the video shows at a time of the recording:
+    true or false."""
     stage = _Stage(meeting, random.Random(meeting.seed))
     canvas = np.zeros(meeting.canvas[::-1], np.uint8)
     canvas[:] = 1
@@ -123,7 +180,10 @@ def open_to_view(meeting: Meeting, size: tuple[int, int]) -> np.ndarray:
     if meeting.bar:
         x, y, width, height = stage.bar
         canvas[y:y + height, x:x + width] = 0
-    matrix = np.array([[meeting.scale, 0, meeting.left], [0, meeting.scale, meeting.top]])
+    scale, left, top = meeting.place_at(time)
+    matrix = np.array([[scale, 0, left], [0, scale, top]])
+    if meeting.dimmed_at(time) == 1:
+        canvas[:] = 0
     return cv2.warpAffine(canvas, matrix, size, flags=cv2.INTER_NEAREST | cv2.WARP_INVERSE_MAP) > 0
 
 
@@ -182,7 +242,8 @@ class _Stage:
         self.thumbnails = [self._thumbnail(side, number, small) for number in range(meeting.thumbnails)]
         self.page_size: tuple[int, int] | None = None
         self.bar = width // 2 - 150, height - 60, 300, 34
-        self._seen: tuple[int, np.ndarray] | None = None
+        self.scale, self.left, self.top = meeting.place_at(0.0)
+        self._seen: tuple[tuple, np.ndarray] | None = None
 
     def _thumbnail(self, side: str, number: int, size: tuple[int, int]) -> tuple[int, int, int, int]:
         width, height = self.meeting.canvas
@@ -191,8 +252,12 @@ class _Stage:
         return x, 8 if side == "top" else along, *size
 
     def frame(self, page: np.ndarray | None, video: float, time: float) -> np.ndarray:
-        canvas = self._with_page(page).copy()
         meeting = self.meeting
+        dimmed = meeting.dimmed_at(time)
+        self.scale, self.left, self.top = meeting.place_at(time)
+        canvas = self._with_page(page if dimmed < 1 else None).copy()
+        if 0 < dimmed < 1:
+            canvas = cv2.convertScaleAbs(canvas, alpha=1 - dimmed)
         if meeting.flash and 0 <= time < 0.5:
             self._fill_page(canvas, (0, 0, 255))
         if meeting.pointer:
@@ -203,36 +268,37 @@ class _Stage:
 
     def _with_page(self, page: np.ndarray | None) -> np.ndarray:
         """The desktop with the window; made anew only when the page has changed."""
-        if self._seen and self._seen[0] == id(page):
+        seen = id(page), self.scale, self.left, self.top
+        if self._seen and self._seen[0] == seen:
             return self._seen[1]
         canvas = self.background.copy()
         if page is not None:
             meeting = self.meeting
-            size = [max(1, round(side * meeting.scale)) for side in page.shape[1::-1]]
-            method = cv2.INTER_AREA if meeting.scale < 1 else cv2.INTER_CUBIC
-            _paste(canvas, cv2.resize(page, size, interpolation=method), meeting.left, meeting.top)
+            size = [max(1, round(side * self.scale)) for side in page.shape[1::-1]]
+            method = cv2.INTER_AREA if self.scale < 1 else cv2.INTER_CUBIC
+            _paste(canvas, cv2.resize(page, size, interpolation=method), self.left, self.top)
             if meeting.chrome:
                 self._window(canvas, size[0])
             if meeting.bar:
                 self._bar(canvas)
-        self._seen = (id(page), canvas)
+        self._seen = seen, canvas
         self._kept = page
         return canvas
 
     def _fill_page(self, canvas: np.ndarray, colour: tuple[int, int, int]) -> None:
         if self.page_size:
-            width, height = (round(side * self.meeting.scale) for side in self.page_size)
-            _paste(canvas, np.full((height, width, 3), colour, np.uint8), self.meeting.left, self.meeting.top)
+            width, height = (round(side * self.scale) for side in self.page_size)
+            _paste(canvas, np.full((height, width, 3), colour, np.uint8), self.left, self.top)
 
     def _window(self, canvas: np.ndarray, width: int) -> None:
         """Tabs and the address bar above the page."""
-        height = round(80 * self.meeting.scale)
+        height = round(80 * self.scale)
         bar = np.full((height, width, 3), (225, 222, 220), np.uint8)
         cv2.rectangle(bar, (8, 4), (width // 4, height // 2 - 2), (250, 250, 250), -1)
         cv2.rectangle(bar, (width // 12, height // 2 + 4), (width * 3 // 4, height - 6), (255, 255, 255), -1)
         for text, at in (("Untitled page", (18, height // 2 - 8)), ("https://example.org", (width // 10, height - 12))):
-            cv2.putText(bar, text, at, cv2.FONT_HERSHEY_SIMPLEX, 0.5 * self.meeting.scale, (60, 60, 60), 1, cv2.LINE_AA)
-        _paste(canvas, bar, self.meeting.left, self.meeting.top - height)
+            cv2.putText(bar, text, at, cv2.FONT_HERSHEY_SIMPLEX, 0.5 * self.scale, (60, 60, 60), 1, cv2.LINE_AA)
+        _paste(canvas, bar, self.left, self.top - height)
 
     def _bar(self, canvas: np.ndarray) -> None:
         """The meeting tool's own notice over the page."""

@@ -191,6 +191,7 @@ class TurnState(State):
     screenshot_source: NotRequired[str]
     axtree: NotRequired[str]
     screenshot_taken: NotRequired[str | None]
+    screenshot_late: NotRequired[bool]
     similarity: NotRequired[float | None]
     confidence: NotRequired[float]
 

@@ -14,6 +14,7 @@ import numpy as np
 from schemas.types import State
 
 from .coarse import Shown
+from .layout import Layout
 from .rectangle import Rectangle
 from .screenshots import Picture
 from .video import Shot
@@ -76,10 +77,14 @@ class Watch:
     _last: float | None = None
     _was_new: bool = True
 
-    def look(self, shot: Shot, rectangle: Rectangle, gap: bool) -> None:
-        """Take in the next frame; `gap`: frames were left out since the one before."""
+    def look(self, shot: Shot, layout: Layout) -> None:
+        """Take in the next frame; one in which nobody knows where the page is tells nothing, nor does the next."""
+        rectangle = layout.at(shot.time)
+        if rectangle is None:
+            self._last = None
+            return
         new = self.anchor.shows(shot, rectangle)
-        if new and not self._was_new and self._last is not None and not gap:
+        if new and not self._was_new and self._last is not None:
             self.brackets.append(Bracket(self.anchor.time, self._last, shot.time, self.anchor.weight))
         self._last, self._was_new = shot.time, new
 
@@ -105,7 +110,7 @@ def timeline(states: Iterable[tuple[float, State]], pictures: Mapping[str, Pictu
     return shown, names
 
 
-def find_anchors(shown: Sequence[Shown], pictures: Sequence[Picture], rectangle: Rectangle, frame: tuple[int, int],
+def find_anchors(shown: Sequence[Shown], pictures: Sequence[Picture], layout: Layout, frame: tuple[int, int],
                hidden: Callable[[tuple[int, int]], np.ndarray]) -> list[Anchor]:
     """Marks for the changes between neighbours in time that the frame can show; `hidden`: what is covered, by viewport.
 
@@ -118,7 +123,7 @@ def find_anchors(shown: Sequence[Shown], pictures: Sequence[Picture], rectangle:
         picture = pictures[entry.picture]
         grey = picture.grey
         seen = np.zeros(picture.shape, bool)
-        seen[rectangle.seen(picture.viewport, frame, picture.shape)] = True
+        seen[layout.seen(picture.viewport, frame, picture.shape)] = True
         if picture.shape == (covered := hidden(picture.viewport)).shape:
             seen &= ~covered
         for back, (other, before) in enumerate(reversed(last)):

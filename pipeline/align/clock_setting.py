@@ -31,7 +31,7 @@ def set_clock(scene: Scene, stretches: Sequence[Stretch], anchors: Sequence[Anch
         clock = _fit(scene, stretches, due)
         if all(piece.votes >= _ENOUGH_VOTES and piece.others * 2 < piece.votes for piece in clock.pieces):
             break
-    red = flash.find(scene.video, scene.rectangle, scene.pictures[scene.names[0]].viewport,
+    red = flash.find(scene.video, scene.layout, scene.pictures[scene.names[0]].viewport,
                      [clock.video_time(0.0, piece) for piece in clock.pieces[:1] if piece.votes < _ENOUGH_VOTES])
     if red:
         clock = _fit(scene, stretches, due, red)
@@ -57,7 +57,7 @@ def _settle(scene: Scene, clock: VideoClock) -> dict[int, float]:
             continue
         moments = [clock.video_time(time, piece) for time in acted]
         around = [(time - _LOOKED_AT, time + _LOOKED_AT) for time in moments if piece.begin <= time <= piece.end]
-        changes = effects.onsets(scene.video, scene.rectangle, viewport, scene.hidden(viewport),
+        changes = effects.onsets(scene.video, scene.layout, viewport, scene.hidden(viewport),
                                  around[:_ACTIONS_ENOUGH])
         if len(changes) < _CHANGES_ENOUGH:
             continue
@@ -114,7 +114,7 @@ def _watch(scene: Scene, due: Sequence[tuple[int, Anchor, float, float]], count:
             active.append(waiting.pop(0))
         active = [entry for entry in active if entry[3] >= number]
         for _, watch, _, _ in active:
-            watch.look(shot, scene.rectangle, gap=False)
+            watch.look(shot, scene.layout)
     found: list[list[Bracket]] = [[] for _ in range(count)]
     for stretch, watch, _, _ in watches:
         found[stretch] += watch.brackets

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from .rectangle import Rectangle
+from .layout import Layout
 from .video import Video
 
 _CHANGED = 18  # grey levels by which a pixel of two frames differs where the page does
@@ -22,7 +22,7 @@ _SLACK = 0.015  # seconds by which times of frames and events may be wrong
 _REST = 0.1  # seconds without a change, after which one begins anew
 
 
-def onsets(video: Video, rectangle: Rectangle, viewport: tuple[int, int], hidden: np.ndarray,
+def onsets(video: Video, layout: Layout, viewport: tuple[int, int], hidden: np.ndarray,
            spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """When the page began to change: each between two frames, (time of the one before, time of the one after).
 
@@ -34,13 +34,16 @@ def onsets(video: Video, rectangle: Rectangle, viewport: tuple[int, int], hidden
         mask[max(0, first - 1):last + 1] = True
     shape = max(8, min(round(_WIDTH * viewport[1] / viewport[0]), _WIDTH * _WIDTH)), _WIDTH
     seen = np.zeros(shape, bool)
-    seen[rectangle.seen(viewport, video.size, shape)] = True
+    seen[layout.seen(viewport, video.size, shape)] = True
     seen &= ~cv2.resize(hidden.astype(np.uint8), shape[::-1], interpolation=cv2.INTER_NEAREST).astype(bool)
     use = seen.astype(np.uint8) * 255
     found, before, last_change = [], None, -np.inf
     for shot in video.shots(video.times[mask]):
-        number, page = video.number_at(shot.time), rectangle.cut(shot, viewport, shape)
-        if before is not None and before[0] == number - 1:
+        rectangle, number = layout.at(shot.time), video.number_at(shot.time)
+        if rectangle is None:
+            continue
+        page = rectangle.cut(shot, viewport, shape)
+        if before is not None and before[0] == number - 1 and layout.at(before[1]) is rectangle:
             apart = cv2.bitwise_and(cv2.absdiff(page, before[2]), use)
             changed = cv2.compare(apart, _CHANGED, cv2.CMP_GT)  # type: ignore[call-overload]  # its types know no scalars
             if cv2.countNonZero(changed) >= _LEAST:

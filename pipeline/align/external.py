@@ -5,36 +5,34 @@ marks, which gives the clock; a second one over the frames around every action.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 
 from recorder import Recording
-from recorder.pictures import decoded
 from schemas.types import BrowserTurn, Turn
 
 from .anchors import find_anchors, timeline
 from .choose import Verdict, View, Window, judge, view_of
 from .clock_setting import USER_ACTIONS, set_clock
-from .coarse import Stretch, place
+from .coarse import place
 from .cover import covered, small, small_shape, tightened
-from .pointer import TILE
+from .layout import Layout
+from .look import Look
+from .moves import explained, lay_out
 from .rectangle import Rectangle, find, polish
+from .replacing import Encode, cut_pages, refuse_worse
+from .sampling import LONG, Sampled
 from .scene import Scene
 from .screenshots import Picture, full_size, work_shape
 from .video import Shot, Video
-from .video_clock import Piece, VideoClock
+from .video_clock import VideoClock
 
 LOW = 0.5  # a confidence below is low
-_SAMPLES = 240  # frames for the rough placing, at least half a second apart
-_LONG = 300.0  # seconds of video from which on only frames that stand alone are sampled
 _PAGES = 10  # frames and screenshots among which the page's rectangle is looked for
-_ALIKE = 5  # frames, at least, that tell what covers the page
 _PAIRS = 32  # actions, the first ones, whose frames tell it better
-_CLIP = np.uint8(40)  # grey levels: more difference says nothing more
-_UNLIKE = 0.08  # of SSIM below the usual one from which on a picture is not what the frame shows
 _OFTEN = 0.08  # share of late screenshots from which on their own times are not trusted
 _NEIGHBOURS = 5  # screenshots before and after an action among which a better one is looked for
 
@@ -43,8 +41,9 @@ _NEIGHBOURS = 5  # screenshots before and after an action among which a better o
 class Found:
     """What the video says of one turn. `time`: of the chosen frame, seconds of the video; None when it was not filmed.
 
-    `similarity`: SSIM of the captured screenshot and that frame. `better`: blob of another captured screenshot that
-    fits; `page`: the page cut out of the frame, as a file, when no captured one does; `painted`: when that was on the
+    `similarity`: SSIM of the captured screenshot and that frame. `late`: it was taken after the action. `better`: blob
+    of another captured screenshot that fits; `page`: the page cut out of the frame, as a file, when no captured one
+    does and the frame shows it better; `painted`: when that was on the
     screen, seconds of the recording.
     """
 
@@ -55,9 +54,6 @@ class Found:
     better: str | None = None
     page: bytes | None = None
     painted: float | None = None
-
-
-Encode = Callable[[np.ndarray], bytes]
 
 
 def align(recording: Recording, turns: Sequence[Turn], video: Video, pictures: Mapping[str, Picture], encode: Encode
@@ -74,11 +70,14 @@ def align(recording: Recording, turns: Sequence[Turn], video: Video, pictures: M
     rectangle = _find_rectangle(recording, video, [pictures[name] for name in names])
     if rectangle is None:
         return {turn["id"]: Found(None, None, 0.0) for turn in acting}
-    scene = Scene(recording, video, rectangle, pictures, shown, names)
-    scene, stretches = _place(scene)
+    layout, sampled, covers = lay_out(video, [pictures[name] for name in names],
+                                      lambda picture: full_size(recording, picture), rectangle)
+    stretches = place(sampled.times, sampled.differences, shown, video.duration)
     if not stretches:
         return {turn["id"]: Found(None, None, 0.0) for turn in acting}
-    anchors = find_anchors(shown, [pictures[name] for name in names], scene.rectangle, video.size, scene.hidden)
+    scene = _polished(Scene(recording, video, layout, pictures, shown, names, covers,
+                            explained(sampled)), sampled)
+    anchors = find_anchors(shown, [pictures[name] for name in names], scene.layout, video.size, scene.hidden)
     clock = set_clock(scene, stretches, anchors)
     return _look_at_all(scene, clock, acting, encode)
 
@@ -91,101 +90,29 @@ def _find_rectangle(recording: Recording, video: Video, pictures: Sequence[Pictu
     pages = [full_size(recording, picture)
              for picture in _spread([picture for picture in pictures if picture.viewport == usual], _PAGES)]
     wanted = video.around(np.linspace(0.04, 0.96, _PAGES) * video.duration)
-    if video.duration > _LONG:
+    if video.duration > LONG:
         wanted = np.array(_spread(list(video.keys), _PAGES))
     return find([shot.kept() for shot in video.shots(wanted)], pages)
 
 
-def _place(scene: Scene) -> tuple[Scene, list[Stretch]]:
-    """The rough placing, and the scene with the rectangle made exact by pairs that are now known to belong together."""
-    times, differences, covers = _sample(scene)
-    stretches = place(times, differences, scene.shown, scene.video.duration)
-    order = np.argsort(differences.min(axis=1))
-    pairs: dict[int, float] = {}
-    for k in order:
-        pairs.setdefault(int(differences[k].argmin()), float(times[k]))
-        if len(pairs) == 3:
-            break
-    shots = {shot.time: shot.kept() for shot in scene.video.shots(np.array(sorted(set(pairs.values()))))}
-    matched = [(shots[time], scene.pictures[scene.names[number]]) for number, time in pairs.items() if time in shots]
-    pages = [(shot, picture, full_size(scene.recording, picture)) for shot, picture in matched]
-    same = [(shot, page) for shot, picture, page in pages if picture.viewport == pages[0][1].viewport]
-    rectangle = polish(scene.rectangle, same) if same else scene.rectangle  # the frames may be damaged
-    return replace(scene, covered=covers, rectangle=rectangle), stretches
-
-
-def _sample(scene: Scene) -> tuple[np.ndarray, np.ndarray, dict[tuple[int, int], np.ndarray]]:
-    """Times of sampled frames, K; by how many grey levels each differs from each picture, K x J; and what is covered by
-    something else in most of them, by viewport."""
-    video = scene.video
-    step = max(0.5, video.duration / _SAMPLES)
-    wanted = video.around(np.arange(0, video.duration, step))
-    if video.duration > _LONG and len(video.keys) * 2.5 * step > video.duration:
-        wanted = video.keys
-    groups = [_Group.of(scene, viewport)
-              for viewport in sorted({scene.pictures[name].viewport for name in scene.names})]
-    times, rows = [], []
-    for shot in video.shots(wanted):
-        row = np.full(len(scene.names), float(_CLIP))
-        for group in groups:
-            group.compare(scene.rectangle, shot, row)
-        times.append(shot.time)
-        rows.append(row)
-    return np.array(times), np.array(rows), {group.viewport: mask for group in groups
-                                              if (mask := group.covered()) is not None}
-
-
-@dataclass
-class _Group:
-    """The small pictures of one viewport, and how the most alike of them differed from each sampled frame."""
-
-    viewport: tuple[int, int]
-    shape: tuple[int, int]
-    seen: tuple[slice, slice]
-    numbers: list[int]
-    stack: np.ndarray
-    rests: list[tuple[float, np.ndarray]] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, scene: Scene, viewport: tuple[int, int]) -> "_Group":
-        shape = small_shape(viewport)
-        numbers = [number for number, name in enumerate(scene.names) if scene.pictures[name].viewport == viewport]
-        seen = scene.rectangle.seen(viewport, scene.video.size, shape)
-        stack = np.stack([small(scene.pictures[scene.names[number]].grey, viewport)[seen] for number in numbers])
-        return cls(viewport, shape, seen, numbers, stack)
-
-    def compare(self, rectangle: Rectangle, shot: Shot, row: np.ndarray) -> None:
-        """Fill in by how many grey levels a frame differs from each picture."""
-        if not self.stack.size:
-            return
-        page = rectangle.cut(shot, self.viewport, self.shape)[self.seen]
-        differences = np.minimum(np.maximum(self.stack, page) - np.minimum(self.stack, page), _CLIP)
-        sums = differences.reshape(len(self.stack), -1).sum(axis=1, dtype=np.uint32)
-        row[self.numbers] = sums / page.size
-        best = int(sums.argmin())
-        self.rests.append((float(row[self.numbers[best]]), differences[best].copy()))
-
-    def covered(self) -> np.ndarray | None:
-        """What differs in most of the frames that are like a picture for the rest: at working size."""
-        alike = sorted(self.rests, key=lambda rest: rest[0])[:max(_ALIKE, len(self.rests) // 2)]
-        return covered([rest for _, rest in alike], self.viewport, self.seen)
-
-
-@dataclass
-class _Look:
-    """One turn on one piece of the clock: the frames it waits for."""
-
-    turn: BrowserTurn
-    piece: Piece
-    picture: Picture | None
-    viewport: tuple[int, int]
-    shape: tuple[int, int]
-    view: View
-    near: set[float]
-    later: set[float]
-    last: float
-    verdict: Verdict | None = None
-    strict: Verdict | None = None  # if the screenshot's own time is not to be trusted
+def _polished(scene: Scene, sampled: Sampled) -> Scene:
+    """The scene with its rectangles made exact by pairs that are now known to belong together."""
+    pieces = []
+    for piece in scene.layout.pieces:
+        inside = (sampled.times >= piece.start) & (sampled.times <= piece.end)
+        order = [k for k in np.argsort(sampled.least) if inside[k]]
+        pairs: dict[int, float] = {}
+        for k in order:
+            pairs.setdefault(int(sampled.differences[k].argmin()), float(sampled.times[k]))
+            if len(pairs) == 3:
+                break
+        shots = {shot.time: shot.kept() for shot in scene.video.shots(np.array(sorted(set(pairs.values()))))}
+        matched = [(shots[time], scene.pictures[scene.names[number]])
+                   for number, time in pairs.items() if time in shots]  # the frames may be damaged
+        pages = [(shot, picture, full_size(scene.recording, picture)) for shot, picture in matched]
+        same = [(shot, page) for shot, picture, page in pages if picture.viewport == pages[0][1].viewport]
+        pieces.append(replace(piece, rectangle=polish(piece.rectangle, same) if same else piece.rectangle))
+    return replace(scene, layout=Layout(tuple(pieces)))
 
 
 def _look_at_all(scene: Scene, clock: VideoClock, turns: Sequence[BrowserTurn], encode: Encode) -> dict[str, Found]:
@@ -195,31 +122,28 @@ def _look_at_all(scene: Scene, clock: VideoClock, turns: Sequence[BrowserTurn], 
     _distrust(looks)
     scores = [look.verdict.similarity for look in looks
               if look.verdict and look.verdict.similarity is not None and not look.verdict.late]
-    usual = float(np.median(scores)) if scores else 0.0
-    for look in looks:  # better than what was taken, and yet not what the frame shows
-        if look.verdict and look.verdict.similarity is not None and look.verdict.better_similarity < usual - _UNLIKE:
-            look.verdict = replace(look.verdict, better=None)
-    return _conclude(scene, clock, turns, looks, _cut_pages(scene, looks, encode), usual)
+    usual = float(np.median(scores)) if scores else None
+    refuse_worse(scene, looks, usual)
+    return _conclude(scene, clock, turns, looks, cut_pages(scene, looks, usual, encode), usual or 0.0)
 
 
-def _judge_all(scene: Scene, looks: Sequence[_Look]) -> Scene:
+def _judge_all(scene: Scene, looks: Sequence[Look]) -> Scene:
     """Walk through the video and judge each look when its frames have come; the scene with what the first ones show of
     what covers the page."""
     wanted = np.array(sorted({time for look in looks for time in look.near | look.later}))
     by_end = sorted(scene.shown, key=lambda entry: entry.end)
     order, ends = [scene.names[entry.picture] for entry in by_end], np.array([entry.end for entry in by_end])
-    windows: dict[tuple[int, int], Window] = {}
-    complete: list[_Look] = []
+    windows: dict[tuple[int, tuple[int, int]], Window] = {}
+    complete: list[Look] = []
 
     def judge_complete() -> None:
         nonlocal scene
         if not windows:
             scene = replace(scene, covered={**scene.covered, **_covered_in(scene, complete)})
-            windows.update((look.viewport, Window(scene.rectangle.seen(look.viewport, scene.video.size, look.shape),
-                                                  scene.hidden(look.viewport))) for look in looks)
+            windows.update(((look.spot, look.viewport), _window(scene, look)) for look in looks)
         while complete:
             look = complete.pop(0)
-            _finish(scene, look, windows[look.viewport], order, ends)
+            _finish(scene, look, windows[look.spot, look.viewport], order, ends)
 
     active, waiting = [], sorted(looks, key=lambda look: min(look.near))
     for shot in scene.video.shots(wanted):
@@ -238,21 +162,27 @@ def _judge_all(scene: Scene, looks: Sequence[_Look]) -> Scene:
     return scene
 
 
-def _covered_in(scene: Scene, looks: Sequence[_Look]) -> dict[tuple[int, int], np.ndarray]:
+def _window(scene: Scene, look: Look) -> Window:
+    rectangle = scene.layout.pieces[look.spot].rectangle
+    return Window(rectangle.seen(look.viewport, scene.video.size, look.shape), scene.hidden(look.viewport, look.spot))
+
+
+def _covered_in(scene: Scene, looks: Sequence[Look]) -> dict[tuple[int, tuple[int, int]], np.ndarray]:
     """What still differs, of what seemed covered, now that it is known which frames show which screenshots."""
-    found: dict[tuple[int, int], np.ndarray] = {}
-    for viewport in {look.viewport for look in looks} & scene.covered.keys():
-        seen = scene.rectangle.seen(viewport, scene.video.size, small_shape(viewport))
+    found: dict[tuple[int, tuple[int, int]], np.ndarray] = {}
+    for number, viewport in {(look.spot, look.viewport) for look in looks} & scene.covered.keys():
+        rectangle = scene.layout.pieces[number].rectangle
+        seen = rectangle.seen(viewport, scene.video.size, small_shape(viewport))
         pairs = [(look.picture.grey, look.view.near[look.view.number]) for look in looks
-                 if look.viewport == viewport and look.view.number in look.view.near
+                 if (look.spot, look.viewport) == (number, viewport) and look.view.number in look.view.near
                  and look.picture and look.picture.viewport == viewport and not look.picture.blank]
         differences = [cv2.absdiff(*(small(page, viewport)[seen] for page in pair)) for pair in pairs]
         if (mask := covered(differences, viewport, seen)) is not None:
-            found[viewport] = tightened(scene.covered[viewport] & mask, pairs)
+            found[number, viewport] = tightened(scene.covered[number, viewport] & mask, pairs)
     return found
 
 
-def _distrust(looks: Sequence[_Look]) -> None:
+def _distrust(looks: Sequence[Look]) -> None:
     """Where screenshots are often late, what they say of their own time counts for nothing; where they are not, what
     may as well have been a pointer does not make one late."""
     plain = [look.verdict for look in looks if look.verdict and not look.view.newer]
@@ -264,9 +194,9 @@ def _distrust(looks: Sequence[_Look]) -> None:
             look.verdict = replace(look.verdict, late=False)
 
 
-def _looks(scene: Scene, clock: VideoClock, turn: BrowserTurn, actions: Sequence[float]) -> list[_Look]:
+def _looks(scene: Scene, clock: VideoClock, turn: BrowserTurn, actions: Sequence[float]) -> list[Look]:
     state, video = turn["state"], scene.video
-    found: list[_Look] = []
+    found: list[Look] = []
     if not state:
         return found
     picture = scene.pictures.get(state["screenshot"] or "")
@@ -281,75 +211,42 @@ def _looks(scene: Scene, clock: VideoClock, turn: BrowserTurn, actions: Sequence
             continue
         painted = None if state["screenshot_time"] is None else clock.video_time(state["screenshot_time"], piece)
         view, near, later = view_of(video, time, painted, None if action is None else clock.video_time(action, piece))
-        if view.number >= 0:
-            found.append(_Look(turn, piece, picture, viewport, work_shape(viewport), view, set(near.tolist()),
-                               set(later.tolist()), float(max(near.max(), later.max(initial=0)))))
+        spot = scene.layout.number_at(float(video.times[view.number])) if view.number >= 0 else -1
+        if spot >= 0:
+            nearest, rest = ({one for one in times.tolist() if scene.layout.number_at(one) == spot}
+                             for times in (near, later))
+            found.append(Look(turn, piece, picture, viewport, work_shape(viewport), view, nearest, rest,
+                               max(nearest | rest), spot))
     return found
 
 
-def _take(scene: Scene, look: _Look, shot: Shot, cuts: dict[tuple, np.ndarray]) -> None:
+def _take(scene: Scene, look: Look, shot: Shot, cuts: dict[tuple, np.ndarray]) -> None:
     """Keep the page that a frame shows, when the look needs it; pages of one frame are cut out once."""
     is_near, is_later = shot.time in look.near, shot.time in look.later
     if not is_near and not is_later:
         return
     key = look.viewport
     if key not in cuts:
-        cuts[key] = scene.rectangle.cut(shot, look.viewport, look.shape)
+        cuts[key] = scene.layout.pieces[look.spot].rectangle.cut(shot, look.viewport, look.shape)
     if is_near:
         look.view.near[scene.video.number_at(shot.time)] = cuts[key]
     if is_later:
         look.view.later.append(cuts[key])
 
 
-def _finish(scene: Scene, look: _Look, window: Window, order: list[str], ends: np.ndarray) -> None:
+def _finish(scene: Scene, look: Look, window: Window, order: list[str], ends: np.ndarray) -> None:
     """Judge, and let the pixels go."""
     if look.view.number not in look.view.near:
         return
     here = int(np.searchsorted(ends, look.turn["timestamp"]))
     around = sorted(range(max(0, here - _NEIGHBOURS), min(len(order), here + _NEIGHBOURS)),
                     key=lambda index: abs(index + 0.5 - here))
-    neighbours = [scene.pictures[name] for name in dict.fromkeys(order[index] for index in around)]
-    look.verdict, look.strict = judge(look.view, look.picture, neighbours, window)
+    look.neighbours = [scene.pictures[name] for name in dict.fromkeys(order[index] for index in around)]
+    look.verdict, look.strict = judge(look.view, look.picture, look.neighbours, window)
     look.view = View(look.view.number, newer=look.view.newer)
 
 
-def _cut_pages(scene: Scene, looks: Sequence[_Look], encode: Encode) -> dict[str, bytes]:
-    """The page in colour, for the turns whose screenshot no captured one replaces; by turn and piece of the clock."""
-    pages: dict[str, bytes] = {}
-    due: dict[float, list[_Look]] = {}
-    for look in looks:
-        verdict = look.verdict
-        if verdict and not verdict.better and (verdict.late or look.picture is None or look.picture.blank):
-            shown = verdict.number if verdict.page < 0 else verdict.page
-            due.setdefault(float(scene.video.times[shown]), []).append(look)
-    for shot in scene.video.shots(np.array(sorted(due))):
-        for look in due[min(due, key=lambda time: abs(time - shot.time))]:
-            pages[f"{look.turn['id']} {look.piece.begin}"] = encode(_page(scene, look, shot))
-    return pages
-
-
-def _page(scene: Scene, look: _Look, shot: Shot) -> np.ndarray:
-    """The page as the frame shows it; where the frame's edge cuts it off, something covers it, or nothing has changed,
-    as the screenshot that was taken shows it: BGR at the viewport's size."""
-    page = scene.rectangle.page(shot.colour(), look.viewport)
-    if look.picture is None or look.picture.blank:
-        return page
-    taken = decoded(scene.recording.blob(look.picture.name))
-    if taken is None:
-        return page
-    taken = cv2.resize(taken, look.viewport, interpolation=cv2.INTER_AREA)
-    open_part = np.zeros(look.shape, np.uint8)
-    rows, columns = scene.rectangle.seen(look.viewport, scene.video.size, look.shape)
-    open_part[rows, columns] = 1
-    if look.verdict and look.verdict.part is not None:
-        tiles = np.kron(look.verdict.part.astype(np.uint8), np.ones((TILE, TILE), np.uint8))
-        open_part[rows, columns] &= tiles[:rows.stop - rows.start, :columns.stop - columns.start]
-    open_part[scene.hidden(look.viewport)] = 0
-    mask = cv2.resize(open_part, look.viewport, interpolation=cv2.INTER_NEAREST)
-    return np.where(mask[..., None] > 0, page, taken)
-
-
-def _conclude(scene: Scene, clock: VideoClock, turns: Sequence[BrowserTurn], looks: Sequence[_Look],
+def _conclude(scene: Scene, clock: VideoClock, turns: Sequence[BrowserTurn], looks: Sequence[Look],
               pages: Mapping[str, bytes], usual: float) -> dict[str, Found]:
     found = {}
     for turn in turns:
@@ -362,11 +259,11 @@ def _conclude(scene: Scene, clock: VideoClock, turns: Sequence[BrowserTurn], loo
         time = float(scene.video.times[verdict.number])
         painted = turn["timestamp"] - max(0.0, clock.video_time(turn["timestamp"], best.piece) - time)
         found[turn["id"]] = Found(time, verdict.similarity, round(confidence, 3), verdict.late, verdict.better,
-                                  pages.get(f"{turn['id']} {best.piece.begin}"), round(painted, 4))
+                                  pages.get(best.key), round(painted, 4))
     return found
 
 
-def _confidence(clock: VideoClock, look: _Look, verdict: Verdict, usual: float) -> float:
+def _confidence(clock: VideoClock, look: Look, verdict: Verdict, usual: float) -> float:
     """From 0 to 1: how many brackets agree and how few on something else; how alike the pictures are; and little
     where a pause began or ended at a moment that no bracket tells."""
     piece = look.piece

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .anchors import Bracket
+from .layout import Layout
 from .rectangle import Rectangle
 from .video import Shot, Video
 
@@ -12,14 +13,15 @@ _AROUND = 1.5  # seconds around the expected moment that are looked at
 _SHARE = 0.7  # of the page that is red in a flash
 
 
-def find(video: Video, rectangle: Rectangle, viewport: tuple[int, int], expected: Sequence[float]) -> Bracket | None:
+def find(video: Video, layout: Layout, viewport: tuple[int, int], expected: Sequence[float]) -> Bracket | None:
     """The moment at which the page turns red near an expected video time of the recording's start; None without."""
     for middle in expected:
         first, last = np.searchsorted(video.times, [middle - _AROUND, middle + _AROUND])
         before = None
         was_red = True
         for shot in video.shots(video.times[max(0, first):last]):
-            red = is_red(shot, rectangle, viewport)
+            rectangle = layout.at(shot.time)
+            red = rectangle is not None and is_red(shot, rectangle, viewport)
             if red and not was_red and before is not None:
                 return Bracket(0.0, before, shot.time)
             before, was_red = shot.time, red

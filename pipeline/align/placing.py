@@ -17,7 +17,7 @@ from recorder import Recording
 from schemas.types import Demonstration, State, Turn, TurnState
 
 from . import own
-from .external import Found, align
+from .external import LOW, Found, align
 from .screenshots import Picture, load
 from .video import Video
 
@@ -25,7 +25,7 @@ _log = logging.getLogger("demotape.align")
 _EMPTY_PAGE = "about:blank"  # a new tab is blank and rightly so
 _JPEG_QUALITY = 95
 _MANY = 100  # actions: their screenshots are enough to place a video by
-_WORTH_IT = 0.1  # confidence from which on another picture is better than one that is known to be late or broken
+_WORTH_IT = 0.1  # confidence from which on another picture is better than one that shows nothing
 
 
 def stage(demonstration: Demonstration, context: Context) -> Demonstration:
@@ -81,8 +81,11 @@ def _told(turn: Turn, found: Found | None, keep: Callable[[bytes], str]) -> Turn
     state: TurnState = {**turn["state"], "video_time": found.time and round(found.time, 4),
                         "similarity": found.similarity and round(found.similarity, 4),
                         "confidence": found.confidence}
-    if state["url"] != _EMPTY_PAGE and found.confidence >= _WORTH_IT and (found.better or found.page):
+    least = _WORTH_IT if state["screenshot_status"] == "broken" or not state["screenshot"] else LOW
+    if state["url"] != _EMPTY_PAGE and found.confidence >= least and (found.better or found.page):
         state |= {"screenshot": found.better or keep(found.page or b""), "screenshot_time": found.painted,
                   "screenshot_status": "good", "screenshot_source": "captured" if found.better else "video",
                   "screenshot_taken": turn["state"]["screenshot"]}
+    elif found.late and found.confidence >= LOW:
+        state["screenshot_late"] = True
     return {**turn, "state": state}

@@ -5,11 +5,12 @@ votes; a pair of different states of one site still votes rightly by what they h
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 
+from .tone import PLAIN, Tone, fit
 from .video import Shot
 
 _FEATURES = 900
@@ -23,6 +24,7 @@ _CLEARLY = 0.7  # of its difference from what frames show, that a rectangle with
 _ALIKE = 12.0  # grey levels by which frames and pages may differ where the rectangle is right beyond doubt
 _MORE = 30  # pairs that are looked at in doubt
 _GLANCE = 160  # pixels: width at which a frame is compared with all pages
+_OTHER = 30.0  # grey levels by which a frame may differ from a page, beyond that it shows something else
 _FAR = 60.0  # grey levels: what differs by more is something else
 _FULL = np.array([min(255, max(0, round((value - 16) * 255 / 219))) for value in range(256)], np.uint8)
 
@@ -31,13 +33,14 @@ _FULL = np.array([min(255, max(0, round((value - 16) * 255 / 219))) for value in
 class Rectangle:
     """A point (x, y) of the page, CSS pixels, is in the frame at (left + x * width, top + y * height).
 
-    `width` and `height` are frame pixels per CSS pixel.
+    `width` and `height` are frame pixels per CSS pixel. `tone`: how bright the frame shows the page.
     """
 
     left: float
     top: float
     width: float
     height: float
+    tone: Tone = PLAIN
 
     def seen(self, viewport: tuple[int, int], frame: tuple[int, int], shape: tuple[int, int]
              ) -> tuple[slice, slice]:
@@ -61,8 +64,8 @@ class Rectangle:
         step_x, step_y = self.width * viewport[0] / shape[1], self.height * viewport[1] / shape[0]
         left, top = self.left + columns.start * step_x, self.top + rows.start * step_y
         size = columns.stop - columns.start, rows.stop - rows.start
-        return _sample(shot.luma, left, top, step_x, step_y, size, shot.limited)
-
+        cut = _sample(shot.luma, left, top, step_x, step_y, size, shot.limited)
+        return cut if self.tone is PLAIN else cv2.LUT(cut, self.tone.table)
 
     def page(self, colour: np.ndarray, viewport: tuple[int, int]) -> np.ndarray:
         """The page in colour at the viewport's size, from a frame (BGR); black where the frame does not show it."""
@@ -71,8 +74,9 @@ class Rectangle:
         smaller = min(self.width, self.height) > 1.4
         if smaller:
             colour = cv2.blur(colour, (2, 2))
-        return cv2.warpAffine(colour, matrix, viewport, flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
+        page = cv2.warpAffine(colour, matrix, viewport, flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
                               borderMode=cv2.BORDER_CONSTANT)
+        return page if self.tone is PLAIN else cv2.LUT(page, self.tone.table)
 
 
 def _sample(luma: np.ndarray, left: float, top: float, step_x: float, step_y: float, size: tuple[int, int],
@@ -103,51 +107,61 @@ def _sample(luma: np.ndarray, left: float, top: float, step_x: float, step_y: fl
 
 def find(shots: Sequence[Shot], pages: Sequence[np.ndarray]) -> Rectangle | None:
     """The rectangle that frames and pages (grey, at CSS size, all of one shape) agree on; None when they do not."""
-    detector = cv2.ORB_create(nfeatures=_FEATURES, fastThreshold=12)  # type: ignore[attr-defined]  # not in its types
-    frame_features = [detector.detectAndCompute(np.ascontiguousarray(shot.luma), None) for shot in shots]
-    page_features = [detector.detectAndCompute(page, None) for page in pages]
+    frame_features = [features(shot.luma) for shot in shots]
+    page_features = [features(page) for page in pages]
     chance = np.random.default_rng(1)
-    votes: list[_Vote] = []
+    votes: list[Vote] = []
     last = None  # pair to stop at, once votes are clear but do not explain the frames
     pairs = sorted(((f, p) for f in range(len(shots)) for p in range(len(pages))),
                    key=lambda pair: ((pair[0] + pair[1]) % max(len(shots), 1), pair))
     for number, (f, p) in enumerate(pairs):
-        if vote := _vote(page_features[p], frame_features[f], chance, (f, p)):
-            votes.append(vote)
+        if found := vote(page_features[p], frame_features[f], chance, (f, p)):
+            votes.append(found)
             if number > 8 and last is None and _is_clear(votes):
-                found = _exact(_clusters(votes)[0], shots, pages)
-                if found and _unlikeness(found, shots, pages) < _ALIKE:
-                    return found
+                likely = exact(_clusters(votes)[0], shots, pages)
+                if likely and _unlikeness(likely, shots, pages) < _ALIKE:
+                    return likely
                 last = number + _MORE
         if number == last:
             break
     groups = _clusters(votes)
     rivals = [group for group in groups if _weight(group) >= _RIVAL * _weight(groups[0])][:_RIVALS]
-    exact = [(_unlikeness(rectangle, shots, pages), number, rectangle) for number, group in enumerate(rivals)
-             if (rectangle := _exact(group, shots, pages))]
-    if not exact:
+    made = [(_unlikeness(rectangle, shots, pages), number, rectangle) for number, group in enumerate(rivals)
+            if (rectangle := exact(group, shots, pages))]
+    if not made:
         return None
-    best = min(exact)
-    return best[2] if best[0] < _CLEARLY * exact[0][0] else exact[0][2]
+    best = min(made, key=lambda entry: entry[:2])
+    return best[2] if best[0] < _CLEARLY * made[0][0] else made[0][2]
+
+
+def features(picture: np.ndarray) -> tuple:
+    """Points of a grey picture that are known again in another, and their looks."""
+    detector = cv2.ORB_create(nfeatures=_FEATURES, fastThreshold=12)  # type: ignore[attr-defined]  # not in its types
+    return detector.detectAndCompute(np.ascontiguousarray(picture), None)
 
 
 def _unlikeness(rectangle: Rectangle, shots: Sequence[Shot], pages: Sequence[np.ndarray]) -> float:
-    """By how many grey levels the frames differ, each from the page that it is most like, at the median.
+    """By how many grey levels the frames differ from the pages, at the median.
 
     A page that is shown enlarged at times has its own features at two sizes: then votes alone do not tell.
     """
+    return float(np.median(_differences(rectangle, shots, pages)))
+
+
+def _differences(rectangle: Rectangle, shots: Sequence[Shot], pages: Sequence[np.ndarray]) -> np.ndarray:
+    """By how many grey levels each frame differs from the page that it is most like."""
     viewport = pages[0].shape[::-1]
     shape = max(8, min(round(_GLANCE * viewport[1] / viewport[0]), _GLANCE * _GLANCE)), _GLANCE
     part = rectangle.seen(viewport, shots[0].luma.shape[::-1], shape)
     if part[0].stop - part[0].start < 8 or part[1].stop - part[1].start < 8:
-        return _FAR
+        return np.full(len(shots), _FAR)
     small = [np.ascontiguousarray(cv2.resize(page, shape[::-1], interpolation=cv2.INTER_AREA)[part]) for page in pages]
     cuts = [rectangle.cut(shot, viewport, shape, part) for shot in shots]
-    return float(np.median([min(cv2.absdiff(cut, page).mean() for page in small) for cut in cuts]))
+    return np.array([min(cv2.absdiff(cut, page).mean() for page in small) for cut in cuts])
 
 
 @dataclass(frozen=True)
-class _Vote:
+class Vote:
     """What one pair says: scale, left, top; the points of the page and of the frame that agree."""
 
     scale: float
@@ -161,12 +175,13 @@ class _Vote:
     def weight(self) -> int:
         return len(self.page_points)
 
-    def agrees(self, other: "_Vote") -> bool:
+    def agrees(self, other: "Vote") -> bool:
         return (abs(self.scale / other.scale - 1) < 0.02 and abs(self.left - other.left) < 8
                 and abs(self.top - other.top) < 8)
 
 
-def _vote(page: tuple, frame: tuple, chance: np.random.Generator, pair: tuple[int, int]) -> _Vote | None:
+def vote(page: tuple, frame: tuple, chance: np.random.Generator, pair: tuple[int, int]) -> Vote | None:
+    """What the features of a page and of a frame say; None when too few agree. `pair`: numbers of frame and page."""
     if page[1] is None or frame[1] is None or min(len(page[1]), len(frame[1])) < _LEAST:
         return None
     matches = cv2.BFMatcher(cv2.NORM_HAMMING, crossCheck=True).match(page[1], frame[1])
@@ -192,12 +207,12 @@ def _vote(page: tuple, frame: tuple, chance: np.random.Generator, pair: tuple[in
     if counts[best] < _LEAST:
         return None
     inside = error[best] < _TOLERANCE
-    return _Vote(float(scale[best]), float(move[best, 0]), float(move[best, 1]), source[inside], target[inside], pair)
+    return Vote(float(scale[best]), float(move[best, 0]), float(move[best, 1]), source[inside], target[inside], pair)
 
 
-def _clusters(votes: list[_Vote]) -> list[list[_Vote]]:
+def _clusters(votes: list[Vote]) -> list[list[Vote]]:
     """Votes that agree, the weightiest group first."""
-    groups: list[list[_Vote]] = []
+    groups: list[list[Vote]] = []
     for vote in sorted(votes, key=lambda vote: -vote.weight):
         home = next((group for group in groups if group[0].agrees(vote)), None)
         if home is None:
@@ -207,11 +222,11 @@ def _clusters(votes: list[_Vote]) -> list[list[_Vote]]:
     return sorted(groups, key=lambda group: -_weight(group))
 
 
-def _weight(group: list[_Vote]) -> int:
+def _weight(group: list[Vote]) -> int:
     return sum(vote.weight for vote in group)
 
 
-def _is_clear(votes: list[_Vote]) -> bool:
+def _is_clear(votes: list[Vote]) -> bool:
     groups = _clusters(votes)
     weights = [_weight(group) for group in groups]
     first = groups[0]
@@ -219,7 +234,7 @@ def _is_clear(votes: list[_Vote]) -> bool:
             and (len(weights) == 1 or weights[0] > 3 * weights[1]))
 
 
-def _exact(cluster: list[_Vote], shots: Sequence[Shot], pages: Sequence[np.ndarray]) -> Rectangle | None:
+def exact(cluster: Sequence[Vote], shots: Sequence[Shot], pages: Sequence[np.ndarray]) -> Rectangle | None:
     """Least squares over all points that agree, then small steps that make the best pairs more alike."""
     source = np.concatenate([vote.page_points for vote in cluster[:8]])
     target = np.concatenate([vote.frame_points for vote in cluster[:8]])
@@ -237,8 +252,24 @@ def _exact(cluster: list[_Vote], shots: Sequence[Shot], pages: Sequence[np.ndarr
     (width, left), (height, top) = lines
     if abs(width / height - 1) > 0.05:
         return None
-    return polish(Rectangle(float(left), float(top), float(width), float(height)),
-                   [(shots[vote.pair[0]], pages[vote.pair[1]]) for vote in cluster[:3]])
+    pairs = [(shots[vote.pair[0]], pages[vote.pair[1]]) for vote in cluster[:3]]
+    rough = Rectangle(float(left), float(top), float(width), float(height))
+    dimmed = toned(rough, pairs)  # perhaps for a time only
+    losses = [np.minimum(_differences(one, shots, pages), _OTHER).sum() for one in (rough, dimmed)]
+    return polish(rough if losses[0] <= losses[1] else dimmed, pairs)
+
+
+def toned(rectangle: Rectangle, pairs: Sequence[tuple[Shot, np.ndarray]]) -> Rectangle:
+    """The same with the tone that frames and the pages in them (grey, at CSS size, all of one shape) tell."""
+    plain = replace(rectangle, tone=PLAIN)
+    viewport = pairs[0][1].shape[::-1]
+    shape = viewport[1] // 2, viewport[0] // 2
+    cuts = []
+    for shot, page in pairs:
+        part = plain.seen(viewport, shot.luma.shape[::-1], shape)
+        small = cv2.resize(page, shape[::-1], interpolation=cv2.INTER_AREA)
+        cuts.append((plain.cut(shot, viewport, shape, part), np.ascontiguousarray(small[part])))
+    return replace(rectangle, tone=fit(cuts))
 
 
 def polish(rectangle: Rectangle, pairs: list[tuple[Shot, np.ndarray]]) -> Rectangle:
@@ -251,7 +282,7 @@ def polish(rectangle: Rectangle, pairs: list[tuple[Shot, np.ndarray]]) -> Rectan
 
     def build(values: np.ndarray) -> Rectangle:
         return Rectangle(float(values[0]), float(values[2]), float((values[1] - values[0]) / page_width),
-                         float((values[3] - values[2]) / page_height))
+                         float((values[3] - values[2]) / page_height), rectangle.tone)
 
     def likeness(values: np.ndarray) -> float:
         candidate, total = build(values), 0.0

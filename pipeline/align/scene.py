@@ -8,23 +8,42 @@ import numpy as np
 from recorder import Recording
 
 from .coarse import Shown
-from .rectangle import Rectangle
+from .layout import Layout
 from .screenshots import Picture, work_shape
 from .video import Video
+
+_NEARBY = 6.0  # seconds
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What all steps share."""
+    """What all steps share. `covered`: by number of the layout's piece and viewport. `explained`: times of sampled
+    frames, seconds of the video, that show some screenshot."""
 
     recording: Recording
     video: Video
-    rectangle: Rectangle
+    layout: Layout
     pictures: Mapping[str, Picture]
     shown: Sequence[Shown]
     names: Sequence[str]
-    covered: Mapping[tuple[int, int], np.ndarray] = field(default_factory=dict)
+    covered: Mapping[tuple[int, tuple[int, int]], np.ndarray] = field(default_factory=dict)
+    explained: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
-    def hidden(self, viewport: tuple[int, int]) -> np.ndarray:
-        """Pixels at working size (rows x columns, true or false) that something else covers in most of the video."""
-        return self.covered.get(viewport, np.zeros(work_shape(viewport), bool))
+    def is_sure_at(self, time: float) -> bool:
+        """Whether the page is known to be where the layout has it: shortly before and after a time of the video, and in
+        the same piece, frames show screenshots."""
+        next_one = int(np.searchsorted(self.explained, time))
+        if not 0 < next_one < len(self.explained):
+            return False
+        around = self.explained[next_one - 1:next_one + 1]
+        places = {self.layout.number_at(float(one)) for one in (*around, time)}
+        return bool(np.abs(around - time).max() <= _NEARBY and len(places) == 1)
+
+    def hidden(self, viewport: tuple[int, int], piece: int | None = None) -> np.ndarray:
+        """Pixels at working size (rows x columns, true or false) that something else covers in most of a piece of the
+        layout; of any of them without `piece`."""
+        mask = np.zeros(work_shape(viewport), bool)
+        for (number, shown), covered in self.covered.items():
+            if shown == viewport and piece in (None, number):
+                mask |= covered
+        return mask

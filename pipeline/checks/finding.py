@@ -18,7 +18,8 @@ from .plugged import Check
 CHECKS: dict[str, Check] = {
     "broken-screenshot": Check(("broken-screenshot", "late-screenshot"), screenshots.broken),
     "unlike-page": Check(("unlike-page", "half-loaded"), screenshots.unlike_page),
-    "in-video": Check(("not-in-video", "unsure-in-video", "replaced-screenshot"), screenshots.in_video),
+    "in-video": Check(("not-in-video", "unsure-in-video", "late-screenshot", "replaced-screenshot"),
+                      screenshots.in_video),
     "without-place": Check(("no-element", "no-box", "outside-viewport"), targets.without_place),
     "not-in-page": Check(("not-in-page",), targets.missing_from_page),
     "empty-input": Check(("empty-input",), targets.empty_input),

@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 
 import cv2
@@ -12,11 +13,12 @@ from click.testing import CliRunner
 
 from benchmarks.align import acting, check_pictures, check_times
 from benchmarks.faults import copy
-from benchmarks.meeting import Meeting, film
+from benchmarks.meeting import Meeting, Move, Spell, film
 from curator_web.storage.recordings import RecordingStore
 from demotape.cli import main
 from pipeline import process
 from pipeline.align import Video, flash
+from pipeline.align.layout import Layout
 from pipeline.align.rectangle import Rectangle
 from pipeline.verify import verify
 from recorder import Recording
@@ -99,6 +101,36 @@ def test_late_screenshots_are_put_right_and_told(session, filmed, tmp_path):
         assert RecordingStore(tmp_path / "data").open(recording.id).blob(turn["state"]["screenshot"])
 
 
+HALF = 2.5  # seconds of the recording, about the middle of it
+SHOWN_OTHERWISE = {
+    "moved": {"moves": [Move(HALF, 0.8, 190, 110)]},
+    "dragged": {"moves": [Move(HALF, 0.8, 190, 110, takes=0.4)]},
+    "resized": {"moves": [Move(HALF, 0.65, 190, 110)]},
+    "dimmed": {"spells": [Spell(-9, 99, 0.55)]},
+    "dimmed for a time": {"spells": [Spell(1.5, 2, 0.55)]},
+    "moved while it was not shown": {"moves": [Move(HALF + 0.3, 0.8, 190, 110)], "spells": [Spell(HALF, 0.6, 1)]},
+}
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("how", SHOWN_OTHERWISE)
+def test_a_window_that_moves_or_is_dimmed_spoils_nothing(session, tmp_path, how, late):
+    meeting, video = replace(MEETING, **SHOWN_OTHERWISE[how]), tmp_path / "v.mp4"
+    length = max(event["time"] for event in Recording(session).events) + 0.5
+    times = film(session / "video.webm", meeting, length, video)
+    faults = copy(session, tmp_path / "r", late=late)
+    turns = acting(process(tmp_path / "r", video=video))
+    found = Counter()
+    check_times(turns, meeting, times, found, verbose=True)
+    check_pictures(turns, faults, Recording(tmp_path / "r"), meeting, times, found, verbose=True)
+    assert not found["wrong_but_sure"] and not found["good_spoiled"]
+    if not late:
+        assert found["within_one_frame"] >= found["filmed"] - 1 - 5 * ("not shown" in how)
+        assert not any("screenshot_source" in turn["state"] for turn in turns)
+    elif not found["low_confidence"]:  # so short a session with half its screenshots late may not tell its clock
+        assert found["late_put_right"] >= found["pictures_late"] - 2
+
+
 def test_a_video_of_something_else_is_never_sure(session, tmp_path):
     video = tmp_path / "other.mp4"
     black = Meeting((640, 400), 0.8, 5000, 0, offset=1.0, drift=0.0, fps=(10, 12), chrome=False, seed=4)
@@ -113,9 +145,9 @@ def test_a_red_flash_marks_the_start(session, tmp_path):
     meeting = Meeting((960, 600), 0.8, 70, 70, offset=2.0, drift=0.0, fps=(12, 20), flash=True, seed=5)
     film(session / "video.webm", meeting, 1.0, tmp_path / "flash.mp4")
     video = Video(tmp_path / "flash.mp4")
-    bracket = flash.find(video, Rectangle(70, 70, 0.8, 0.8), (800, 600), [2.6])
+    bracket = flash.find(video, Layout.always(Rectangle(70, 70, 0.8, 0.8)), (800, 600), [2.6])
     assert bracket.after < meeting.video_time(0.0) <= bracket.until
-    assert flash.find(video, Rectangle(70, 70, 0.8, 0.8), (800, 600), [0.2]) is None
+    assert flash.find(video, Layout.always(Rectangle(70, 70, 0.8, 0.8)), (800, 600), [0.2]) is None
 
 
 @pytest.mark.parametrize("content", [b"", b"no video at all", None])

@@ -16,6 +16,7 @@ ADDRESS = "ann.lee@shop.example"
 LIKE = 0.75  # correlation from which on an address is readable; blurred it has no letters
 MAIL = f"<b id=mail style='font:20px monospace;background:white;color:black'>{ADDRESS}</b>"
 BUTTON = "<button id=go style='width:140px;height:40px'>Go</button>"
+TO_TOP, IN = "window.scrollTo({ top: 0, behavior: 'instant' })", "document.querySelector('#in')"
 FAR = "<div style='height:1600px'></div>"
 
 
@@ -41,17 +42,17 @@ PAGES = {
 async def _act(tab):
     """Scroll and press at once; then by the wheel; then calmly."""
     for pause in (0, 0.05, 0.3):
-        await tab.evaluate("scrollTo({ top: 0, behavior: 'instant' }); document.querySelector('#in')?.scrollTo(0, 0)")
+        await tab.evaluate(f"{TO_TOP}; {IN}?.scrollTo(0, 0)")
         await asyncio.sleep(pause)
         await tab.click("#go")
-    await tab.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
+    await tab.evaluate(TO_TOP)
     await tab.mouse.move(300, 300)
     for distance in (200, 400, -300):
         await tab.mouse.wheel(0, distance)
         await tab.mouse.click(300, 300)
-    await tab.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
-    for _ in range(2):
-        await asyncio.sleep(0.6)
+    await tab.evaluate(f"{TO_TOP}; {TO_TOP.replace('window', IN + '?')}")
+    for rest in (0.6, 0.6, 1.5):  # on a busy machine the first pictures may be late
+        await asyncio.sleep(rest)
         await painted(tab)
         await tab.mouse.click(500, 350)
 

@@ -1,0 +1,186 @@
+"""Finds the layout: whether the page moves in the frame, gets another size or brightness, and when.
+
+Frames that the first rectangle does not explain are asked by their features where the page is in them. A place that
+they agree on is taken only when it explains frames of several screenshots as well as the first does its own: a page
+that was scrolled while nobody took a screenshot looks moved as well.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from .layout import Layout, Piece
+from .rectangle import Rectangle, Vote, exact, features, toned, vote
+from .sampling import Sampled, merged, sample, sample_times
+from .screenshots import Picture
+from .video import Shot, Video
+
+_PROBES = 16  # frames that are asked
+_CANDIDATES = 6  # screenshots that each is held against, those most like it first
+_STRONG, _ENOUGH = 40, 150  # features that must agree, and so many that no other screenshot is tried
+_FURTHER = 8  # other rectangles, at most
+_SAME = 3.0  # frame pixels by which corners may differ and be in one place
+_SWITCH = 6.0  # times the usual difference, that a change of the rectangle costs
+_MOST = 20.0  # times the usual difference: more says nothing more
+_BETTER = 0.6  # of the other rectangle's difference, that a frame may have to be won clearly
+_PICTURES = 2  # screenshots, that a rectangle must explain
+_LONGEST = 600  # frames looked at for one change
+
+
+def lay_out(video: Video, pictures: Sequence[Picture], page_of: Callable[[Picture], np.ndarray], rectangle: Rectangle
+            ) -> tuple[Layout, Sampled, dict[tuple[int, tuple[int, int]], np.ndarray]]:
+    """The layout of a video of which one rectangle is known; its samples, each as the rectangle of its piece shows it;
+    and what is covered, by piece and viewport. `page_of`: a screenshot in grey at CSS size."""
+    times = sample_times(video)
+    first, = sample(video, times, pictures, [rectangle])
+    others = _others(video, first, pictures, page_of, rectangle)
+    samples = [first]
+    if others:
+        every = sample(video, times, pictures, [rectangle, *others])
+        samples = [every[0], *(other for other in every[1:] if _explains(other, every[0]))]
+    path = _path([one.least for one in samples], _usual(first))
+    layout, order = _layout(video, samples, path, pictures)
+    covers = {(number, viewport): mask for number, piece in enumerate(layout.pieces)
+              for viewport, mask in samples[order[number]].covered(piece.start, piece.end).items()}
+    return layout, replace(first, differences=merged(samples, path)), covers
+
+
+def explained(sampled: Sampled) -> np.ndarray:
+    """Times of the samples that show some screenshot."""
+    return sampled.times[sampled.least <= _limit(_usual(sampled))]
+
+
+def _usual(sampled: Sampled) -> float:
+    """Grey levels by which frames differ from the screenshots that they show."""
+    return float(np.percentile(sampled.least, 20)) if len(sampled.least) else 0.0
+
+
+def _limit(usual: float) -> float:
+    return 2 * usual + 1.0
+
+
+def _others(video: Video, first: Sampled, pictures: Sequence[Picture], page_of: Callable[[Picture], np.ndarray],
+            rectangle: Rectangle) -> list[Rectangle]:
+    """Other rectangles that frames speak for which the first does not explain."""
+    odd = _probes(first.least > 1.5 * _usual(first) + 0.5)
+    looks: dict[int, tuple[np.ndarray, tuple]] = {}
+    chance = np.random.default_rng(1)
+    found = [rectangle]
+    for shot in video.shots(first.times[odd]):
+        seen, best = features(shot.luma), None
+        for index in first.likeliest(shot)[:_CANDIDATES]:
+            if index not in looks:
+                page = page_of(pictures[index])
+                looks[index] = page, features(page)
+            page, of_page = looks[index]
+            told = vote(of_page, seen, chance, (0, 0))
+            if told and told.weight >= _STRONG and (best is None or told.weight > best[0].weight):
+                best = told, page
+            if best and best[0].weight >= _ENOUGH:
+                break
+        place = best and _place_of(best[0], shot, best[1], found)
+        if place is not None and len(found) <= _FURTHER:
+            found.append(place)
+    return found[1:]
+
+
+def _probes(odd: np.ndarray) -> list[int]:
+    """Some of the odd samples: the middle of each run, the longest first, then what is between."""
+    numbers = np.flatnonzero(odd)
+    if not len(numbers):
+        return []
+    runs = sorted(np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1), key=len, reverse=True)
+    chosen = {int(run[len(run) // 2]) for run in runs[:_PROBES]}
+    for number in numbers[np.unique(np.linspace(0, len(numbers) - 1, _PROBES).astype(int))]:
+        if len(chosen) < _PROBES:
+            chosen.add(int(number))
+    return sorted(chosen)
+
+
+def _place_of(told: Vote, shot: Shot, page: np.ndarray, known: Sequence[Rectangle]) -> Rectangle | None:
+    """Where a frame says that the page is; None when that is known."""
+    viewport = page.shape[::-1]
+    rough = Rectangle(told.left, told.top, told.scale, told.scale)
+    same = next((one for one in known if _apart(rough, one, viewport) < _SAME), None)
+    if same:
+        here = toned(same, [(shot, page)])
+        toned_before = [one for one in known if _apart(one, here, viewport) < _SAME]
+        return None if any(one.tone.is_near(here.tone) for one in toned_before) else here
+    place = exact([told], [shot], [page])
+    return None if place and any(_apart(place, one, viewport) < _SAME and place.tone.is_near(one.tone)
+                                 for one in known) else place
+
+
+def _apart(one: Rectangle, other: Rectangle, viewport: tuple[int, int]) -> float:
+    """Frame pixels between corners of a page in two places, at most."""
+    return max(abs(a + scale * length - b - other_scale * length)
+               for a, scale, b, other_scale, side in ((one.left, one.width, other.left, other.width, viewport[0]),
+                                                      (one.top, one.height, other.top, other.height, viewport[1]))
+               for length in (0, side))
+
+
+def _explains(other: Sampled, first: Sampled) -> bool:
+    """Whether a further rectangle shows several screenshots as well as the first does."""
+    won = (other.least < _BETTER * first.least) & (other.least < _limit(_usual(first)))
+    return len(set(other.differences[won].argmin(axis=1).tolist())) >= _PICTURES
+
+
+def _path(least: Sequence[np.ndarray], usual: float) -> np.ndarray:
+    """For each sample the number of its rectangle: little difference, few changes (Viterbi)."""
+    costs = np.minimum(np.array(least) / (usual + 0.3), _MOST)
+    total, came = costs[:, 0].copy() if costs.shape[1] else np.zeros(len(costs)), []
+    for column in costs.T[1:]:
+        best = int(total.argmin())
+        stays = total <= total[best] + _SWITCH
+        came.append(np.where(stays, np.arange(len(total)), best))
+        total = np.minimum(total, total[best] + _SWITCH) + column
+    path = [int(total.argmin())]
+    for source in reversed(came):
+        path.append(int(source[path[-1]]))
+    return np.array(path[::-1][:costs.shape[1]], int)
+
+
+def _layout(video: Video, samples: Sequence[Sampled], path: np.ndarray, pictures: Sequence[Picture]
+            ) -> tuple[Layout, list[int]]:
+    """Pieces, and the number of the rectangle of each."""
+    changes = np.flatnonzero(np.diff(path)) + 1
+    if not len(changes):
+        number = int(path[0]) if len(path) else 0
+        return Layout.always(samples[number].rectangle), [number]
+    starts, ends = [-np.inf], []
+    limit = _limit(_usual(samples[0]))
+    for change in changes:
+        before, after = samples[path[change - 1]], samples[path[change]]
+        last, first = change - 1, change
+        while last > 0 and path[last - 1] == path[last] and before.least[last] > limit:
+            last -= 1
+        while first + 1 < len(path) and path[first + 1] == path[first] and after.least[first] > limit:
+            first += 1
+        end, start = _change(video, (float(samples[0].times[last]), float(samples[0].times[first])),
+                             (before.rectangle, after.rectangle), pictures, limit)
+        ends.append(end)
+        starts.append(start)
+    order = [int(path[0]), *(int(path[change]) for change in changes)]
+    pieces = [Piece(start, end, samples[number].rectangle)
+              for start, end, number in zip(starts, [*ends, np.inf], order, strict=True)]
+    return Layout(tuple(pieces)), order
+
+
+def _change(video: Video, between: tuple[float, float], rectangles: tuple[Rectangle, Rectangle],
+            pictures: Sequence[Picture], limit: float) -> tuple[float, float]:
+    """The times of the last frame with one rectangle and of the first with the next, between two samples."""
+    low, high = between
+    times = video.times[(video.times >= low) & (video.times <= high)]
+    if len(times) > _LONGEST:
+        return between
+    one, other = (sampled.least for sampled in sample(video, times, pictures, rectangles))
+    if len(one) < 2:
+        return between
+    split = int((np.append(0, one.cumsum()) + np.append(other[::-1].cumsum()[::-1], 0)).argmin())
+    last, first = max(split - 1, 0), min(split, len(one) - 1)
+    while last > 0 and one[last] > limit:
+        last -= 1
+    while first < len(one) - 1 and other[first] > limit:
+        first += 1
+    return float(times[last]), float(times[first])

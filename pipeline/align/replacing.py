@@ -1,0 +1,115 @@
+"""What takes the place of a late or broken screenshot; never a worse one.
+
+Another picture must fit the recorded elements at least as well as the one that was taken. Unless it fits them clearly
+better, it must also be known that the page is where it is looked for in the frame: frames before and after show
+screenshots there, or this one does.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import cv2
+import numpy as np
+
+from recorder.pictures import decoded
+from schemas import InputError
+
+from .explaining import explained
+from .look import Look
+from .pointer import TILE
+from .scene import Scene
+from .screenshots import full_size
+from .ssim import ssim
+from .video import Shot
+
+Encode = Callable[[np.ndarray], bytes]
+_UNLIKE = 0.08  # of SSIM below the usual one from which on a picture is not what the frame shows
+_WORSE, _BETTER = 0.04, 0.01  # by which another picture explains the elements worse or better than the one taken
+
+
+def refuse_worse(scene: Scene, looks: Sequence[Look], usual: float | None) -> None:
+    """Take back captured screenshots that fit better than what was taken, and yet are not what the frame shows, or not
+    what the recording says. `usual`: SSIM of good screenshots and their frames."""
+    for look in looks:
+        verdict, names = look.verdict, {picture.name: picture for picture in look.neighbours}
+        if not verdict or not verdict.better or verdict.similarity is None:
+            continue
+        better = names.get(verdict.better)
+        gain = _gain(scene, look, full_size(scene.recording, better)) if better else None
+        if (usual is not None and verdict.better_similarity < usual - _UNLIKE) or (gain or 0.0) < -_WORSE:
+            look.verdict = replace(verdict, better=None)
+
+
+def cut_pages(scene: Scene, looks: Sequence[Look], usual: float | None, encode: Encode) -> dict[str, bytes]:
+    """The page in colour, as a file, for looks whose screenshot no captured one replaces, by their key; those left out
+    for which the frame does not show it better."""
+    pages: dict[str, bytes] = {}
+    due: dict[float, list[Look]] = {}
+    for look in looks:
+        verdict = look.verdict
+        if verdict and not verdict.better and (verdict.late or look.picture is None or look.picture.blank):
+            shown = verdict.number if verdict.page < 0 else verdict.page
+            due.setdefault(float(scene.video.times[shown]), []).append(look)
+    for shot in scene.video.shots(np.array(sorted(due))):
+        for look in due[min(due, key=lambda time: abs(time - shot.time))]:
+            page = _page(scene, look, shot)
+            if look.picture is None or look.picture.blank or _is_better(scene, look, shot, page, usual):
+                pages[look.key] = encode(page)
+    return pages
+
+
+def _page(scene: Scene, look: Look, shot: Shot) -> np.ndarray:
+    """The page as the frame shows it; where the frame's edge cuts it off, something covers it, or nothing has changed,
+    as the screenshot that was taken shows it: BGR at the viewport's size."""
+    page = scene.layout.pieces[look.spot].rectangle.page(shot.colour(), look.viewport)
+    taken = None if look.picture is None or look.picture.blank else decoded(scene.recording.blob(look.picture.name))
+    if taken is None:
+        return page
+    taken = cv2.resize(taken, look.viewport, interpolation=cv2.INTER_AREA)
+    open_part = _open_part(scene, look).astype(np.uint8)
+    if look.verdict and look.verdict.part is not None:
+        rows, columns = scene.layout.pieces[look.spot].rectangle.seen(look.viewport, scene.video.size, look.shape)
+        tiles = np.kron(look.verdict.part.astype(np.uint8), np.ones((TILE, TILE), np.uint8))
+        open_part[rows, columns] &= tiles[:rows.stop - rows.start, :columns.stop - columns.start]
+    mask = cv2.resize(open_part, look.viewport, interpolation=cv2.INTER_NEAREST)
+    return np.where(mask[..., None] > 0, page, taken)
+
+
+def _open_part(scene: Scene, look: Look) -> np.ndarray:
+    """Pixels of the page at working size that frames show: rows x columns, true or false."""
+    open_part = np.zeros(look.shape, bool)
+    open_part[scene.layout.pieces[look.spot].rectangle.seen(look.viewport, scene.video.size, look.shape)] = True
+    return open_part & ~scene.hidden(look.viewport, look.spot)
+
+
+def _is_better(scene: Scene, look: Look, shot: Shot, page: np.ndarray, usual: float | None) -> bool:
+    """Whether a page cut out of a frame (BGR, CSS size) is better than the screenshot that was taken."""
+    grey = cv2.cvtColor(page, cv2.COLOR_BGR2GRAY)
+    gain = _gain(scene, look, grey)
+    if gain is not None and not -_WORSE <= gain <= _BETTER:
+        return gain > 0
+    if usual is None or scene.is_sure_at(shot.time):
+        return usual is not None
+    seen = _open_part(scene, look)
+    cut = np.where(seen, cv2.resize(grey, look.shape[::-1], interpolation=cv2.INTER_AREA), 0)
+    known = [picture for picture in (look.picture, *look.neighbours)
+             if picture and picture.shape == look.shape and not picture.blank]
+    return max((ssim(cut, np.where(seen, picture.grey, 0)) for picture in known), default=0.0) >= usual - _UNLIKE
+
+
+def _gain(scene: Scene, look: Look, page: np.ndarray) -> float | None:
+    """By how much a page (grey, CSS size) explains the recorded elements better than the screenshot that was taken;
+    None when that cannot be told."""
+    state = look.turn["state"]
+    if not state or not state["elements"] or look.picture is None or page.shape != look.viewport[::-1]:
+        return None
+    taken = full_size(scene.recording, look.picture)
+    if taken.shape != page.shape:
+        return None
+    try:
+        rows = json.loads(scene.recording.blob(state["elements"]))
+        new, old = explained(rows, page), explained(rows, taken)
+    except (InputError, ValueError, LookupError, TypeError):  # checks tell of a damaged table
+        return None
+    return None if new is None or old is None else new - old

@@ -1,0 +1,123 @@
+"""Samples of the video, each held against all screenshots: what the rough placing, the layout and the covers are told
+by."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .cover import covered, small, small_shape
+from .rectangle import Rectangle
+from .screenshots import Picture
+from .video import Shot, Video
+
+_SAMPLES = 240  # frames for the rough placing, at least half a second apart
+LONG = 300.0  # seconds of video from which on only frames that stand alone are sampled
+_ALIKE = 5  # frames, at least, that tell what covers the page
+_CLIP = np.uint8(40)  # grey levels: more difference says nothing more
+
+
+def sample_times(video: Video) -> np.ndarray:
+    """Times of the frames that are sampled."""
+    step = max(0.5, video.duration / _SAMPLES)
+    if video.duration > LONG and len(video.keys) * 2.5 * step > video.duration:
+        return video.keys
+    return video.around(np.arange(0, video.duration, step))
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Frames held against screenshots as one rectangle shows them. `times`: K; `differences`: K x J, in grey levels."""
+
+    times: np.ndarray
+    differences: np.ndarray
+    rectangle: Rectangle
+    groups: Sequence["_Group"]
+
+    @property
+    def least(self) -> np.ndarray:
+        """By how much each frame differs from the screenshot that it is most like."""
+        return self.differences.min(axis=1)
+
+    def likeliest(self, shot: Shot) -> list[int]:
+        """Numbers of the pictures, those first whose light and dark places are most those of a frame."""
+        found = sorted((pair for group in self.groups for pair in group.correlations(shot)), reverse=True)
+        return [number for _, number in found]
+
+    def covered(self, start: float, end: float) -> dict[tuple[int, int], np.ndarray]:
+        """What something else covers in most frames of a part of the video, by viewport."""
+        return {group.viewport: mask for group in self.groups if (mask := group.covered(start, end)) is not None}
+
+
+def sample(video: Video, times: np.ndarray, pictures: Sequence[Picture], rectangles: Sequence[Rectangle]
+           ) -> list[Sampled]:
+    """Hold frames of a video against all pictures, as each of the rectangles shows them."""
+    viewports = sorted({picture.viewport for picture in pictures})
+    groups = [[_Group.of(pictures, viewport, rectangle, video.size) for viewport in viewports]
+              for rectangle in rectangles]
+    found: list[float] = []
+    rows: list[list[np.ndarray]] = [[] for _ in rectangles]
+    for shot in video.shots(times):
+        found.append(shot.time)
+        for own, row in zip(groups, rows, strict=True):
+            differences = np.full(len(pictures), float(_CLIP))
+            for group in own:
+                group.compare(shot, differences)
+            row.append(differences)
+    return [Sampled(np.array(found), np.array(row).reshape(len(found), len(pictures)), rectangle, own)
+            for rectangle, own, row in zip(rectangles, groups, rows, strict=True)]
+
+
+@dataclass
+class _Group:
+    """The small pictures of one viewport, and how the most alike of them differed from each sampled frame."""
+
+    viewport: tuple[int, int]
+    shape: tuple[int, int]
+    rectangle: Rectangle
+    seen: tuple[slice, slice]
+    numbers: list[int]
+    stack: np.ndarray
+    rests: list[tuple[float, float, np.ndarray]] = field(default_factory=list)  # time, difference, pixels
+
+    @classmethod
+    def of(cls, pictures: Sequence[Picture], viewport: tuple[int, int], rectangle: Rectangle, frame: tuple[int, int]
+           ) -> "_Group":
+        shape = small_shape(viewport)
+        numbers = [number for number, picture in enumerate(pictures) if picture.viewport == viewport]
+        seen = rectangle.seen(viewport, frame, shape)
+        stack = np.stack([small(pictures[number].grey, viewport)[seen] for number in numbers])
+        return cls(viewport, shape, rectangle, seen, numbers, stack)
+
+    def compare(self, shot: Shot, row: np.ndarray) -> None:
+        """Fill in by how many grey levels a frame differs from each picture."""
+        if not self.stack.size:
+            return
+        page = self.rectangle.cut(shot, self.viewport, self.shape)[self.seen]
+        differences = np.minimum(np.maximum(self.stack, page) - np.minimum(self.stack, page), _CLIP)
+        sums = differences.reshape(len(self.stack), -1).sum(axis=1, dtype=np.uint32)
+        row[self.numbers] = sums / page.size
+        best = int(sums.argmin())
+        self.rests.append((shot.time, float(row[self.numbers[best]]), differences[best].copy()))
+
+    def correlations(self, shot: Shot) -> list[tuple[float, int]]:
+        """How each picture correlates with a frame, and its number."""
+        if not self.stack.size:
+            return []
+        page = self.rectangle.cut(shot, self.viewport, self.shape)[self.seen].astype(np.float32).ravel()
+        stack = self.stack.reshape(len(self.stack), -1).astype(np.float32)
+        page -= page.mean()
+        stack -= stack.mean(axis=1, keepdims=True)
+        sizes = np.linalg.norm(stack, axis=1) * np.linalg.norm(page) + 1e-6
+        return list(zip((stack @ page / sizes).tolist(), self.numbers, strict=True))
+
+    def covered(self, start: float, end: float) -> np.ndarray | None:
+        """What differs in most of the frames that are like a picture for the rest: at working size."""
+        own = sorted(((unlike, rest) for time, unlike, rest in self.rests if start <= time <= end),
+                     key=lambda entry: entry[0])
+        return covered([rest for _, rest in own[:max(_ALIKE, len(own) // 2)]], self.viewport, self.seen)
+
+
+def merged(samples: Sequence[Sampled], pieces: np.ndarray) -> np.ndarray:
+    """Differences, K x J, of each frame as the rectangle of its piece shows it; `pieces`: K numbers of rectangles."""
+    return np.array([samples[piece].differences[number] for number, piece in enumerate(pieces)])
