@@ -4,6 +4,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
+from . import limits
 from .intents import BROWSER_INTENTS
 from .parts import (
     SCREENSHOT_SOURCES,
@@ -152,6 +153,16 @@ class CheckSchema(Strict):
     fix = nested(lambda: EditSchema(), "an edit that would mend it", required=False)
 
 
+class ReactionSchema(Strict):
+    """What people put to an utterance: an emoji, the same one of several people told once."""
+
+    emoji = string("the emoji, or the name that the chat tool has for it", validate=validate.Length(1, 100))
+    count = integer("how many people", validate=validate.Range(1, limits.WHOLE))
+    speakers = listing(fields.String(validate=validate.OneOf(SPEAKERS)),
+                       "instructor, navigator: who of the session is among them, where the chat log tells it",
+                       required=False)
+
+
 class ChatTurnSchema(Strict):
     """A turn in which somebody said something."""
 
@@ -160,6 +171,8 @@ class ChatTurnSchema(Strict):
     timestamp = moment("seconds since the recording started")
     speaker = string("instructor or navigator", validate=validate.OneOf(SPEAKERS))
     utterance = string("what was said")
+    reply_to = string("id of the chat turn that it answers", required=False)
+    reactions = listing(fields.Nested(ReactionSchema), "what people put to it", required=False)
     checks = listing(fields.Nested(CheckSchema), "what a reviewer should look at", required=False, load_default=list)
     dropped = flag("left out of exports", required=False, load_default=False)
 

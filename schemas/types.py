@@ -204,6 +204,14 @@ class Check(TypedDict):
     fix: NotRequired["Edit"]
 
 
+class Reaction(TypedDict):
+    """ReactionSchema."""
+
+    emoji: str
+    count: int
+    speakers: NotRequired[list[str]]
+
+
 class ChatTurn(TypedDict):
     """ChatTurnSchema."""
 
@@ -212,6 +220,8 @@ class ChatTurn(TypedDict):
     timestamp: float
     speaker: str
     utterance: str
+    reply_to: NotRequired[str]
+    reactions: NotRequired[list[Reaction]]
     checks: NotRequired[list[Check]]
     dropped: NotRequired[bool]
 

@@ -2,6 +2,7 @@ from .log import ChatLine as ChatLine
 from .log import ChatLog as ChatLog
 from .log import Document as Document
 from .log import Message as Message
+from .log import Reaction as Reaction
 from .log import Reader as Reader
 from .log import Reading as Reading
 from .log import Stamp as Stamp

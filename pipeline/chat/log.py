@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 SECOND, MINUTE, MILLISECOND = 1.0, 60.0, 0.001
+MOST_EMOJI = 100  # characters of an emoji, or of the name that a tool has for it
 
 
 @dataclass(frozen=True)
@@ -25,10 +26,23 @@ class Stamp:
 
 
 @dataclass(frozen=True)
+class Reaction:
+    """What people put to a message: the emoji, or the name that the tool has for it, and how many did.
+
+    `speakers`: who, where the log tells it, by their ids where it has these.
+    """
+
+    emoji: str
+    count: int = 1
+    speakers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Message:
     """One message as written; `line` counts from 1 (in JSON files: the number of the message).
 
-    `speaker_id`: who it is, where the log tells it by more than a name.
+    `speaker_id`: who it is, where the log tells it by more than a name. `id`: by what replies name the message;
+    `reply_to`: the id of the message that it answers; `quote`: how the text of that begins, where no id is told.
     """
 
     speaker: str
@@ -36,6 +50,10 @@ class Message:
     stamp: Stamp
     line: int
     speaker_id: str = ""
+    id: str = ""
+    reply_to: str = ""
+    quote: str = ""
+    reactions: tuple[Reaction, ...] = ()
 
 
 @dataclass
@@ -70,7 +88,10 @@ class Reader:
 
 @dataclass(frozen=True)
 class ChatLine:
-    """One utterance. `time` is in seconds since the recording started, truncated to `precision` seconds."""
+    """One utterance. `time` is in seconds since the recording started, truncated to `precision` seconds.
+
+    `reply_to`: the place in the log's `lines` of the one that it answers.
+    """
 
     speaker: str
     role: str
@@ -78,6 +99,8 @@ class ChatLine:
     time: float
     precision: float
     line: int
+    reply_to: int | None = None
+    reactions: tuple[Reaction, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,13 +109,12 @@ class ChatLog:
 
     `time_base` is `offset` (from the recording's start), `wall` (time of day where it was recorded), `utc` (time of
     day in UTC) or `instant` (absolute). `shift` is the number of seconds added because the log was written in another
-    time zone. `roles` tells who was taken for whom; `folded` lists what was left out as noise, by line, with its text.
+    time zone. `roles` tells who was taken for whom; `problems` what was left out or not understood, by line.
     """
 
     kind: str
     time_base: str
     lines: tuple[ChatLine, ...]
     problems: tuple[tuple[int, str], ...] = ()
-    folded: tuple[tuple[int, str], ...] = ()
     roles: dict[str, str] = field(default_factory=dict)
     shift: float = 0.0

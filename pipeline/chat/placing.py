@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from schemas.types import ChatTurn, Check, Demonstration, Turn
+from schemas.types import ChatTurn, Check, Demonstration, Reaction, Turn
 
 from .log import MINUTE, ChatLine, ChatLog
+from .log import Reaction as ChatReaction
 
 _ROUNDING = 1.0  # seconds: up to here a written time is truncated rather than vague
 
@@ -17,15 +18,15 @@ def place(demonstration: Demonstration, log: ChatLog) -> Demonstration:
     mostly tells what was just done, so a navigator's goes to the latest place that does not overtake the log's order.
     """
     turns = demonstration["turns"]
-    lines = sorted(log.lines, key=lambda line: line.time)  # stable: equal times keep the log's order
-    places = _places(turns, lines)
-    numbers = _free_numbers(turns)
+    order = sorted(range(len(log.lines)), key=lambda at: log.lines[at].time)  # stable: equal times keep the log's order
+    places = _places(turns, [log.lines[at] for at in order])
+    ids = dict(zip(order, (f"chat-{number}" for number in _free_numbers(turns)), strict=False))
     merged: list[Turn] = []
     done = 0
-    for line, position in zip(lines, places, strict=True):
+    for at, position in zip(order, places, strict=True):
         merged += turns[done:position]
         done = position
-        merged.append(_turn(line, f"chat-{next(numbers)}", merged))
+        merged.append(_turn(log.lines[at], ids, at, log.roles, merged))
     return {**demonstration, "turns": merged + turns[done:]}
 
 
@@ -45,15 +46,28 @@ def _places(turns: list[Turn], lines: list[ChatLine]) -> list[int]:
     return places
 
 
-def _turn(line: ChatLine, name: str, before: list[Turn]) -> ChatTurn:
+def _turn(line: ChatLine, ids: dict[int, str], at: int, roles: dict[str, str], before: list[Turn]) -> ChatTurn:
     """A chat turn; within what its time leaves open, its timestamp follows the turn before it."""
     previous = before[-1]["timestamp"] if before else 0.0
     moment = max(line.time, 0.0)
     if moment < previous < line.time + line.precision:
         moment = previous
     checks: list[Check] = [{"kind": "coarse-time", "reason": "The chat log tells only the minute of this utterance."}]
-    return {"id": name, "type": "chat", "timestamp": round(moment, 3), "speaker": line.role,
-            "utterance": line.utterance, "checks": checks if line.precision >= MINUTE else [], "dropped": False}
+    turn: ChatTurn = {"id": ids[at], "type": "chat", "timestamp": round(moment, 3), "speaker": line.role,
+                      "utterance": line.utterance, "checks": checks if line.precision >= MINUTE else [],
+                      "dropped": False}
+    if line.reply_to is not None:
+        turn["reply_to"] = ids[line.reply_to]
+    if line.reactions:
+        turn["reactions"] = [_reaction(each, roles) for each in line.reactions]
+    return turn
+
+
+def _reaction(reaction: ChatReaction, roles: dict[str, str]) -> Reaction:
+    """As the demonstration tells it: nobody by name, and whom the log gives a role by that."""
+    told: Reaction = {"emoji": reaction.emoji, "count": reaction.count}
+    known = dict.fromkeys(roles[who] for who in reaction.speakers if who in roles)
+    return {**told, "speakers": list(known)} if known else told
 
 
 def _free_numbers(turns: list[Turn]) -> Iterator[int]:

@@ -13,8 +13,8 @@ from schemas import InputError
 from schemas.types import Demonstration
 
 from . import time_bases
+from .answers import Answered, settle
 from .log import MILLISECOND, ChatLine, ChatLog, Message
-from .noise import strip_noise
 from .placing import place
 from .speakers import assign_roles
 
@@ -39,7 +39,8 @@ def read_chat(path: Path | str, *, started_at: datetime, duration: float, kind: 
         raise InputError(f"{path}: no message of a {reader.kind} chat in it"
                          + "".join(f"; line {line}: {reason}" for line, reason in reading.problems[:1]))
     told_apart, namesakes = _told_apart(reading.messages)
-    messages, folded = _without_noise(told_apart)
+    answered = settle(told_apart)
+    messages = answered.messages
     if not messages:
         raise InputError(f"{path}: nothing but reactions in this chat")
     try:
@@ -47,11 +48,11 @@ def read_chat(path: Path | str, *, started_at: datetime, duration: float, kind: 
         roles, unsure = assign_roles([message.speaker for message in messages], speakers)
     except (InputError, OverflowError) as error:
         raise InputError(f"{path}: {error}") from None
-    lines, outside = _within(messages, times, roles, duration, path)
+    lines, outside = _within(answered, times, roles, duration, path)
     guesses = [(next(message.line for message in messages if message.speaker == name),
                 f"{name} is taken for an instructor; name the role to be sure") for name in unsure]
-    return ChatLog(reader.kind, base, tuple(lines), tuple(sorted([*reading.problems, *namesakes, *outside, *guesses])),
-                   tuple(folded), roles, shift)
+    problems = sorted([*reading.problems, *namesakes, *answered.problems, *outside, *guesses])
+    return ChatLog(reader.kind, base, tuple(lines), tuple(problems), roles, shift)
 
 
 def recorded_chat(recording: Recording) -> ChatLog:
@@ -73,6 +74,9 @@ def stage(demonstration: Demonstration, context: Context) -> Demonstration:
         _log.warning("%s: written in another time zone, moved by %+.1f hours", context.chat, log.shift / 3600)
     for line, reason in log.problems:
         _log.warning("%s, line %d: %s", context.chat, line, reason)
+    if log.problems:
+        _log.warning("%s: utterances read: %d; notes on lines, see above: %d", context.chat, len(log.lines),
+                     len(log.problems))
     return place(placed, log)
 
 
@@ -97,29 +101,24 @@ def _told_apart(messages: Sequence[Message]) -> tuple[list[Message], list[tuple[
         name_of[message.speaker_id] = message.speaker if len(known) == 1 else f"{message.speaker} ({len(known)})"
         if len(known) > 1:
             notes.append((message.line, f"another {message.speaker}: told apart as {name_of[message.speaker_id]}"))
-    return [replace(each, speaker=name_of.get(each.speaker_id, each.speaker)) for each in messages], notes
+    return [replace(each, speaker=name_of.get(each.speaker_id, each.speaker),
+                    reactions=tuple(replace(one, speakers=tuple(name_of.get(who, who) for who in one.speakers))
+                                    for one in each.reactions)) for each in messages], notes
 
 
-def _without_noise(messages: Sequence[Message]) -> tuple[list[Message], list[tuple[int, str]]]:
-    """Messages with quotes and reactions taken out, and what was taken out whole, by line."""
-    kept, folded = [], []
-    for message in messages:
-        text = strip_noise(message.text)
-        if text:
-            kept.append(Message(message.speaker or "?", text, message.stamp, message.line))
-        else:
-            folded.append((message.line, message.text))
-    return kept, folded
-
-
-def _within(messages: Sequence[Message], times: Sequence[float], roles: dict[str, str], duration: float,
-            path: Path) -> tuple[list[ChatLine], list[tuple[int, str]]]:
+def _within(answered: Answered, times: Sequence[float], roles: dict[str, str], duration: float, path: Path
+            ) -> tuple[list[ChatLine], list[tuple[int, str]]]:
     """Lines of the session, and those that lie too far outside it; raises InputError when all do."""
-    lines, outside = [], []
-    for message, moment in zip(messages, times, strict=True):
-        if -time_bases.MARGIN <= moment <= duration + time_bases.MARGIN:
+    lines, outside = list[ChatLine](), list[tuple[int, str]]()
+    inside = [-time_bases.MARGIN <= moment <= duration + time_bases.MARGIN for moment in times]
+    places = {index: place for place, index in enumerate(index for index, within in enumerate(inside) if within)}
+    for index, (message, reply, moment) in enumerate(zip(answered.messages, answered.replies, times, strict=True)):
+        if index in places:
+            if reply is not None and reply not in places:
+                outside.append((message.line, "what it answers is left out"))
             lines.append(ChatLine(message.speaker, roles[message.speaker], message.text, round(moment, 3),
-                                  message.stamp.precision, message.line))
+                                  message.stamp.precision, message.line,
+                                  None if reply is None else places.get(reply), message.reactions))
         else:
             outside.append((message.line, _distance(moment, duration)))
     if not lines:

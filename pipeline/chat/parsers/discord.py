@@ -2,12 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import takewhile
 
-from pipeline.chat.log import MILLISECOND, Document, Message, Reader, Reading, Stamp
+from pipeline.chat.log import MILLISECOND, Document, Message, Reaction, Reader, Reading, Stamp
 
+from .beside import UNKNOWN_REACTION, file_names, reactions_of, with_files
 from .days import day_first, month_first, order_of
 from .times import clock_time, instant, minutes_time
 
@@ -26,8 +28,11 @@ def read(document: Document) -> Reading:
         message = _message(entry, number)
         if isinstance(message, str):
             reading.problems.append((number, message))
-        else:
-            reading.messages.append(message)
+            continue
+        reactions, unknown = reactions_of(entry.get("reactions"))
+        if unknown:
+            reading.problems.append((number, UNKNOWN_REACTION))
+        reading.messages.append(replace(message, reactions=reactions))
     reading.messages.sort(key=lambda message: message.stamp.seconds)
     return reading
 
@@ -41,6 +46,8 @@ def _message(entry: object, number: int) -> Message | str:
     names = (author.get(key) for key in ("nickname", "global_name", "name", "username"))
     name = next((name for name in names if isinstance(name, str) and name.strip()), None)
     text = entry.get("content")
+    if isinstance(text, str):
+        text = with_files(text, [*file_names(entry.get("attachments")), *file_names(entry.get("stickers"))])
     if entry.get("type", "Default") not in _UTTERANCES:
         return f"a notice of Discord's ({entry['type']}), no utterance"
     if name is None or not isinstance(text, str) or not text.strip():
@@ -52,7 +59,10 @@ def _message(entry: object, number: int) -> Message | str:
         stamp = None
     if stamp is None:
         return "its timestamp cannot be read"
-    return Message(name.strip(), text.strip(), stamp, number, str(author.get("id") or ""))
+    answered = entry.get("reference") or entry.get("message_reference")
+    answered = answered if isinstance(answered, dict) else {}
+    return Message(name.strip(), text.strip(), stamp, number, str(author.get("id") or ""), str(entry.get("id") or ""),
+                   str(answered.get("messageId") or answered.get("message_id") or ""))
 
 
 def _entries(document: Document) -> list:
@@ -72,6 +82,7 @@ _HEAD = re.compile(r"\[(\d{1,4})[-./](\d{1,2}|[A-Z][a-z]{2})[-./](\d{1,4}),? "
                    r"(\d{1,2}:\d{2}(?::\d{2})?(?: ?[AP]M)?)\] ([^:]{1,100})")
 _PARTS = ("{Attachments}", "{Embed}", "{Stickers}", "{Reactions}")  # what follows is no text of the message
 _FOOT = re.compile(r"={20,}|Exported \d+ message\(s\)")
+_PREAMBLE = ("Guild:", "Channel:", "Topic:", "After:", "Before:", "=====")
 
 
 def recognise_text(document: Document) -> int:
@@ -88,8 +99,13 @@ def read_text(document: Document) -> Reading:
     if any(match[2] in _MONTHS for _, match in heads):
         order = day_first
     ends = [at for at, _ in heads[1:]] + [len(document.lines)]
+    for at, line in enumerate(document.lines[:heads[0][0]] if heads else (), 1):
+        if line.strip() and not line.startswith(_PREAMBLE):
+            reading.problems.append((at, "text before the first message"))
     for (at, match), day, end in zip(heads, days, ends, strict=False):
-        text = _said(document.lines[at + 1:end])
+        text, reactions, unknown = _body(document.lines[at + 1:end])
+        if unknown:
+            reading.problems.append((at + 1, UNKNOWN_REACTION))
         time, on = clock_time(match[4]) or minutes_time(match[4]), order(*day)
         if time is None or on is None:
             reading.problems.append((at + 1, "there is no such day or time"))
@@ -97,13 +113,23 @@ def read_text(document: Document) -> Reading:
             reading.problems.append((at + 1, "a message without text"))
         else:
             name = match[5].removesuffix(" (pinned)")
-            reading.messages.append(Message(name, text, Stamp(time.seconds, "clock", time.precision, on), at + 1, name))
+            reading.messages.append(Message(name, text, Stamp(time.seconds, "clock", time.precision, on), at + 1, name,
+                                            reactions=reactions))
     return reading
 
 
-def _said(lines: Iterable[str]) -> str:
-    text = list(takewhile(lambda line: line not in _PARTS and not _FOOT.match(line), lines))
-    return "\n".join(text).strip()
+def _body(lines: Sequence[str]) -> tuple[str, tuple[Reaction, ...], int]:
+    """Text, reactions, and how many of these are not understood, of the lines below a header."""
+    parts: dict[str, list[str]] = {"": []}
+    part = ""
+    for line in takewhile(lambda each: not _FOOT.match(each), lines):
+        if line in _PARTS:
+            part = line
+        parts.setdefault(part, []).append(line)
+    files = [line.partition("?")[0].replace("\\", "/").rpartition("/")[2] for name in ("{Attachments}", "{Stickers}")
+             for line in parts.get(name, ())[1:] if line.strip()]
+    reactions, unknown = reactions_of(" ".join(parts.get("{Reactions}", ())[1:]))
+    return with_files("\n".join(parts[""]), files), reactions, unknown
 
 
 READERS = (Reader("discord", recognise, read), Reader("discord-text", recognise_text, read_text))

@@ -4,9 +4,9 @@ import math
 from dataclasses import replace
 
 from pipeline import plugins
-from pipeline.chat.log import Document, Message, Reader, Reading, Stamp
+from pipeline.chat.log import MOST_EMOJI, Document, Message, Reaction, Reader, Reading, Stamp
 from pipeline.plugins import Plugin
-from schemas import InputError
+from schemas import InputError, limits
 
 STAMPS = ("clock", "instant", "offset", "unknown", "number")
 
@@ -48,9 +48,19 @@ def _wrong(reading: Reading) -> str:
         if not (isinstance(message, Message) and isinstance(message.speaker, str) and isinstance(message.text, str)
                 and isinstance(message.line, int) and isinstance(message.stamp, Stamp)):
             return "something that is no Message with speaker, text, stamp and line"
+        if not all(isinstance(each, str) for each in (message.speaker_id, message.id, message.reply_to, message.quote)):
+            return f"a message whose speaker_id, id, reply_to or quote is no text (line {message.line})"
+        if not all(_is_reaction(each) for each in message.reactions):
+            return f"a message with a reaction that is none (line {message.line})"
         if message.stamp.kind not in STAMPS or not math.isfinite(message.stamp.seconds):
             return f"a message whose time is none (line {message.line})"
     return ""
+
+
+def _is_reaction(value: object) -> bool:
+    return (isinstance(value, Reaction) and isinstance(value.emoji, str) and 0 < len(value.emoji) <= MOST_EMOJI
+            and type(value.count) is int and 0 < value.count <= limits.WHOLE
+            and all(isinstance(each, str) for each in value.speakers))
 
 
 def _fault(name: str, reader: object) -> str:

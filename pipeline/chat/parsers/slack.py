@@ -10,6 +10,7 @@ from pipeline.chat.log import MILLISECOND, Document, Message, Reader, Reading
 from schemas import InputError, limits
 from schemas.files import read_inside
 
+from .beside import UNKNOWN_REACTION, file_names, reactions_of, with_files
 from .times import instant, numeric_time
 
 _DAY_FILE = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9].json"
@@ -41,32 +42,60 @@ def read(document: Document) -> Reading:
 
 def _read_files(files: list[tuple[str, object]], names: dict[str, str]) -> Reading:
     """Messages of files, each with its name and what it holds."""
-    reading, number = Reading(), 0
+    reading, numbered = Reading(), list[tuple[int, object]]()
     for name, entries in files:
         if not isinstance(entries, list):
-            reading.problems.append((number + 1, f"{name}: not a list of messages"))
+            reading.problems.append((len(numbered) + 1, f"{name}: not a list of messages"))
             continue
-        for entry in entries:
-            number += 1
-            _read_entry(reading, entry, names, number)
+        numbered += enumerate(entries, len(numbered) + 1)
+    for number, entry in _as_they_are_now(numbered):
+        _read_entry(reading, entry, names, number)
     reading.messages.sort(key=lambda message: message.stamp.seconds)
     return reading
+
+
+def _as_they_are_now(entries: list[tuple[int, object]]) -> list[tuple[int, object]]:
+    """Entries with those that tell of a message's change or deletion taken into that message."""
+    kept: dict[object, tuple[int, object]] = {}  # by the message's `ts`
+    for number, entry in entries:
+        told = entry if isinstance(entry, dict) else {}
+        message = told.get("message")
+        if told.get("subtype") == "message_changed" and isinstance(message, dict):
+            name = str(message.get("ts"))
+            first, before = kept.get(name, (number, {}))
+            kept[name] = first, (before if isinstance(before, dict) else {}) | message
+        elif told.get("subtype") == "message_deleted":
+            name = str(told.get("deleted_ts"))
+            kept[name] = kept.get(name, (number, None))[0], {"subtype": "tombstone"}
+        else:
+            name = str(told.get("ts"))
+            kept[number if name in kept else name] = number, entry
+    return sorted(kept.values(), key=lambda each: each[0])
 
 
 def _read_entry(reading: Reading, entry: object, names: dict[str, str], number: int) -> None:
     if not isinstance(entry, dict):
         reading.problems.append((number, "no message"))
         return
-    text, stamp = entry.get("text"), numeric_time(str(entry.get("ts", ""))) if entry.get("ts") else None
+    name = str(entry.get("ts") or "")
+    text, stamp = entry.get("text"), numeric_time(name) if name else None
+    text = with_files(_plain(text, names) if isinstance(text, str) else "", file_names(entry.get("files")))
     user = entry.get("user") or entry.get("username") or entry.get("bot_id")
-    if str(entry.get("subtype", "")).startswith(("channel_", "group_", "bot_add", "bot_remove", "pinned_item")):
+    if entry.get("subtype") == "tombstone":
+        reading.problems.append((number, "a message that was deleted"))
+    elif str(entry.get("subtype", "")).startswith(("channel_", "group_", "bot_add", "bot_remove", "pinned_item")):
         reading.problems.append((number, f"a notice of Slack's ({entry['subtype']}), no utterance"))
-    elif not isinstance(text, str) or not text.strip() or not isinstance(user, str):
+    elif not text or not isinstance(user, str):
         reading.problems.append((number, "a message without text or sender"))
     elif stamp is None or stamp.kind != "instant" or (at := instant(stamp.seconds, MILLISECOND)) is None:
         reading.problems.append((number, "its `ts` cannot be read"))
     else:
-        reading.messages.append(Message(names.get(user, user), _plain(text, names), at, number, user))
+        thread = str(entry.get("thread_ts") or "")
+        reactions, unknown = reactions_of(entry.get("reactions"))
+        if unknown:
+            reading.problems.append((number, UNKNOWN_REACTION))
+        reading.messages.append(Message(names.get(user, user), text, at, number, user, name,
+                                        "" if thread == name else thread, reactions=reactions))
 
 
 def _plain(text: str, names: dict[str, str]) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 from pipeline.chat.log import Document, Reader, Reading
 
@@ -30,7 +31,11 @@ def _read_srt(document: Document) -> Reading:
 
 
 def _read_sbv(document: Document) -> Reading:
-    return webvtt.read_cues(_sbv_cues(document))
+    reading = webvtt.read_cues(_sbv_cues(document))
+    for at, line in enumerate(takewhile(lambda line: not _is_cue(line, _SBV), document.lines), 1):
+        if line.strip():
+            reading.problems.append((at, "text before the first cue"))
+    return reading
 
 
 def _sbv_cues(document: Document) -> Iterator[tuple[int, str, list[str]]]:

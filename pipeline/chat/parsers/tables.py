@@ -5,9 +5,11 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from pipeline.chat.log import Document, Message, Reader, Reading, Stamp
 
+from .beside import UNKNOWN_REACTION, file_names, reactions_of, with_files
 from .days import Order, day_first, month_first, order_of
 from .times import any_time, clock_time, minutes_time
 
@@ -21,7 +23,14 @@ _TIME = ("timestamp", "time", "ts", "timestamp_ms", "time_ms", "offset", "offset
          "date/time", "date time", "created", "posted", "posted at")
 _DAY = ("date", "day")
 _ID = ("user id", "user_id", "userid", "author id", "author_id", "authorid", "speaker id", "speaker_id", "sender id",
-       "sender_id")
+       "sender_id", "from id", "from_id")
+_MESSAGE_ID = ("id", "message id", "message_id", "messageid", "msg id", "msg_id", "uuid")
+_REPLY = ("reply to", "reply_to", "replyto", "in reply to", "in_reply_to", "reply_to_id", "reply_to_message_id",
+          "reply_to_message", "reply id", "reply_id", "parent", "parent id", "parent_id")
+_REACTIONS = ("reactions", "reaction")
+_FILES = ("attachments", "attachment", "files", "file_name", "filename", "file name", "file")
+_DELETED = ("deleted", "is deleted", "is_deleted", "deleted at", "deleted_at")
+_NO = ("", "false", "no", "0", "none", "null")
 _DATED = re.compile(r"(\d{1,4})[./-](\d{1,2})[./-](\d{1,4}),?[ T]+(\d.*)")
 _LISTS = ("messages", "chat", "turns", "utterances", "data", "log")
 _UNITS = {"seconds": "s", "milliseconds": "ms"}
@@ -68,9 +77,22 @@ def _read(rows: Iterable[tuple[int, object]]) -> Reading:
         message = _message(row, number, order)
         if isinstance(message, str):
             reading.problems.append((number, message))
-        else:
-            reading.messages.append(message)
+            continue
+        reading.problems += [(number, reason) for reason in _strange(row)]
+        reading.messages.append(message)
+    ids = {message.id for message in reading.messages}
+    reading.messages = [message if message.reply_to in ids or message.reply_to.isdigit() else
+                        replace(message, reply_to="", quote=message.reply_to) for message in reading.messages]
     return reading
+
+
+def _strange(row: object) -> Iterator[str]:
+    """What of a message's row is not understood."""
+    if isinstance(row, dict):
+        if any(cell.strip() for cell in row.get(None, ())):
+            yield "more cells than the header names, which are left out; is a text in need of quotation marks?"
+        if reactions_of(_value(row, _REACTIONS))[1]:
+            yield UNKNOWN_REACTION
 
 
 def _when(row: Mapping) -> str:
@@ -93,15 +115,37 @@ def _message(row: object, number: int, order: Order) -> Message | str:
     speaker, text, when = _columns(row)
     if speaker is None or text is None or when is None:
         return "speaker, text or time is missing"
-    if not isinstance(row[speaker], str) or not isinstance(row[text], str) or not row[text].strip():
+    if str(_value(row, _DELETED) or "").strip().lower() not in _NO:
+        return "a message that was deleted"
+    said = with_files(_said(row[text]), file_names(_value(row, _FILES)))
+    if not isinstance(row[speaker], str) or not said:
         return "a message without text or speaker"
     unit = "ms" if when.lower().endswith("_ms") else _UNITS.get(when.lower(), "")
     written = _when(row)
     stamp = any_time(written, unit) or _dated(written, order)
     if stamp is None:
         return f"its time cannot be read ({str(row[when])[:40]})"
-    known = _first(row, _ID)
-    return Message(row[speaker].strip(), row[text].strip(), stamp, number, str(row[known]) if known else "")
+    return Message(row[speaker].strip(), said, stamp, number, _name(row, _ID), _name(row, _MESSAGE_ID),
+                   _name(row, _REPLY), reactions=reactions_of(_value(row, _REACTIONS))[0])
+
+
+def _said(text: object) -> str:
+    """Text, also where it is a list of pieces (Telegram's exports)."""
+    pieces = text if isinstance(text, list) else [text]
+    pieces = [piece.get("text") if isinstance(piece, dict) else piece for piece in pieces]
+    return "".join(piece for piece in pieces if isinstance(piece, str)).strip()
+
+
+def _value(row: Mapping, wanted: tuple[str, ...]) -> object:
+    """What stands in the first of the columns that the row has; None when it has none."""
+    name = _first(row, wanted)
+    return None if name is None else row[name]
+
+
+def _name(row: Mapping, wanted: tuple[str, ...]) -> str:
+    """The same as an id; empty where there is none."""
+    value = _value(row, wanted)
+    return "" if value is None or isinstance(value, bool) else str(value).strip()
 
 
 def _dated(text: str, order: Order) -> Stamp | None:
@@ -151,7 +195,6 @@ def _csv_rows(document: Document) -> Iterator[tuple[int, object]]:
     reader = csv.DictReader(io.StringIO(document.text, newline=""), delimiter=delimiter)
     try:
         for row in reader:
-            row.pop(None, None)  # cells beyond the header
             yield reader.line_num, row
     except csv.Error as error:
         yield reader.line_num, f"not CSV from here on ({error})"

@@ -39,6 +39,8 @@ def _read_cues(document: Document) -> Reading:
     reading = Reading()
     lines = [line.strip() for line in document.lines]
     starts = [at for at, line in enumerate(lines) if _TEAMS_CUE.fullmatch(line)]
+    reading.problems += [(at, "text before the first passage")
+                         for at, line in enumerate(lines[:starts[0]] if starts else (), 1) if line]
     for at, until in zip(starts, [*starts[1:], len(lines)], strict=False):
         block = [line for line in lines[at + 1:until] if line]
         match = _TEAMS_CUE.fullmatch(lines[at])
@@ -66,8 +68,9 @@ def _read_meet(document: Document) -> Reading:
             stamp = begun and Stamp(begun.seconds, "offset", MINUTE if begun.seconds % 60 == 0 else SECOND)
         elif (said := _MEET_SAID.fullmatch(text)) and stamp is not None:
             reading.messages.append(Message(said[1], said[2], stamp, number))
-        elif text and stamp is not None:
-            reading.problems.append((number, "nobody is named as the speaker"))
+        elif text:
+            why = "nobody is named as the speaker" if stamp else "text before the first time"
+            reading.problems.append((number, why))
     return reading
 
 

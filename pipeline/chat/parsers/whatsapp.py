@@ -6,6 +6,7 @@ from datetime import date
 
 from pipeline.chat.log import Document, Message, Reader, Reading, Stamp
 
+from .beside import with_files
 from .blocks import unmarked
 from .days import order_of
 from .times import clock_time, minutes_time
@@ -14,10 +15,26 @@ _LINE = re.compile(r"\[?(\d{1,4})[./-](\d{1,2})[./-](\d{1,4}),?[ ]+"
                    r"(\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[ ]?[AaPp]\.?[ ]?[Mm]\.?)?)(?:\][ ]|[ ]-[ ])(.*)")
 _SAID = re.compile(r"([^:]{1,100}): ?(.*)")
 _SPACES = str.maketrans("\u202f\xa0", "  ")
-_EDITED = re.compile(r"<(?:This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje\.?|"
-                     r"Ce message a été modifié)>$")
-_GONE = ("This message was deleted", "You deleted this message", "Diese Nachricht wurde gelöscht",
-         "Se eliminó este mensaje", "Ce message a été supprimé")
+_EDITED = re.compile("<(?:" + "|".join((
+    "This message was edited", "Diese Nachricht wurde bearbeitet", r"Se editó este mensaje\.?",
+    "Ce message a été modifié", "Esta mensagem foi editada", "Mensagem editada", "Questo messaggio è stato modificato",
+    "Dit bericht is bewerkt", "Данное сообщение изменено", "Bu mesaj düzenlendi")) + ")>$")
+_GONE = re.compile("(?:" + "|".join((
+    "This message was deleted(?: by admin .{1,100})?", "You deleted this message(?: as admin)?",
+    "Diese Nachricht wurde gelöscht", "Du hast diese Nachricht gelöscht", "Se eliminó este mensaje",
+    "Eliminaste este mensaje", "Ce message a été supprimé", "Vous avez supprimé ce message",
+    "Esta mensagem foi apagada", "Mensagem apagada", "Você apagou esta mensagem",
+    "Questo messaggio è stato eliminato", "Hai eliminato questo messaggio", "Dit bericht is verwijderd",
+    "Данное сообщение удалено", "Вы удалили данное сообщение", "Bu mesaj silindi", "Bu mesajı sildiniz",
+    "このメッセージは削除されました", "此消息已删除", "Waiting for this message.{0,60}")) + r")\.?")
+# A file that is in the export beside the chat, one that was left out of it (iOS), and one of which only that is told
+_ATTACHED = re.compile(r"(?:(.{1,200}\.\w{2,5}) \((?:file attached|Datei angehängt|archivo adjunto|fichier joint|"
+                       r"file allegato|arquivo anexado|bestand bijgevoegd|файл добавлен)\)|"
+                       r"<(?:attached|Anhang|adjunto|pièce jointe ?|allegato|anexado|bijlage): ([^<>]{1,200})>)")
+_OMITTED = re.compile(r"(?:(.{1,200}\.\w{2,5}) • [^•]{1,30} )?(?:image|video|audio|sticker|GIF|document|Contact card|"
+                      r"Bild|Video|Audio|Sticker|Dokument) (?:omitted|weggelassen)|"
+                      r"<(?:Media omitted|Medien ausgeschlossen|Multimedia omitido|Médias omis|Mídia oculta|"
+                      r"Arquivo de mídia oculto|Media omessi|Media weggelaten|Без медиафайлов)>")
 
 
 def recognise(document: Document) -> int:
@@ -28,6 +45,9 @@ def recognise(document: Document) -> int:
 def read(document: Document) -> Reading:
     """Messages; what WhatsApp tells itself, and what was deleted, is reported."""
     reading, heads = Reading(), list(_blocks(document))
+    for number, line in enumerate(document.lines[:heads[0][0] - 1] if heads else (), 1):
+        if line.strip():
+            reading.problems.append((number, "text before the first message"))
     order = order_of([(match[1], match[2], match[3]) for _, match, _ in heads])
     for number, match, more in heads:
         said = _SAID.fullmatch(match[5])
@@ -35,10 +55,10 @@ def read(document: Document) -> Reading:
         if said is None:
             reading.problems.append((number, "a notice of WhatsApp's, no utterance"))
             continue
-        text = _EDITED.sub("", "\n".join([said[2], *more]).rstrip()).strip()
+        text = _EDITED.sub("", "\n".join(_line(line) for line in [said[2], *more]).rstrip()).strip()
         if stamp is None:
             reading.problems.append((number, "there is no such day or time"))
-        elif not text or text.rstrip(".").startswith(_GONE):
+        elif not text or _GONE.fullmatch(text):
             reading.problems.append((number, "a message that was deleted, or without text"))
         else:
             reading.messages.append(Message(said[1].strip(), text, stamp, number))
@@ -57,6 +77,14 @@ def _blocks(document: Document) -> Iterator[tuple[int, re.Match[str], list[str]]
             found[2].append(unmarked(line))
     if found:
         yield found
+
+
+def _line(text: str) -> str:
+    """A line of a message, with the name of a file that was attached."""
+    if found := _ATTACHED.fullmatch(text):
+        return with_files("", [found[1] or found[2]])
+    found = _OMITTED.fullmatch(text)
+    return with_files("", [found[1]]) if found else text
 
 
 def _plain(line: str) -> str:

@@ -1,9 +1,11 @@
 """Zoom's chat logs: saved by the app (older, newer, meeting_saved_new_chat), from the cloud, copied, captions."""
 
 import re
+from dataclasses import replace
 from datetime import date
 
-from pipeline.chat.log import Document, Reader, Stamp
+from pipeline.chat.log import Document, Reader, Reading, Stamp
+from pipeline.chat.phrases import reactions_below
 
 from .blocks import Header, count_headers, read_blocks
 from .times import clock_time, minutes_time
@@ -101,7 +103,19 @@ def _reader(kind: str, parse) -> Reader:
     def recognise(document: Document) -> int:
         return count_headers(document, parse)
 
-    return Reader(kind, recognise, lambda document: read_blocks(document, parse))
+    return Reader(kind, recognise, lambda document: _with_reactions(read_blocks(document, parse)))
+
+
+def _with_reactions(reading: Reading) -> Reading:
+    """Who reacted, and how, stands below a message."""
+    messages, reading.messages = reading.messages, []
+    for message in messages:
+        text, reactions = reactions_below(message.text)
+        if text:
+            reading.messages.append(replace(message, text=text, reactions=reactions))
+        else:
+            reading.problems.append((message.line, "reactions to a message without text"))
+    return reading
 
 
 READERS = (

@@ -142,7 +142,7 @@ TABLE = {
         "[05-Mar-24 02:30 PM] ann#1234\nOpen it\nplease\n\n{Attachments}\nhttps://a.example/a.png\n\n"
         "[05-Mar-24 02:31 PM] ben (pinned)\nok\n\n{Reactions}\n👍 (2)\n\n==============================\n"
         "Exported 2 message(s)\n==============================\n", "discord-text", "wall",
-        [("ann#1234", I, "Open it\nplease", 0, 6), ("ben", N, "ok", 60, 13)]),
+        [("ann#1234", I, "Open it\nplease\n[file: a.png]", 0, 6), ("ben", N, "ok", 60, 13)]),
     "discord text, new days": (
         "[3/5/2024 2:30 PM] ann\nOpen it\n\n[3/13/2024 2:31 PM] ben\nlater\n", "discord-text", "wall",
         [("ann", I, "Open it", 0, 1)]),

@@ -89,4 +89,5 @@ def test_stage_tells_what_it_left_out(tmp_path, caplog):
     assert [(turn["utterance"], turn["speaker"]) for turn in placed["turns"][2:]] == [
         ("go", "navigator"), ("ok", "instructor")]
     assert [record.getMessage().removeprefix(str(path)) for record in caplog.records] == [
-        ": written in another time zone, moved by -5.0 hours", ", line 1: text before the first message"]
+        ": written in another time zone, moved by -5.0 hours", ", line 1: text before the first message",
+        ": utterances read: 2; notes on lines, see above: 1"]

@@ -1,0 +1,88 @@
+"""What logs tell beside the text of a message, in the forms that tools have for it: attachments and reactions."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pipeline.chat.log import MOST_EMOJI, Reaction
+from schemas import limits
+
+UNKNOWN_REACTION = "a reaction in a form that is not known"
+_LONGEST = 200  # characters of a file's name
+_PEOPLE = ("users", "recent", "speakers", "people", "by", "from")
+_WHO = ("id", "from_id", "user_id", "name", "from", "user")
+
+
+def with_files(text: str, names: Iterable[object]) -> str:
+    """The text with a line for each attached file: `[file: plan.pdf]`, or `[file]` where no name is told."""
+    cleaned = (" ".join(name.split())[:_LONGEST] if isinstance(name, str) else "" for name in names)
+    return "\n".join([text.strip(), *(f"[file: {name}]" if name else "[file]" for name in cleaned)]).strip()
+
+
+def file_names(value: object) -> list[object]:
+    """Names of attached files from a list of objects or names, or from one of these."""
+    entries = value if isinstance(value, list) else [value] if value else []
+    keys = ("fileName", "filename", "file_name", "name", "title")
+    return [next((entry[key] for key in keys if entry.get(key)), None) if isinstance(entry, dict) else entry
+            for entry in entries]
+
+
+def reactions_of(value: object) -> tuple[tuple[Reaction, ...], int]:
+    """Reactions from what a log has under that name, and how many of them are in no form that is known.
+
+    A list of emoji or of objects with an emoji, a count and people (Slack, Discord, Telegram), an object of emoji and
+    counts or people, or text: one of these as JSON, or `👍 (2) ❤️`.
+    """
+    if not value:
+        return (), 0
+    if isinstance(value, str):
+        try:
+            read = json.loads(value)
+        except (ValueError, RecursionError):
+            read = None
+        value = read if isinstance(read, list | dict) else list(_written(value))
+    if isinstance(value, Mapping) and not {"emoji", "reaction", "name"} & value.keys():
+        value = [{"emoji": emoji, "count" if isinstance(each, int) else "users": each}
+                 for emoji, each in value.items()]
+    entries = value if isinstance(value, list) else [value]
+    found = [_reaction(entry) for entry in entries]
+    known = tuple(each for each in found if each)
+    return known, len(found) - len(known)
+
+
+def _reaction(entry: object) -> Reaction | None:
+    """One reaction; None for what is none."""
+    if isinstance(entry, str):
+        entry = {"emoji": entry}
+    if not isinstance(entry, Mapping):
+        return None
+    emoji: Any = next((entry[key] for key in ("emoji", "reaction", "name") if entry.get(key)), None)
+    if isinstance(emoji, Mapping):
+        emoji = emoji.get("name")
+    if not isinstance(emoji, str) or not emoji.strip() or len(emoji) > MOST_EMOJI:
+        return None
+    told = next((entry[key] for key in _PEOPLE if entry.get(key)), None)
+    people = tuple(dict.fromkeys(_who(told if isinstance(told, list) else [told] if told else [])))
+    count = entry.get("count")
+    if type(count) is not int or not 1 <= count <= limits.WHOLE:
+        count = max(len(people), 1)
+    return Reaction(" ".join(emoji.split()), count, people)
+
+
+def _who(people: list[object]) -> Iterator[str]:
+    for each in people:
+        who = next((each[key] for key in _WHO if each.get(key)), None) if isinstance(each, Mapping) else each
+        if isinstance(who, str | int) and str(who).strip():
+            yield str(who).strip()
+
+
+def _written(text: str) -> Iterator[dict[str, object]]:
+    """`👍 (2) ❤️`: emoji, each with its number where that is more than one."""
+    found: list[dict[str, object]] = []
+    for word in text.split():
+        number = word[1:-1] if word.startswith("(") and word.endswith(")") else ""
+        if found and number.isascii() and number.isdigit() and len(number) < 16:
+            found[-1]["count"] = int(number)
+        else:
+            found.append({"emoji": word})
+    yield from found
