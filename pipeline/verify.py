@@ -136,6 +136,10 @@ def _demonstration(path: Path, recording: Recording | None, blobs: Collection[st
     for name, count in counts.items():
         if count > 1:
             yield f"{path}: turn {name!r} occurs {count} times; ids are unique"
+    said = {turn["id"] for turn in demonstration["turns"] if turn["type"] == "chat"}
+    for turn in demonstration["turns"]:
+        if turn["type"] == "chat" and turn.get("reply_to", turn["id"]) not in said:
+            yield f"{path}: turn {turn['id']!r}: field reply_to: no chat turn {turn['reply_to']!r} in it"
     if recording is None or blobs is None or numbers is None:
         return
     if demonstration["recording"] != recording.id:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from typing import TypedDict
 
@@ -56,8 +56,19 @@ class Source:
 
     @property
     def turns(self) -> list[Turn]:
-        """The turns in order, without those that a reviewer dropped."""
-        return [turn for turn in self.demonstration["turns"] if not turn.get("dropped")]
+        """The turns in order, without those that a reviewer dropped, and without `reply_to` where it names none."""
+        kept = [turn for turn in self.demonstration["turns"] if not turn.get("dropped")]
+        said = {turn["id"] for turn in kept if turn["type"] == "chat"}
+        return [_answering(turn, said) for turn in kept]
+
+
+def _answering(turn: Turn, said: Container[str]) -> Turn:
+    """The turn; a chat turn that answers none of those keeps only what was said."""
+    if turn["type"] == "browser" or "reply_to" not in turn or turn["reply_to"] in said:
+        return turn
+    alone = turn.copy()
+    del alone["reply_to"]
+    return alone
 
 
 def told_by(recordings: Iterable[Recording]) -> tuple[SecretDigest, ...]:

@@ -29,7 +29,7 @@ from .told_secrets import ToldSecrets
 
 # Values of these keys are names that we or the recorder gave; nobody's data stands there.
 _NAMES = frozenset({"id", "uid", "dom", "elements", "screenshot", "screenshot_taken", "axtree", "recording", "format",
-                    "type", "intent", "frame", "tag"})
+                    "type", "intent", "frame", "tag", "reply_to"})
 _SHOWN = ("value", "placeholder", "alt", "label")  # attributes whose text browsers show
 _SHORTEST = 6  # characters: no e-mail address, number or token is shorter
 _TAKEN_OUT = re.compile(f"{re.escape(REDACTED)}|{WRITTEN.pattern}")
@@ -183,6 +183,7 @@ def _texts(demonstration: Demonstration) -> Iterator[str]:
     for turn in demonstration["turns"]:
         if turn["type"] == "chat":
             yield turn["utterance"]
+            yield from (reaction["emoji"] for reaction in turn.get("reactions", ()))
             continue
         arguments = turn["arguments"]
         yield from (arguments[name] for name in ("text", "value", "label", "message", "url") if arguments.get(name))

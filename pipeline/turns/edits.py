@@ -101,6 +101,9 @@ def _add(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
         raise InputError(f"{where}: field added: must be a chat turn with the id that field turn names")
     if any(turn["id"] == added["id"] for turn in turns):
         raise InputError(f"{where}: field turn: there is a turn {added['id']!r} already")
+    answered = added.get("reply_to")
+    if answered is not None and not any(turn["id"] == answered and turn["type"] == "chat" for turn in turns):
+        raise InputError(f"{where}: field added.reply_to: no chat turn {answered!r} in this demonstration")
     return _move([*turns, added.copy()], len(turns), edit["after"], where)
 
 

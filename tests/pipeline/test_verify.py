@@ -67,11 +67,12 @@ def test_demonstration(recording):
     turns = demonstration["turns"]
     turns[2] = turns[2] | {"id": "t0", "events": [99]}
     turns[3] = turns[3] | {"state": turns[3]["state"] | {"dom": "0" * 64}}
+    turns[0] = turns[0] | {"reply_to": "t1"}
     save(recording, demonstration | {"recording": "other"})
     problems = verify(recording.layout.demonstration)
     assert problems == verify(recording.layout.root)
-    assert len(problems) == 4
-    for part in ("occurs 2 times", "event 99", "state.dom", "'other'"):
+    assert len(problems) == 5
+    for part in ("occurs 2 times", "event 99", "state.dom", "'other'", "'chat-a': field reply_to: no chat turn 't1'"):
         assert any(part in problem for problem in problems)
 
 

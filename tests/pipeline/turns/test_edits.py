@@ -65,6 +65,8 @@ def test_a_chat_turn_is_added_where_it_was_said():
     turns = apply_edits(TURNS, [{"op": "add", "turn": "new", "after": "a", "added": said("new", "Thanks")}])
     assert ids(turns) == ["c1", "a", "new", "b", "d"]
     assert ids(apply_edits(TURNS, [{"op": "add", "turn": "new", "after": None, "added": said("new")}]))[0] == "new"
+    reply = said("new") | {"reply_to": "c1"}
+    assert apply_edits(TURNS, [{"op": "add", "turn": "new", "after": "c1", "added": reply}])[1] == reply
 
 
 @pytest.mark.parametrize("edit", [
@@ -73,6 +75,10 @@ def test_a_chat_turn_is_added_where_it_was_said():
     {"op": "add", "turn": "new", "after": None, "added": said("other")},
     {"op": "add", "turn": "new", "after": None, "added": typing("new", "x", [9])},
     {"op": "add", "turn": "new", "after": None},
+    {"op": "add", "turn": "new", "after": None, "added": said("new") | {"reply_to": "nobody"}},
+    {"op": "add", "turn": "new", "after": None, "added": said("new") | {"reply_to": "a"}},
+    {"op": "add", "turn": "new", "after": None, "added": said("new") | {"reactions": [{"emoji": "", "count": 1}]}},
+    {"op": "add", "turn": "new", "after": None, "added": said("new") | {"reactions": [{"emoji": "a", "count": 0}]}},
 ])
 def test_a_turn_that_cannot_be_added_is_refused(edit):
     with pytest.raises(InputError, match="edit"):

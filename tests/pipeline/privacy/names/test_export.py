@@ -37,7 +37,8 @@ def made(root, name, page: str, task: str, utterance: str) -> Source:
     field = {"uid": "5", "tag": "input", "role": "", "name": "Guest", "text": "", "xpath": "//i", "css": "i",
              "frame": [], "attributes": {"autocomplete": "name"}, "bbox": ELSEWHERE}
     turns = [
-        {"id": "c", "type": "chat", "timestamp": 1.0, "speaker": "instructor", "utterance": utterance},
+        {"id": "c", "type": "chat", "timestamp": 1.0, "speaker": "instructor", "utterance": utterance,
+         "reactions": [{"emoji": "margaret-holloway", "count": 2}, {"emoji": "👍", "count": 1}]},
         {"id": "b", "type": "browser", "timestamp": 2.0, "state": state, "events": [], "checks": [], "dropped": False,
          "intent": "textInput", "element": field, "arguments": {"text": "zork blavatnik"}},
     ]
@@ -80,6 +81,16 @@ def test_the_same_person_is_the_same_everywhere(tmp_path, sources):
           for each in (everything(first), everything(other))]
     for found in of:
         assert len({name for names in found for name in names if name}) == 1 and len(found) == 3, found
+
+
+def test_a_reaction_names_nobody_and_keeps_its_emoji(tmp_path, sources):
+    export(sources, tmp_path / "out", "webdataset", names=True, names_key="key")
+    written = everything(tmp_path / "out").decode("utf-8", "replace")
+    told = [json.loads(each) for each in re.findall(r'"reactions": ("\[\{.*?\}\]")', written)]
+    assert len(told) == len(sources)
+    for first, second in map(json.loads, told):
+        assert re.fullmatch(r"\[PERSON \w+\]", first["emoji"]) and first["count"] == 2
+        assert second == {"emoji": "👍", "count": 1}
 
 
 def test_an_mhtml_file_is_looked_through():
