@@ -138,8 +138,9 @@ def _demonstration(path: Path, recording: Recording | None, blobs: Collection[st
             yield f"{path}: turn {name!r} occurs {count} times; ids are unique"
     said = {turn["id"] for turn in demonstration["turns"] if turn["type"] == "chat"}
     for turn in demonstration["turns"]:
-        if turn["type"] == "chat" and turn.get("reply_to", turn["id"]) not in said:
-            yield f"{path}: turn {turn['id']!r}: field reply_to: no chat turn {turn['reply_to']!r} in it"
+        if turn["type"] == "chat" and (answered := turn.get("reply_to")) is not None and (
+                answered not in said or answered == turn["id"]):
+            yield f"{path}: turn {turn['id']!r}: field reply_to: no other chat turn {answered!r} in it"
     if recording is None or blobs is None or numbers is None:
         return
     if demonstration["recording"] != recording.id:

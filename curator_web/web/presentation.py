@@ -33,6 +33,7 @@ class TurnView:
     moved: bool
     original: types.Turn | None
     merges_into: str | None = None  # id of the typing into the same field right before it
+    answered: types.ChatTurn | None = None  # the turn that it replies to
 
     @property
     def id(self) -> str:
@@ -68,6 +69,15 @@ class TurnView:
         """What was entered or chosen, when the label does not say it."""
         value = "" if self.turn["type"] == "chat" else _shorten(_value(self.turn))
         return "" if value == self.label else value
+
+    @property
+    def quote(self) -> str:
+        """The beginning of what it replies to; empty when it is no reply."""
+        return _shorten(self.answered["utterance"]) if self.answered else ""
+
+    @property
+    def reactions(self) -> list[types.Reaction]:
+        return self.turn.get("reactions", []) if self.turn["type"] == "chat" else []
 
     @property
     def time(self) -> str:
@@ -133,8 +143,9 @@ class ReviewView:
             turn["id"]: (number, turn) for number, turn in enumerate(review.base["turns"], 1)}
         turns = review.turns
         touched, displaced = changed(review.base["turns"], turns), moved(review.edits)
+        said = {turn["id"]: turn for turn in turns if turn["type"] == "chat"}
         self.turns = [TurnView(turn, number, base.get(turn["id"], new)[0], turn["id"] in touched,
-                               turn["id"] in displaced, base.get(turn["id"], new)[1], into)
+                               turn["id"] in displaced, base.get(turn["id"], new)[1], into, _answered(turn, said))
                       for number, (turn, into) in enumerate(zip(turns, _typing_before(turns), strict=True), 1)]
         self.undos, self.redos = undo_depths(review.edits)
         self.selected = self._find(selected)
@@ -147,6 +158,12 @@ class ReviewView:
             if turn.id == turn_id:
                 return turn
         raise NotFound(f"there is no turn {turn_id[:80]!r} in this demonstration")
+
+
+def _answered(turn: types.Turn, said: Mapping[str, types.ChatTurn]) -> types.ChatTurn | None:
+    """The turn that a turn replies to; None where it is no reply, or what it answers is not there."""
+    answered = said.get(turn.get("reply_to", "")) if turn["type"] == "chat" else None
+    return None if answered is turn else answered
 
 
 def _typing_before(turns: list[types.Turn]) -> list[str | None]:

@@ -63,8 +63,10 @@ class Source:
 
 
 def _answering(turn: Turn, said: Container[str]) -> Turn:
-    """The turn; a chat turn that answers none of those keeps only what was said."""
-    if turn["type"] == "browser" or "reply_to" not in turn or turn["reply_to"] in said:
+    """The turn; a chat turn that answers none of those (or itself) without `reply_to`."""
+    if turn["type"] == "browser" or "reply_to" not in turn:
+        return turn
+    if turn["reply_to"] in said and turn["reply_to"] != turn["id"]:
         return turn
     alone = turn.copy()
     del alone["reply_to"]

@@ -72,7 +72,8 @@ def test_demonstration(recording):
     problems = verify(recording.layout.demonstration)
     assert problems == verify(recording.layout.root)
     assert len(problems) == 5
-    for part in ("occurs 2 times", "event 99", "state.dom", "'other'", "'chat-a': field reply_to: no chat turn 't1'"):
+    for part in ("occurs 2 times", "event 99", "state.dom", "'other'",
+                 "'chat-a': field reply_to: no other chat turn 't1'"):
         assert any(part in problem for problem in problems)
 
 

@@ -59,15 +59,15 @@ def test_replies_and_reactions_and_no_reply_to_what_is_not_exported(tmp_path, so
         return {"id": name, "type": "chat", "timestamp": 22.0, "speaker": "navigator", "utterance": "ok"} | more
     reactions = [{"emoji": "👍", "count": 2, "speakers": ["instructor"]}]
     turns = [said("r1", reply_to="chat-a"), said("r2", reply_to="gone", reactions=reactions),
-             said("r3", reply_to="t1"), said("r4", reply_to="nobody")]
+             said("r3", reply_to="t1"), said("r4", reply_to="nobody"), said("r5", reply_to="r5")]
     source = sources[0]
     more = Source({**source.demonstration, "turns": source.demonstration["turns"] + turns}, source.recording)
     export([more], tmp_path / "out", "webdataset")
     records = {record["turn"]: record for record in (json.loads(each["json"]) for each in samples(tmp_path / "out"))}
-    assert {name: records[name]["reply_to"] for name in ("r1", "r2", "r3", "r4", "t1")} == {
-        "r1": "chat-a", "r2": "", "r3": "", "r4": "", "t1": ""}
+    assert {name: records[name]["reply_to"] for name in ("r1", "r2", "r3", "r4", "r5", "t1")} == {
+        "r1": "chat-a", "r2": "", "r3": "", "r4": "", "r5": "", "t1": ""}
     assert json.loads(records["r2"]["reactions"]) == reactions and records["t1"]["reactions"] == "[]"
-    assert more.demonstration["turns"][-3]["reply_to"] == "gone", "the demonstration keeps it: a turn may be restored"
+    assert more.demonstration["turns"][-4]["reply_to"] == "gone", "the demonstration keeps it: a turn may be restored"
 
 
 def test_chat_carries_the_last_state_before_it(tmp_path, sources):
