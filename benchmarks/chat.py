@@ -5,7 +5,8 @@ mouth?
 
 Each variant of a log is written with random people, texts and times, in each line end and encoding, for sessions in
 several time zones. Printed: variants, files, and the shares of files whose messages, speakers, times and order are all
-right; a file that is refused in one line counts as `refused`, which none of these should be.
+right, and where the log tells them, which message each reply answers and who reacted how. A file that is refused in one
+line counts as `refused`, which none of these should be.
 """
 
 import argparse
@@ -18,11 +19,23 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import NamedTuple
 
 from pipeline.chat import read_chat
 from schemas import InputError
 
-Said = list[tuple[str, str, int]]  # speaker, text, seconds since the start
+
+class Utterance(NamedTuple):
+    """`at` is in seconds since the start; `reply`: place of what it answers; `reactions`: who gave each emoji."""
+
+    who: str
+    text: str
+    at: int
+    reply: int | None = None
+    reactions: dict[str, list[str]] = {}
+
+
+Said = list[Utterance]
 Writer = Callable[[Said, datetime], str]
 NAMES = ("Ann Lee", "Ben", "Łukasz Nowak", "王小明", "山田 太郎", "김민준", "José María", "O'Brien, Pat", "Zoë to Go",
          "Dr. Weiß")
@@ -51,20 +64,20 @@ def blocks(head: Callable[[str, str], str], form: str) -> Writer:
     """A log of headers, each followed by lines of text behind a tab."""
     def write(said: Said, start: datetime) -> str:
         return "".join(f"{head(wall(start, at, form), who)}\n" + "".join(f"\t{line}\n" for line in text.split("\n"))
-                       for who, text, at in said)
+                       for who, text, at, *_ in said)
     return write
 
 
 def zoom_older(said: Said, start: datetime) -> str:
-    return "".join(f"{wall(start, at)}\t From {who} to Everyone : {text}\n" for who, text, at in said)
+    return "".join(f"{wall(start, at)}\t From {who} to Everyone : {text}\n" for who, text, at, *_ in said)
 
 
 def zoom_cloud(said: Said, start: datetime) -> str:
-    return "".join(f"{at // 3600:02}:{at // 60 % 60:02}:{at % 60:02}\t{who}:\t{text}\n" for who, text, at in said)
+    return "".join(f"{at // 3600:02}:{at // 60 % 60:02}:{at % 60:02}\t{who}:\t{text}\n" for who, text, at, *_ in said)
 
 
 def captions(said: Said, start: datetime) -> str:
-    return "".join(f"[{who}] {wall(start, at)}\n{text}\n\n" for who, text, at in said)
+    return "".join(f"[{who}] {wall(start, at)}\n{text}\n\n" for who, text, at, *_ in said)
 
 
 def cues(mark: str, decimal: str, head: str = "") -> Writer:
@@ -72,35 +85,36 @@ def cues(mark: str, decimal: str, head: str = "") -> Writer:
         return f"{at // 3600:02}:{at // 60 % 60:02}:{at % 60:02}{decimal}000"
 
     def write(said: Said, start: datetime) -> str:
-        return head + "".join(f"{time(at)}{mark}{time(at + 2)}\n{who}: {text}\n\n" for who, text, at in said)
+        return head + "".join(f"{time(at)}{mark}{time(at + 2)}\n{who}: {text}\n\n" for who, text, at, *_ in said)
     return write
 
 
 def whatsapp(form: str, between: str) -> Writer:
     def write(said: Said, start: datetime) -> str:
-        return "".join(f"{wall(start, at, form)}{between}{who}: {text}\n" for who, text, at in said)
+        return "".join(f"{wall(start, at, form)}{between}{who}: {text}\n" for who, text, at, *_ in said)
     return write
 
 
 def discord(said: Said, start: datetime) -> str:
     return json.dumps({"messages": [{"type": "Default", "timestamp": (start + timedelta(seconds=at)).isoformat(),
-                                     "author": {"id": who, "name": who}, "content": text} for who, text, at in said]})
+                                     "author": {"id": who, "name": who}, "content": text}
+                                    for who, text, at, *_ in said]})
 
 
 def discord_text(form: str) -> Writer:
     def write(said: Said, start: datetime) -> str:
         return "=" * 62 + "\nGuild: Lab\n" + "=" * 62 + "\n\n" + "".join(
-            f"[{wall(start, at, form)}] {who}\n{text}\n\n" for who, text, at in said)
+            f"[{wall(start, at, form)}] {who}\n{text}\n\n" for who, text, at, *_ in said)
     return write
 
 
 def slack(said: Said, start: datetime) -> str:
     return json.dumps([{"type": "message", "user": who, "ts": f"{start.timestamp() + at:.6f}", "text": text}
-                       for who, text, at in said])
+                       for who, text, at, *_ in said])
 
 
 def rows(said: Said, start: datetime, names: tuple[str, str, str], form: str) -> list[dict[str, str]]:
-    return [dict(zip(names, (wall(start, at, form), who, text), strict=True)) for who, text, at in said]
+    return [dict(zip(names, (wall(start, at, form), who, text), strict=True)) for who, text, at, *_ in said]
 
 
 def table(names: tuple[str, str, str], form: str, delimiter: str) -> Writer:
@@ -118,13 +132,111 @@ def jsonl(said: Said, start: datetime) -> str:
 
 
 def json_list(said: Said, start: datetime) -> str:
-    return json.dumps([{"speaker": who, "text": text, "seconds": at} for who, text, at in said], ensure_ascii=False)
+    return json.dumps([{"speaker": who, "text": text, "seconds": at} for who, text, at, *_ in said], ensure_ascii=False)
 
 
 def teams(said: Said, start: datetime) -> str:
-    return "".join(f"{who}   {at // 60}:{at % 60:02}\n{text}\n\n" if at < 3600 else "" for who, text, at in said)
+    return "".join(f"{who}   {at // 60}:{at % 60:02}\n{text}\n\n" if at < 3600 else "" for who, text, at, *_ in said)
 
 
+QUOTED = {"English": "Replying to", "German": "Antwort auf", "Spanish": "Respondiendo a", "Chinese": "回复"}
+SILENT = "Cy Grün"  # reacts, and never says a word
+EMOJI = ("👍", "❤️", "🎉", "😂")
+
+
+def quote(said: Said, one: Utterance, language: str, colon: str) -> str:
+    """The line above a reply in Zoom's logs; empty above what is none."""
+    if one.reply is None:
+        return ""
+    text = " ".join(said[one.reply].text.split())
+    text = text if len(text) < 20 else f"{text[:18].rstrip()}..."
+    return f'{QUOTED[language]} "{text}"{colon}\n\n'
+
+
+def zoom_replies(language: str, colon: str, form: str) -> Writer:
+    """Replies by their quote, reactions below the message."""
+    start_word, to, everyone = ZOOM[language]
+
+    def write(said: Said, start: datetime) -> str:
+        return "".join(
+            f"{wall(start, one.at, form)} {start_word} {one.who} {to} {everyone}:\n" + "".join(
+                f"\t{line}\n" for line in (quote(said, one, language, colon) + one.text).split("\n")) + "".join(
+                f"\t{who}:{emoji}\n" for emoji, people in one.reactions.items() for who in people)
+            for one in said)
+    return write
+
+
+def zoom_reacted(said: Said, start: datetime) -> str:
+    """Reactions as messages of their own behind all others; one more person takes each back."""
+    written = zoom_replies("English", "", "%H:%M:%S")([one._replace(reactions={}) for one in said], start)
+    for one in said:
+        text = " ".join(one.text.split())
+        for emoji, people in one.reactions.items():
+            for who in [*people, "Zed"]:
+                written += f'{wall(start, LENGTH - 1)} From {who} to Everyone:\n\tReacted to "{text}" with {emoji}\n'
+            written += f'{wall(start, LENGTH - 1)} From Zed to Everyone:\n\tRemoved a {emoji} reaction from "{text}"\n'
+    return written
+
+
+def discord_replies(said: Said, start: datetime) -> str:
+    return json.dumps({"messages": [
+        {"id": f"m{at}", "type": "Default" if one.reply is None else "Reply", "content": one.text,
+         "timestamp": (start + timedelta(seconds=one.at)).isoformat(), "timestampEdited": start.isoformat(),
+         "author": {"id": one.who, "name": one.who},
+         "reference": None if one.reply is None else {"messageId": f"m{one.reply}"},
+         "reactions": [{"emoji": {"id": "", "name": emoji}, "count": len(people), "users": [
+             {"id": who, "name": who} for who in people]} for emoji, people in one.reactions.items()]}
+        for at, one in enumerate(said)]})
+
+
+def discord_reactions(said: Said, start: datetime) -> str:
+    return "".join(
+        f"[{wall(start, one.at, '%d-%b-%y %I:%M %p')}] {one.who}\n{one.text}\n\n" + ("{Reactions}\n" + " ".join(
+            f"{emoji} ({len(people)})" if len(people) > 1 else emoji for emoji, people in one.reactions.items())
+            + "\n\n" if one.reactions else "") for one in said)
+
+
+def slack_threads(said: Said, start: datetime) -> str:
+    def ts(at: int) -> str:
+        return f"{start.timestamp() + said[at].at:.6f}"
+    return json.dumps([
+        {"type": "message", "user": one.who, "ts": ts(at), "text": one.text, "edited": {"user": one.who},
+         "thread_ts": ts(at if one.reply is None else one.reply),
+         "reactions": [{"name": emoji, "users": people, "count": len(people)}
+                       for emoji, people in one.reactions.items()]} for at, one in enumerate(said)])
+
+
+def telegram(said: Said, start: datetime) -> str:
+    return json.dumps({"messages": [
+        {"id": at, "type": "message", "date": (start + timedelta(seconds=one.at)).isoformat(), "from": one.who,
+         "from_id": one.who, "text": [one.text[:3], {"type": "bold", "text": one.text[3:]}],
+         "reactions": [{"type": "emoji", "count": len(people), "emoji": emoji, "recent": [
+             {"from": who, "from_id": who} for who in people]} for emoji, people in one.reactions.items()]}
+        | ({} if one.reply is None else {"reply_to_message_id": one.reply}) for at, one in enumerate(said)]})
+
+
+def csv_replies(said: Said, start: datetime) -> str:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("id", "timestamp", "speaker", "text", "reply to", "reactions"))
+    for at, one in enumerate(said):
+        writer.writerow((f"m{at}", wall(start, one.at, "%Y-%m-%dT%H:%M:%S"), one.who, one.text,
+                         "" if one.reply is None else f"m{one.reply}",
+                         " ".join(f"{emoji} ({len(people)})" for emoji, people in one.reactions.items())))
+    return text.getvalue()
+
+
+REPLIES, REACTIONS, PEOPLE = "replies", "reactions", "people"  # what a variant tells; people: who reacts
+ALL = (REPLIES, REACTIONS, PEOPLE)
+ANSWERING: dict[str, tuple[Writer, int, bool, tuple[str, ...]]] = {
+    **{f"zoom-newer, replies, {language}": (zoom_replies(language, colon, "%H:%M:%S"), 1, True, ALL)
+       for language, colon in zip(QUOTED, (":", "", "", ":"), strict=True)},
+    "zoom-new-chat, replies": (zoom_replies("English", ":", "%Y-%m-%d %H:%M:%S"), 1, True, ALL),
+    "zoom-newer, reactions as messages": (zoom_reacted, 1, True, ALL),
+    "discord, replies": (discord_replies, 1, True, ALL), "slack, threads": (slack_threads, 1, True, ALL),
+    "telegram": (telegram, 1, True, ALL), "discord-text, reactions": (discord_reactions, 60, True, (REACTIONS,)),
+    "csv, replies": (csv_replies, 1, True, (REPLIES, REACTIONS)),
+}
 VARIANTS: dict[str, tuple[Writer, int, bool]] = {  # how it is written, to how many seconds, texts of several lines
     **{f"zoom-newer, {name}": (
         blocks(lambda time, who, w=words: f"{time} {w[0]} {who} {w[1]} {w[2]}:", "%H:%M:%S"), 1, True)
@@ -154,25 +266,38 @@ def session(chance: random.Random, several_lines: bool, precision: int) -> Said:
     people = chance.sample(NAMES, chance.choice((2, 3)))
     times = sorted(chance.sample(range(5, LENGTH, max(precision, 1)), chance.randrange(4, 12)))
 
-    def words() -> str:
-        return " ".join(["say", *chance.choices(WORDS, k=chance.randrange(1, 8)), "please"])
-    return [(people[number] if number < len(people) else chance.choice(people),
-             "\n".join(words() for _ in range(1 + (several_lines and chance.random() < 0.3))), at)
-            for number, at in enumerate(times)]
+    def words(number: int) -> str:
+        return " ".join(["say", f"{number:02}", *chance.choices(WORDS, k=chance.randrange(1, 8)), "please"])
+    return [Utterance(
+        people[number] if number < len(people) else chance.choice(people),
+        "\n".join(words(number) for _ in range(1 + (several_lines and chance.random() < 0.3))), at,
+        chance.randrange(number) if number and chance.random() < 0.5 else None,
+        {emoji: chance.sample([*people, SILENT], chance.randrange(1, 3))
+         for emoji in chance.sample(EMOJI, chance.choice((0, 0, 1, 2)))}) for number, at in enumerate(times)]
 
 
-def fault(path: Path, said: Said, start: datetime, precision: int) -> str | None:
+def fault(path: Path, said: Said, start: datetime, precision: int, tells: tuple[str, ...]) -> str | None:
     """What is wrong with a log that was read; None when nothing is."""
     try:
         log = read_chat(path, started_at=start, duration=LENGTH)
     except InputError as error:
         return f"refused: {error}"
-    if [line.utterance for line in log.lines] != [text for _, text, _ in said]:
+    if [line.utterance for line in log.lines] != [text for _, text, *_ in said]:
         return "messages or order"
-    if [line.speaker for line in log.lines] != [who for who, _, _ in said]:
+    if [line.speaker for line in log.lines] != [who for who, *_ in said]:
         return "speakers"
+    if [line.reply_to for line in log.lines] != [one.reply if REPLIES in tells else None for one in said]:
+        return "replies"
+    told = {REACTIONS: [{each.emoji: each.count for each in line.reactions} for line in log.lines],
+            PEOPLE: [{each.emoji: set(each.speakers) for each in line.reactions} for line in log.lines]}
+    if told[REACTIONS] != [{emoji: len(people) for emoji, people in one.reactions.items()} if REACTIONS in tells else {}
+                           for one in said]:
+        return "reactions"
+    if PEOPLE in tells and told[PEOPLE] != [{emoji: set(people) for emoji, people in one.reactions.items()}
+                                            for one in said]:
+        return "who reacts"
     truncated = [(start + timedelta(seconds=at)).timestamp() // precision * precision - start.timestamp()
-                 for _, _, at in said]
+                 for _, _, at, *_ in said]
     return None if all(abs(line.time - at) < 0.01 for line, at in zip(log.lines, truncated, strict=True)) else "times"
 
 
@@ -182,9 +307,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1, help="files of each variant, line end and encoding")
     options = parser.parse_args()
     chance, faults, files = random.Random(options.seed), Counter[str](), 0
+    variants: dict[str, tuple] = VARIANTS | ANSWERING
     with tempfile.TemporaryDirectory(prefix="demotape-chat-") as folder:
         path = Path(folder) / "chat.txt"
-        for name, (write, precision, several_lines) in VARIANTS.items():
+        for name, (write, precision, several_lines, *tells) in variants.items():
             for end in ENDS:
                 for encoding in ENCODINGS * options.rounds:
                     zone = timezone(timedelta(hours=chance.choice(ZONES)))
@@ -192,10 +318,10 @@ def main() -> None:
                     said = session(chance, several_lines, precision)
                     path.write_bytes(write(said, start).replace("\n", end).encode(encoding))
                     files += 1
-                    if found := fault(path, said, start, precision):
+                    if found := fault(path, said, start, precision, *tells or ((),)):
                         faults[found.partition(":")[0]] += 1
                         print(f"  {name}, {end!r}, {encoding}: {found}")
-    print(json.dumps({"benchmark": "chat", "seed": options.seed, "variants": len(VARIANTS), "files": files,
+    print(json.dumps({"benchmark": "chat", "seed": options.seed, "variants": len(variants), "files": files,
                       "right": (files - faults.total()) / files, "faults": dict(faults)}))
 
 
