@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from schemas import limits
+
 from .log import Message, Reaction
 from .phrases import Parts, take_apart
 
@@ -23,7 +25,7 @@ class Answered:
     problems: list[tuple[int, str]] = field(default_factory=list)
 
 
-def settle(messages: Sequence[Message]) -> Answered:
+def match(messages: Sequence[Message]) -> Answered:
     """Messages in the log's order, told apart from what is but a reaction to one."""
     parts = [take_apart(message.text) for message in messages]
     parts = [part if part.quote else replace(part, quote=message.quote)
@@ -52,9 +54,10 @@ def merged(reactions: Iterable[Reaction]) -> tuple[Reaction, ...]:
     """One reaction an emoji, with all that gave it."""
     found: dict[str, Reaction] = {}
     for each in reactions:
-        known = found.get(each.emoji)
-        found[each.emoji] = each if known is None else Reaction(
-            each.emoji, known.count + each.count, tuple(dict.fromkeys(known.speakers + each.speakers)))
+        if known := found.get(each.emoji):
+            people = tuple(dict.fromkeys(known.speakers + each.speakers))
+            each = Reaction(each.emoji, min(known.count + each.count, limits.WHOLE), people)
+        found[each.emoji] = each
     return tuple(found.values())
 
 

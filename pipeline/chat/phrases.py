@@ -25,6 +25,7 @@ _EDITED = tuple(f"({word})" for word in (
     "edited", "bearbeitet", "modifié", "editado", "editada", "modificato", "bewerkt", "redigerat", "redigeret",
     "edytowano", "изменено", "змінено", "düzenlendi", "diedit", "đã chỉnh sửa", "已编辑", "已編輯", "編集済み",
     "수정됨"))
+_AS_PICTURE = re.compile(".\ufe0f\u20e3?")  # a digit, sign or letter that is shown as a picture: 1️⃣
 _ARROWS = 0x2190  # from here on Unicode has symbols and pictures, besides scripts
 
 
@@ -64,13 +65,15 @@ def reactions_below(text: str) -> tuple[str, tuple[Reaction, ...]]:
 
 
 def _reaction(line: str) -> Reaction | None:
-    """Somebody's reaction in a line of its own. Names and times have letters or digits; pictures none."""
+    """Somebody's reaction in a line of its own. Texts and times have letters or digits; pictures none."""
     name, _, emoji = line.replace("：", ":").rpartition(":")
     name, emoji = name.strip(), emoji.strip()
     if not 0 < len(name) <= 100 or not 0 < len(emoji) <= MOST_EMOJI:
         return None
-    pictures = not any(each.isalnum() or each.isspace() or each < "\x80" for each in emoji)
-    return Reaction(emoji, speakers=(name,)) if pictures and any(ord(each) >= _ARROWS for each in emoji) else None
+    plain = _AS_PICTURE.sub("", emoji)
+    if any(each.isalnum() or each.isspace() or each < "\x80" for each in plain):
+        return None
+    return Reaction(emoji, speakers=(name,)) if not plain or any(ord(each) >= _ARROWS for each in plain) else None
 
 
 def _without_mark(text: str) -> str:

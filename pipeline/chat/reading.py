@@ -13,7 +13,7 @@ from schemas import InputError
 from schemas.types import Demonstration
 
 from . import time_bases
-from .answers import Answered, settle
+from .answers import Answered, match
 from .log import MILLISECOND, ChatLine, ChatLog, Message
 from .placing import place
 from .speakers import assign_roles
@@ -39,7 +39,7 @@ def read_chat(path: Path | str, *, started_at: datetime, duration: float, kind: 
         raise InputError(f"{path}: no message of a {reader.kind} chat in it"
                          + "".join(f"; line {line}: {reason}" for line, reason in reading.problems[:1]))
     told_apart, namesakes = _told_apart(reading.messages)
-    answered = settle(told_apart)
+    answered = match(told_apart)
     messages = answered.messages
     if not messages:
         raise InputError(f"{path}: nothing but reactions in this chat")

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from pipeline.chat import Message, Reaction, Reading, Stamp, place, read_chat
-from pipeline.chat.answers import settle
+from pipeline.chat.answers import match
 from pipeline.chat.parsers import plugged
 from schemas import DemonstrationSchema, InputError
 from schemas.files import validated
@@ -75,6 +75,10 @@ TABLE = {
         '14:30:06 From Ann to Everyone:\n\tReplying to "Result:✅ then..."\n',
         [said("Result:✅\nthen: go on :)")],
         [(4, "reactions to a message without text"), (6, "a reply without text")]),
+    "zoom, pictures of digits, signs, families and flags": (
+        '14:30:05 From Ann to Everyone:\n\tRoom 5:6\n\tBen:1️⃣\n\tCy: 王:👩‍👧\n\tDi：🇩🇪\n\tEd:ℹ️\n\tFi:👍🏽\n\n',
+        [said("Room 5:6", None, **{"1️⃣": (1, "Ben"), "👩‍👧": (1, "Cy: 王"), "🇩🇪": (1, "Di"), "ℹ️": (1, "Ed"),
+                                   "👍🏽": (1, "Fi")})], []),
     "slack": (
         json.dumps([
             slack(5, "U1", "Open &lt;it&gt;", thread_ts="1709667005.000100", edited={"user": "U1"},
@@ -218,6 +222,7 @@ def test_nothing_but_reactions_is_one_clear_error(tmp_path):
 
 
 @pytest.mark.parametrize("reactions", [
+    [{"emoji": "👍", "count": 2**53}] * 2,
     True, -1, "", [], {}, [[]], [None], [{"emoji": "x" * 101}], [{"emoji": 3}], {"👍": None}, {"👍": 10**30},
     [{"emoji": "👍", "count": -2, "users": [None, True, {"id": {}}, 1e400]}], "[[[[", "(1)", {"a": {"b": "c"}}])
 def test_reactions_in_any_form_do_no_harm(tmp_path, reactions):
@@ -229,7 +234,7 @@ def test_reactions_in_any_form_do_no_harm(tmp_path, reactions):
 def test_many_replies_to_messages_that_begin_alike_take_no_long():
     texts = [f'Replying to "{"a" * (number % 10)}b…"\n{"a" * 200}{number}' for number in range(20_000)]
     began = time.process_time()
-    done = settle([Message("A", text, Stamp(1.0, "offset"), number) for number, text in enumerate(texts)])
+    done = match([Message("A", text, Stamp(1.0, "offset"), number) for number, text in enumerate(texts)])
     assert time.process_time() - began < 5
     assert len(done.messages) == len(texts) == len(done.problems)
 

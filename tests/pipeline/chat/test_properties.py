@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from pipeline.chat import KINDS, place, read_chat
 from pipeline.chat.parsers.zoom import _TO
-from schemas import InputError
+from schemas import DemonstrationSchema, InputError
+from schemas.files import validated
 
 from .test_kinds import TABLE
 
@@ -21,6 +22,8 @@ _PIECES = st.sampled_from([
     '{"messages": [', '{"author": {}, "timestamp": "2024-01-01T00:00:00Z", "content": ""}', "]}", "speaker,text,time",
     "a,b,9999-12-31T23:59:59", "0001-01-01T00:00:00+14:00", '"', "Replying to \"", "99:99:99", "\ufeff", "é", "\0",
     "2024-03-05 ", "9" * 19, "null", "\u2028", "²:³",
+    'Reacted to "', '" with 👍', "Ann:👍", '" with ', 'Removed a 👍 reaction from "', '"reactions": ["👍", 7], ',
+    '"id": "a", ', '"reply_to": "a", ', "\n\t", "(edited)",
 ])
 _TEXT = st.lists(_PIECES | st.text(max_size=6), max_size=30).map("".join)
 _BYTES = st.one_of(st.binary(max_size=300), _TEXT.map(lambda text: text.encode("utf-8", "surrogatepass")),
@@ -44,7 +47,9 @@ def test_any_bytes(kind, content, base):
             return
     assert log.lines
     assert all(line.utterance.strip() and line.role in ("instructor", "navigator") for line in log.lines)
-    place({"turns": []}, log)
+    assert all(line.reply_to is None or 0 <= line.reply_to < len(log.lines) for line in log.lines)
+    validated({"format": "demotape/demonstration", "version": 1, "id": "a", "recording": "a", "task": "",
+               "turns": place({"turns": []}, log)["turns"]}, DemonstrationSchema(), "placed")
 
 
 _NAME = st.text("abcdefghijkl: ()-é", min_size=1, max_size=12).map(str.strip).filter(
