@@ -42,7 +42,7 @@ class TurnStateSchema(StateSchema):
                                validate=validate.OneOf(SCREENSHOT_SOURCES))
     axtree = digest("with `record --axtree`: blob, the state's accessibility tree, a JSON list", required=False)
     screenshot_taken = digest("blob: the screenshot that was taken and is replaced", required=False, allow_none=True)
-    screenshot_late = flag("external video: true when it shows that the screenshot was taken after the action, and "
+    screenshot_late = flag("external video: true when it speaks for the screenshot being taken after the action, and "
                            "nothing that is surely better takes its place", required=False)
     similarity = number("external video: SSIM of the screenshot that was taken and the frame at `video_time`, at half "
                         "size in grey", required=False, allow_none=True)

@@ -31,6 +31,7 @@ from .video import Shot, Video
 from .video_clock import VideoClock
 
 LOW = 0.5  # a confidence below is low
+_REFUSED = 0.4  # the most where neither the screenshot nor the frame is to be relied on
 _PAGES = 10  # frames and screenshots among which the page's rectangle is looked for
 _PAIRS = 32  # actions, the first ones, whose frames tell it better
 _OFTEN = 0.08  # share of late screenshots from which on their own times are not trusted
@@ -256,6 +257,8 @@ def _conclude(scene: Scene, clock: VideoClock, turns: Sequence[BrowserTurn], loo
             continue
         best, verdict = max(own, key=lambda judged: (judged[1].similarity or 0.0, judged[0].piece.votes))
         confidence = _confidence(clock, best, verdict, usual)
+        if verdict.late and not verdict.better and best.key not in pages:
+            confidence = min(confidence, _REFUSED)  # the frame may show something else than the page
         time = float(scene.video.times[verdict.number])
         painted = turn["timestamp"] - max(0.0, clock.video_time(turn["timestamp"], best.piece) - time)
         found[turn["id"]] = Found(time, verdict.similarity, round(confidence, 3), verdict.late, verdict.better,

@@ -25,7 +25,7 @@ _log = logging.getLogger("demotape.align")
 _EMPTY_PAGE = "about:blank"  # a new tab is blank and rightly so
 _JPEG_QUALITY = 95
 _MANY = 100  # actions: their screenshots are enough to place a video by
-_WORTH_IT = 0.1  # confidence from which on another picture is better than one that shows nothing
+_WORTH_IT = 0.1  # confidence from which on the video's word is told, and its picture better than one that shows nothing
 
 
 def stage(demonstration: Demonstration, context: Context) -> Demonstration:
@@ -86,6 +86,6 @@ def _told(turn: Turn, found: Found | None, keep: Callable[[bytes], str]) -> Turn
         state |= {"screenshot": found.better or keep(found.page or b""), "screenshot_time": found.painted,
                   "screenshot_status": "good", "screenshot_source": "captured" if found.better else "video",
                   "screenshot_taken": turn["state"]["screenshot"]}
-    elif found.late and found.confidence >= LOW:
+    elif found.late and found.confidence >= _WORTH_IT:
         state["screenshot_late"] = True
     return {**turn, "state": state}

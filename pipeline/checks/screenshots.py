@@ -81,8 +81,8 @@ def in_video(material: Material) -> Iterator[Finding]:
             yield Finding(turn["id"], "unsure-in-video", "It is not sure that the video shows this action at "
                           f"{state['video_time']:.1f} s (confidence {state['confidence']:.2f}).")
         if state.get("screenshot_late"):
-            yield Finding(turn["id"], "late-screenshot", "The video shows that the screenshot was taken after the "
-                          "action, but not surely what it should show.",
+            yield Finding(turn["id"], "late-screenshot", "The video speaks for the screenshot being taken after "
+                          "the action, but does not surely show what it should be.",
                           {"op": "set_screenshot_status", "turn": turn["id"], "status": "broken"})
         if state.get("screenshot_source"):
             other = "another screenshot of the recording" if state["screenshot_source"] == "captured" else "the video"
