@@ -17,7 +17,8 @@ from .screenshots import Picture
 from .video import Shot, Video
 
 _PROBES = 16  # frames that are asked
-_CANDIDATES = 6  # screenshots that each is held against, those most like it first
+_ALIKE = 0.3  # grey levels, to all screenshots at the mean, within which frames show the same
+_CANDIDATES = 6  # screenshots that each is held against, those most like it first; and as many of the others
 _STRONG, _ENOUGH = 40, 150  # features that must agree, and so many that no other screenshot is tried
 _FURTHER = 8  # other rectangles, at most
 _SAME = 3.0  # frame pixels by which corners may differ and be in one place
@@ -63,13 +64,17 @@ def _limit(usual: float) -> float:
 def _others(video: Video, first: Sampled, pictures: Sequence[Picture], page_of: Callable[[Picture], np.ndarray],
             rectangle: Rectangle) -> list[Rectangle]:
     """Other rectangles that frames speak for which the first does not explain."""
-    odd = _probes(first.least > 1.5 * _usual(first) + 0.5)
+    odd = np.flatnonzero(first.least > 1.5 * _usual(first) + 0.5)
+    probes = sorted(odd[_different(first.differences[odd], _PROBES)].tolist())
     looks: dict[int, tuple[np.ndarray, tuple]] = {}
     chance = np.random.default_rng(1)
     found = [rectangle]
-    for shot in video.shots(first.times[odd]):
+    for shot in video.shots(first.times[probes]):
         seen, best = features(shot.luma), None
-        for index in first.likeliest(shot)[:_CANDIDATES]:
+        order = first.likeliest(shot)
+        for number, index in enumerate([*order[:_CANDIDATES], *order[_CANDIDATES::max(1, len(order) // _CANDIDATES)]]):
+            if number == _CANDIDATES and best:
+                break  # the others are tried only when none of the likeliest tells anything
             if index not in looks:
                 page = page_of(pictures[index])
                 looks[index] = page, features(page)
@@ -85,17 +90,15 @@ def _others(video: Video, first: Sampled, pictures: Sequence[Picture], page_of: 
     return found[1:]
 
 
-def _probes(odd: np.ndarray) -> list[int]:
-    """Some of the odd samples: the middle of each run, the longest first, then what is between."""
-    numbers = np.flatnonzero(odd)
-    if not len(numbers):
+def _different(rows: np.ndarray, count: int) -> list[int]:
+    """Numbers of rows that differ most from each other, at most so many: what a video shows for long counts once."""
+    if not len(rows):
         return []
-    runs = sorted(np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1), key=len, reverse=True)
-    chosen = {int(run[len(run) // 2]) for run in runs[:_PROBES]}
-    for number in numbers[np.unique(np.linspace(0, len(numbers) - 1, _PROBES).astype(int))]:
-        if len(chosen) < _PROBES:
-            chosen.add(int(number))
-    return sorted(chosen)
+    chosen, distance = [0], np.abs(rows - rows[0]).mean(axis=1)
+    while len(chosen) < count and distance.max() > _ALIKE:
+        chosen.append(int(distance.argmax()))
+        distance = np.minimum(distance, np.abs(rows - rows[chosen[-1]]).mean(axis=1))
+    return chosen
 
 
 def _place_of(told: Vote, shot: Shot, page: np.ndarray, known: Sequence[Rectangle]) -> Rectangle | None:
