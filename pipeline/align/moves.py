@@ -17,7 +17,7 @@ from .screenshots import Picture
 from .video import Shot, Video
 
 _PROBES = 16  # frames that are asked
-_ALIKE = 0.3  # grey levels, to all screenshots at the mean, within which frames show the same
+_ALIKE = 1.0  # grey level at the mean, within which frames show the same
 _CANDIDATES = 6  # screenshots that each is held against, those most like it first; and as many of the others
 _STRONG, _ENOUGH = 40, 150  # features that must agree, and so many that no other screenshot is tried
 _FURTHER = 8  # other rectangles, at most
@@ -65,7 +65,7 @@ def _others(video: Video, first: Sampled, pictures: Sequence[Picture], page_of: 
             rectangle: Rectangle) -> list[Rectangle]:
     """Other rectangles that frames speak for which the first does not explain."""
     odd = np.flatnonzero(first.least > 1.5 * _usual(first) + 0.5)
-    probes = sorted(odd[_different(first.differences[odd], _PROBES)].tolist())
+    probes = sorted(odd[_different(first.pages[odd], _PROBES)].tolist())
     looks: dict[int, tuple[np.ndarray, tuple]] = {}
     chance = np.random.default_rng(1)
     found = [rectangle]

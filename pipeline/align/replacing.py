@@ -1,8 +1,8 @@
 """What takes the place of a late or broken screenshot; never a worse one.
 
-Another picture must fit the recorded elements at least as well as the one that was taken. Unless it fits them clearly
-better, it must also be known that the page is where it is looked for in the frame: frames before and after show
-screenshots there, or this one does.
+Another picture must fit the recorded elements at least as well as the one that was taken, and not be dimmed. Unless it
+fits them clearly better, it must also be known that the page is where it is looked for in the frame: frames before and
+after show screenshots there, or this one does.
 """
 
 import json
@@ -25,6 +25,7 @@ from .video import Shot
 
 Encode = Callable[[np.ndarray], bytes]
 _UNLIKE = 0.08  # of SSIM below the usual one from which on a picture is not what the frame shows
+_DIMMED = 40.0  # grey levels by which all screenshots around are brighter than something that is dimmed
 _WORSE, _BETTER = 0.04, 0.01  # by which another picture explains the elements worse or better than the one taken
 
 
@@ -85,17 +86,24 @@ def _open_part(scene: Scene, look: Look) -> np.ndarray:
 
 def _is_better(scene: Scene, look: Look, shot: Shot, page: np.ndarray, usual: float | None) -> bool:
     """Whether a page cut out of a frame (BGR, CSS size) is better than the screenshot that was taken."""
-    grey = cv2.cvtColor(page, cv2.COLOR_BGR2GRAY)
+    grey, seen = cv2.cvtColor(page, cv2.COLOR_BGR2GRAY), _open_part(scene, look)
+    if usual is None or not seen.any():
+        return False
+    cut = cv2.resize(grey, look.shape[::-1], interpolation=cv2.INTER_AREA)
+    known = [picture.grey for picture in (look.picture, *look.neighbours)
+             if picture and picture.shape == look.shape and not picture.blank]
+    if not known or _brightest(cut, seen) < min(_brightest(picture, seen) for picture in known) - _DIMMED:
+        return False
     gain = _gain(scene, look, grey)
     if gain is not None and not -_WORSE <= gain <= _BETTER:
         return gain > 0
-    if usual is None or scene.is_sure_at(shot.time):
-        return usual is not None
-    seen = _open_part(scene, look)
-    cut = np.where(seen, cv2.resize(grey, look.shape[::-1], interpolation=cv2.INTER_AREA), 0)
-    known = [picture for picture in (look.picture, *look.neighbours)
-             if picture and picture.shape == look.shape and not picture.blank]
-    return max((ssim(cut, np.where(seen, picture.grey, 0)) for picture in known), default=0.0) >= usual - _UNLIKE
+    return scene.is_sure_at(shot.time) or max(
+        ssim(*(np.where(seen, one, 0) for one in (cut, picture))) for picture in known) >= usual - _UNLIKE
+
+
+def _brightest(page: np.ndarray, seen: np.ndarray) -> float:
+    """How bright the brightest part of a page is."""
+    return float(np.percentile(page[seen], 99))
 
 
 def _gain(scene: Scene, look: Look, page: np.ndarray) -> float | None:

@@ -39,6 +39,12 @@ class Sampled:
         """By how much each frame differs from the screenshot that it is most like."""
         return self.differences.min(axis=1)
 
+    @property
+    def pages(self) -> np.ndarray:
+        """What the frames show where the page of the first viewport should be, small: K x pixels, in grey levels."""
+        pages = self.groups[0].pages
+        return np.array(pages, np.float32).reshape(len(self.times), -1) if pages else np.zeros((len(self.times), 1))
+
     def likeliest(self, shot: Shot) -> list[int]:
         """Numbers of the pictures, those first whose light and dark places are most those of a frame."""
         found = sorted((pair for group in self.groups for pair in group.correlations(shot)), reverse=True)
@@ -79,6 +85,7 @@ class _Group:
     numbers: list[int]
     stack: np.ndarray
     rests: list[tuple[float, float, np.ndarray]] = field(default_factory=list)  # time, difference, pixels
+    pages: list[np.ndarray] = field(default_factory=list)  # what each frame shows there
 
     @classmethod
     def of(cls, pictures: Sequence[Picture], viewport: tuple[int, int], rectangle: Rectangle, frame: tuple[int, int]
@@ -94,6 +101,7 @@ class _Group:
         if not self.stack.size:
             return
         page = self.rectangle.cut(shot, self.viewport, self.shape)[self.seen]
+        self.pages.append(page)
         differences = np.minimum(np.maximum(self.stack, page) - np.minimum(self.stack, page), _CLIP)
         sums = differences.reshape(len(self.stack), -1).sum(axis=1, dtype=np.uint32)
         row[self.numbers] = sums / page.size
