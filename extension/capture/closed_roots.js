@@ -1,6 +1,7 @@
 // Closed shadow roots, which no script sees from outside. Elements that may have one are handed to the recorder (CDP) or
 // the extension (chrome.dom), a few at a time, which looks into them; what it finds is copied and listened to like an
-// open root. An element is looked into once: a closed root that is attached later is not found.
+// open root. An element is looked into again when it has become another in a way that attaching a root brings about, as
+// a script may attach one later: a few times, so that what changes all the time costs little.
 "use strict";
 
 demotape.closedRoots = (function () {
@@ -11,17 +12,29 @@ demotape.closedRoots = (function () {
   ]);
   const AT_ONCE = 50;
   const QUIET = 1000; // ms without the person's doing: only then are the unlikely ones looked into, which takes time
-  const looked = new WeakSet();
+  const OFTEN = 5; // times that one element is looked into, at most
+  const looked = new WeakMap(); // element -> what it was like, and how often it was looked into
   const likely = [], possible = [];
 
   /** Note an element in sight that may have a closed root. */
   function addCandidate(element) {
-    if (looked.has(element)) return;
     const { localName, firstChild } = demotape.own(element);
     const custom = localName.includes("-");
     if (!custom && !HOSTS.has(localName)) return;
-    looked.add(element);
-    (custom || !firstChild ? likely : possible).push(element);
+    const isLikely = custom || !firstChild;
+    const { like, times } = looked.get(element) ?? { like: "", times: 0 };
+    if (times >= OFTEN) return;
+    const now = likeness(element, isLikely);
+    if (now === like) return;
+    looked.set(element, { like: now, times: times + 1 });
+    (isLikely ? likely : possible).push(element);
+  }
+
+  /** What of an element changes when a root is attached, or its page's scripts have run. */
+  function likeness(element, isLikely) {
+    const node = demotape.own(element);
+    const loaded = String(demotape.own(document).readyState === "complete");
+    return isLikely ? [loaded, node.matches(":defined"), node.clientWidth, node.clientHeight].join() : loaded;
   }
 
   const quiet = () => demotape.now() - demotape.shared.acted > QUIET;

@@ -78,7 +78,7 @@ async def closed_root_found(page: Page | InFrame, selector: str) -> None:
     session.on("Runtime.executionContextCreated", lambda event: worlds.append(event["context"]["id"]))
     await session.send("Runtime.enable")
     known = f"demotape.shared.closedRoots.has(document.querySelector({json.dumps(selector)}))"
-    for _ in range(600):
+    for _ in range(300):
         for world in worlds:
             told = await session.send("Runtime.evaluate", {"contextId": world, "expression": known})
             if told["result"].get("value") is True:

@@ -17,6 +17,7 @@ from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
 from schemas.chromium import find_chromium
 from tests.support.sessions import click_in, painted
+from tests.support.traps import closed_root_found
 
 
 def picture(session, turn) -> np.ndarray:
@@ -93,6 +94,21 @@ def test_shadow_content_is_in_the_snapshot(recording_browser, site, mode):
     (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
     dom = session.recording.blob(turn["state"]["dom"]).decode()
     assert f'<template shadowrootmode="{mode}">' in dom and "deep " in dom and "light" in dom
+
+
+def test_a_closed_root_of_an_element_that_is_defined_later_is_found(recording_browser, site):
+    site.pages["/"] = """<body style='margin:0'><my-part id=c style='display:block;height:40px'></my-part><script>
+        setTimeout(() => { customElements.define('my-part', class extends HTMLElement { constructor() { super();
+        this.attachShadow({mode: 'closed'}).innerHTML = '<button id=y>Y</button>' } }); document.title = 'T' }, 2000)
+        </script>"""
+
+    async def user_actions(page):
+        await closed_root_found(page, "#c")
+        await page.mouse.click(10, 10)
+
+    session = recording_browser.record(user_actions, url=site.origin + "/")
+    (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
+    assert turn["element"]["attributes"]["id"] == "y"
 
 
 @pytest.mark.parametrize("context", [{"device_scale_factor": 2}, {"device_scale_factor": 1}])
