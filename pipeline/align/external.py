@@ -44,8 +44,7 @@ class Found:
 
     `similarity`: SSIM of the captured screenshot and that frame. `late`: it was taken after the action. `better`: blob
     of another captured screenshot that fits; `page`: the page cut out of the frame, as a file, when no captured one
-    does and the frame shows it better; `painted`: when that was on the
-    screen, seconds of the recording.
+    does and the frame shows it better; `painted`: when that was on the screen, seconds of the recording.
     """
 
     time: float | None

@@ -19,6 +19,7 @@ def test_shadow_content_is_in_the_snapshot(chrome, site, mode):
     of_recorder.test_a_canvas_is_in_the_picture_and_is_clicked_with_coordinates,
     of_recorder.test_a_strict_policy_is_no_hindrance,
     of_recorder.test_acting_in_one_tab_while_another_paints,
+    of_recorder.test_a_closed_root_of_an_element_that_is_defined_later_is_found,
     of_recorder.test_a_click_while_a_script_blocks_the_load,
     of_recorder.test_fifty_thousand_elements_stay_usable,
     of_recorder.test_values_and_scroll_offsets_set_by_script_are_in_the_snapshot,
