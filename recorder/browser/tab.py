@@ -123,9 +123,11 @@ class Tab(TabState):
             del self._worlds[session]
 
     async def _learn_zoom(self, session: Session) -> None:
-        ratio = await session.send("Runtime.evaluate", {"expression": "devicePixelRatio", "returnByValue": True})
-        metrics = await session.send("Page.getLayoutMetrics")
-        self.facts["device_pixel_ratio"] = ratio["result"]["value"]
+        ratio, before = await _pixel_ratio(session), 0.0
+        while ratio != before:  # a driver may set the screen that it emulates just now
+            metrics = await session.send("Page.getLayoutMetrics")
+            ratio, before = await _pixel_ratio(session), ratio
+        self.facts["device_pixel_ratio"] = ratio
         self.set_zoom(metrics["cssVisualViewport"]["zoom"])
 
     async def answered(self) -> None:
@@ -254,10 +256,9 @@ class Tab(TabState):
 
     def take(self, path: tuple[int, ...], snapshot: Snapshot, time: float) -> None:
         """Take in what a frame group shows; the viewport may be known only now."""
-        ratio, viewport = self.facts["device_pixel_ratio"], self.facts["viewport"]
+        before = self.facts["device_pixel_ratio"]
         super().take(path, snapshot, time)
-        unzoomed = self.facts["viewport"] == viewport or not viewport["width"]  # to zoom changes the viewport
-        if unzoomed and self.facts["device_pixel_ratio"] != ratio:  # a driver has meanwhile set the screen it emulates
+        if self.facts["device_pixel_ratio"] != before:
             self._spawn(self._learn_zoom(self._sessions[0]))
         if self._shown:
             self._window.see(self._shown, self.facts["viewport"], self.zoom)
@@ -366,6 +367,11 @@ class Tab(TabState):
     def _on_download(self, event: dict[str, Any]) -> None:
         self._observer.on_browser_event(self, "download", self._observer.now,
                                     {"url": event["url"], "files": [event["suggestedFilename"]]})
+
+
+async def _pixel_ratio(session: Session) -> float:
+    answer = await session.send("Runtime.evaluate", {"expression": "devicePixelRatio", "returnByValue": True})
+    return answer["result"]["value"]
 
 
 def _note_world(context: dict[str, Any], worlds: set[int]) -> None:

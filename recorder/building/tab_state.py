@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from recorder.media.painted_frames import FrameRing, PaintedFrame, black_out
 from schemas.package_types import Snapshot
@@ -52,11 +52,14 @@ class TabState:
         """Take in what a frame group shows at a time: its text, and where in the page something is secret."""
         self.frame_groups[path] = self._whole(snapshot)
         if not path:
+            before = self.facts
             self.facts = {
                 "url": snapshot["url"], "title": snapshot["title"], "viewport": snapshot["viewport"],
                 "device_pixel_ratio": snapshot["device_pixel_ratio"], "animations": snapshot["animations"],
                 "scroll": snapshot["scroll"]}
             if self._unzoomed_ratio:
+                if _another_screen(before, self.facts):
+                    self._unzoomed_ratio = self.facts["device_pixel_ratio"] / self.zoom
                 self.zoom = round(self.facts["device_pixel_ratio"] / self._unzoomed_ratio, 4)
         if () in self.frame_groups:
             boxes = secret_boxes(self.frame_groups)
@@ -107,7 +110,8 @@ class TabState:
         self._rows.setdefault(frame_group, {}).update(rows)
 
     def set_zoom(self, zoom: float) -> None:
-        """The browser tells the zoom once; later ones follow from the ratio of device pixels to CSS pixels."""
+        """The browser has told the zoom; later ones follow from the ratio of device pixels to CSS pixels until it tells
+        again."""
         self.zoom = zoom
         self._unzoomed_ratio = self.facts["device_pixel_ratio"] / zoom
 
@@ -156,3 +160,13 @@ class TabState:
                 frame = replace(black_out(frame, boxes, viewport["width"]), hidden=hidden)
             self.ring.add(frame)
             self._on_frame(self, frame)
+
+
+def _another_screen(before: TabFacts, now: TabFacts) -> bool:
+    """Whether it is not by zooming that a page has other pixels to a CSS pixel: that leaves it as many pixels in all. A
+    driver has set the screen that it emulates, or the window has gone to another one."""
+    ratio, ratio_before = now["device_pixel_ratio"], before["device_pixel_ratio"]
+    sides: tuple[Literal["width", "height"], ...] = ("width", "height")
+    return ratio != ratio_before and any(
+        abs(now["viewport"][side] * ratio - before["viewport"][side] * ratio_before) > max(ratio, ratio_before) + 1
+        for side in sides)

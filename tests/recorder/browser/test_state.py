@@ -369,3 +369,30 @@ def test_the_table_follows_what_changes_before_a_text_is_put_together_again(reco
         outer = lxml.html.fromstring(recording.blob(state["dom"])).get_element_by_id("a")
         rows = {row["uid"]: row for row in json.loads(recording.blob(state["elements"]))}
         assert rows[outer.get("data-demotape-uid")]["name"] == outer.get("aria-label", "")
+
+
+@pytest.mark.parametrize("size", [(800, 600), (640, 480)])
+def test_another_screen_is_no_zoom(recording_browser, site, tmp_path, size):
+    """A driver sets the screen that it emulates when the recording has looked at the page before."""
+    site.pages["/"] = "<button id=b style='position:absolute;left:100px;top:80px;width:90px;height:40px'>B</button>"
+
+    async def record():
+        context = await recording_browser.browser.new_context(viewport={"width": 800, "height": 600})
+        async with Recorder(context, tmp_path / "rec"):
+            page = await context.new_page()
+            await page.goto(site.origin + "/")
+            await painted(page)
+            await page.mouse.click(145, 100)
+            session = await context.new_cdp_session(page)
+            await session.send("Emulation.setDeviceMetricsOverride", {
+                "width": size[0], "height": size[1], "deviceScaleFactor": 2, "mobile": False})
+            await page.wait_for_function("devicePixelRatio === 2")
+            for _ in range(2):
+                await page.mouse.click(145, 100)
+                await asyncio.sleep(0.5)
+        await context.close()
+
+    recording_browser.run(record())
+    clicks = [turn["state"] for turn in fold(Recording(tmp_path / "rec").events) if turn["intent"] == "click"]
+    assert [(state["zoom"], state["device_pixel_ratio"]) for state in clicks] == [(1, 1), (1, 2), (1, 2)]
+    assert not clicks[-1]["stale"]
