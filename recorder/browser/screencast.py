@@ -25,6 +25,7 @@ _UNACKNOWLEDGED = 2  # frames that the browser sends without an acknowledgement
 _AHEAD = 15  # acknowledgements given in advance, so that it sends on when this machine is busy
 _STEADY = 25  # frames a second of a page that paints all the time, so that it stays fast
 _REST = 0.2  # seconds without a frame after which a page rests
+_PATIENT, _LONGEST = 0.05, 6.0  # seconds without any frame: it begins anew, first and last; then it is out of sight
 _ACTING = 1.0  # seconds after what somebody did in which they still act
 _PAINTING = 6  # frames in a second from which on a page paints all the time
 _STIRRED = 1.0  # seconds after a change of the DOM in which the page is looked at more often
@@ -47,7 +48,8 @@ class Screencast:
         self._take = take
         self._on_gap = on_gap
         self._spawn = spawn
-        self._id = self._stopped = 0
+        self._id = self._stopped = self._starts = 0
+        self._silent = True  # nothing has come since it began
         self._left = _UNACKNOWLEDGED  # frames that the browser may send
         self._acknowledged = 0.0
         self._held_back = False  # a frame may have been
@@ -63,10 +65,24 @@ class Screencast:
         self._image = b""
         session.on("Page.screencastFrame", self._on_frame)
 
-    def start(self) -> None:
-        """Begin; the browser sends at once what is on the screen."""
+    def start(self, patience: float = _PATIENT) -> None:
+        """Begin; the browser sends at once what is on the screen. Where the page is just given to another process it may
+        send nothing, then or later: begin anew if nothing has come after so many seconds of `patience`."""
         self._left, self._acknowledged, self._held_back, self._changed = _UNACKNOWLEDGED, 0.0, False, None
         self._session.post("Page.startScreencast", {"format": "png"})
+        self._starts += 1
+        self._silent = True
+        if not self._looking:
+            self._spawn(self._expect(self._starts, patience))
+
+    async def _expect(self, start: int, patience: float) -> None:
+        await asyncio.sleep(patience)
+        if self._silent and self._starts == start and not self._looking and patience < _LONGEST:
+            self._begin_anew(2 * patience)
+
+    def _begin_anew(self, patience: float = _PATIENT) -> None:
+        self._session.post("Page.stopScreencast")
+        self.start(patience)
 
     def note_act(self, *, begins: bool = True) -> None:
         """Somebody does something in the page; `begins`: it does not only follow from what they did before."""
@@ -93,6 +109,8 @@ class Screencast:
         self.note_change()
         if self._looking:
             self._quiet_until = self._stirred + _COMING
+        elif self._silent:
+            self._begin_anew()
 
     def _leave_alone(self, seconds: float) -> None:
         self._quiet_until = asyncio.get_running_loop().time() + seconds
@@ -105,7 +123,10 @@ class Screencast:
         self._changed = time.time()
         self._woken.set()
         self._times.append(asyncio.get_running_loop().time())
-        self._check_later()
+        if self._silent and not self._looking:
+            self._begin_anew()
+        else:
+            self._check_later()
 
     def look_later(self) -> None:
         """A part of the newest frame is black that need not be when the page has rested for a while: look then."""
@@ -126,6 +147,7 @@ class Screencast:
         now = asyncio.get_running_loop().time()
         if event["sessionId"] != self._id:  # of a screencast begun anew
             self._id = event["sessionId"]
+        self._silent = False
         self._left -= 1
         if self._changed is not None and event["metadata"]["timestamp"] > self._changed:
             self._changed = None
@@ -192,8 +214,7 @@ class Screencast:
             same = same + 1 if self._image == before else 0
         self._looking = False
         self._times = deque([loop.time()], maxlen=_PAINTING)
-        self._session.post("Page.stopScreencast")  # a look may be under way
-        self.start()
+        self._begin_anew()  # a look may be under way
 
     def _next_look(self, looked: float) -> float:
         """When to look again, after a look at a time."""
@@ -214,7 +235,6 @@ class Screencast:
             while (wait := self._times[-1] + _REST - loop.time()) > 0:
                 await asyncio.sleep(wait)
             if self._doubt and not self._looking:
-                self._session.post("Page.stopScreencast")
-                self.start()
+                self._begin_anew()
         finally:
             self._checking = False

@@ -184,3 +184,50 @@ def _turned(recording, turn):
     """Whether the page of a turn's state is the blue one."""
     page = lxml.html.fromstring(recording.blob(turn["state"]["dom"]))
     return int(page.get_element_by_id("n").text_content()) % 2 == 1
+
+
+@pytest.mark.parametrize("more", [{"width": 60, "height": 40}, {"width": -60, "height": -40}])
+def test_a_window_that_somebody_resizes_fits_its_emulated_viewport_again(recording_browser, site, tmp_path, more):
+    """The viewport stays, so that frames would show a part of it or what is around it, at every later press."""
+    site.pages["/"] = page()
+
+    async def press():
+        context = await recording_browser.browser.new_context(viewport=SIZE)
+        async with Recorder(context, tmp_path / "rec") as recorder:
+            tab = await context.new_page()
+            await tab.goto(site.origin + "/")
+            await painted(tab)
+            session = await context.new_cdp_session(tab)
+            window = await session.send("Browser.getWindowForTarget")
+            bounds = {side: window["bounds"][side] + more[side] for side in SIZE}
+            await session.send("Browser.setWindowBounds", {"windowId": window["windowId"], "bounds": bounds})
+            await asyncio.sleep(0.3)
+            async with asyncio.timeout(10):
+                while recorder._tabs[-1].ring.newest.size != tuple(SIZE.values()):
+                    await asyncio.sleep(0.05)
+            await tab.locator("#b1").click()
+        await context.close()
+
+    recording_browser.run(press())
+    clicks = [turn for turn in fold(Recording(tmp_path / "rec").events) if turn["intent"] == "click"]
+    assert [turn["state"]["stale"] for turn in clicks] == [False]
+
+
+def test_every_new_page_is_shown_at_once(recording_browser, site, tmp_path):
+    """A screencast that begins while the page goes to another process may stay silent."""
+    site.pages["/"] = page()
+
+    async def press():
+        context = await recording_browser.browser.new_context(viewport=SIZE)
+        async with Recorder(context, tmp_path / "rec"):
+            for _ in range(8):
+                tab = await context.new_page()
+                await tab.goto(site.origin + "/")
+                for number in (1, 30, 3):
+                    await tab.locator(f"#b{number}").click()
+        await context.close()
+
+    recording_browser.run(press())
+    clicks = [turn for turn in fold(Recording(tmp_path / "rec").events) if turn["intent"] == "click"]
+    shown = [bool(turn["state"]["screenshot"]) for turn in clicks]
+    assert len(shown) == 24 and all(shown[1::3]) and all(shown[2::3])  # the first 0.1 s after a load may have none
