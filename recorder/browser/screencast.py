@@ -66,8 +66,8 @@ class Screencast:
         session.on("Page.screencastFrame", self._on_frame)
 
     def start(self, patience: float = _PATIENT) -> None:
-        """Begin; the browser sends at once what is on the screen. Where the page is just given to another process it may
-        send nothing, then or later: begin anew if nothing has come after so many seconds of `patience`."""
+        """Begin; the browser sends at once what is on the screen. Where the page is just given to another process it
+        may send nothing, then or later: begin anew if nothing has come after so many seconds of `patience`."""
         self._left, self._acknowledged, self._held_back, self._changed = _UNACKNOWLEDGED, 0.0, False, None
         self._session.post("Page.startScreencast", {"format": "png"})
         self._starts += 1
