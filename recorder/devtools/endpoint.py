@@ -105,10 +105,13 @@ async def _context_id(connection: Connection, context: BrowserContext) -> str | 
     await context.add_cookies([cookie])
     try:
         known = await connection.browser.send("Target.getBrowserContexts")
-        for context_id in {*known["browserContextIds"], *filter(None, [known.get("defaultBrowserContextId")])}:
-            found = await connection.browser.send("Storage.getCookies", {"browserContextId": context_id})
-            if any(each["name"] == cookie["name"] for each in found["cookies"]):
-                return context_id
+        default = known.get("defaultBrowserContextId")
+        for context_id in dict.fromkeys((*known["browserContextIds"], *filter(None, [default]))):
+            of = {} if context_id == default else {"browserContextId": context_id}  # Chromium 150 knows no id of that
+            with suppress(ProtocolError):  # closed meanwhile
+                found = await connection.browser.send("Storage.getCookies", of)
+                if any(each["name"] == cookie["name"] for each in found["cookies"]):
+                    return context_id
         return None
     finally:
         cookie["expires"] = time.time() - 3600

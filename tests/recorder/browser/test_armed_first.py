@@ -8,6 +8,7 @@ from playwright.async_api import async_playwright
 
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
+from recorder.devtools.endpoint import connect
 from schemas import InputError
 from schemas.chromium import find_chromium
 
@@ -18,6 +19,21 @@ OPENERS = ("<a id=link href=/flip target=_blank>Link</a><a id=noopener href=/fli
            "<button id=script onclick=\"window.open('/flip')\">Open</button>")
 PLACES = ("new page", "link", "noopener", "script", "frame")
 TIMES = 2
+
+
+def test_its_own_connection_finds_each_context(recording_browser):
+    """Chromium refuses to tell the cookies of its default context by that one's id: it must keep no other back."""
+    async def find():
+        found = []
+        for _ in range(8):
+            context = await recording_browser.browser.new_context()
+            connection, context_id = await connect(context)
+            found.append(context_id)
+            await connection.close()
+            await context.close()
+        return found
+
+    assert len(set(recording_browser.run(find()))) == 8
 
 
 async def to_place(context, site, place):
