@@ -48,7 +48,8 @@ def place(times: np.ndarray, differences: np.ndarray, shown: Sequence[Shown], du
     """
     if not len(times) or not shown:
         return []
-    likely = _likelihood(differences)
+    share = min(1.0, length(shown) / max(duration, 1e-3))
+    likely = _likelihood(differences, share)
     first, last = -duration - 1.0, max(entry.end for entry in shown) + duration + 1.0
     grid = np.arange(np.floor(first / STEP), np.ceil(last / STEP) + 1) * STEP
     scores = _emissions(likely, shown, grid)
@@ -57,10 +58,16 @@ def place(times: np.ndarray, differences: np.ndarray, shown: Sequence[Shown], du
             if stretch is not None]
 
 
-def _likelihood(differences: np.ndarray) -> np.ndarray:
-    """Log-likelihood, K x J: 0 for the picture that is most alike, less for others."""
+def length(shown: Sequence[Shown]) -> float:
+    """Seconds from the first picture of a recording to the last."""
+    return max(entry.end for entry in shown) - min(entry.start for entry in shown)
+
+
+def _likelihood(differences: np.ndarray, share: float) -> np.ndarray:
+    """Log-likelihood, K x J: 0 for the picture that is most alike, less for others, and less for all where a frame is
+    like none. `share`: of the frames, that can show the recording at most."""
     least = differences.min(axis=1)
-    usual = np.percentile(least, 30)
+    usual = np.percentile(least, 30 * share)
     noise = np.minimum(least, 1.5 * usual + 0.5)[:, None]
     return -np.log1p(np.maximum(differences - noise, 0) / _FLOOR)
 

@@ -17,7 +17,7 @@ from schemas.types import BrowserTurn, Turn
 from .anchors import find_anchors, timeline
 from .choose import Verdict, View, Window, judge, view_of
 from .clock_setting import USER_ACTIONS, set_clock
-from .coarse import place
+from .coarse import length, place
 from .cover import covered, small, small_shape, tightened
 from .layout import Layout
 from .look import Look
@@ -32,7 +32,7 @@ from .video_clock import VideoClock
 
 LOW = 0.5  # a confidence below is low
 _REFUSED = 0.4  # the most where neither the screenshot nor the frame is to be relied on
-_PAGES = 10  # frames and screenshots among which the page's rectangle is looked for
+_PAGES, _MORE_PAGES = 10, 60  # frames, at first and then, and screenshots in which the page's rectangle is looked for
 _PAIRS = 32  # actions, the first ones, whose frames tell it better
 _OFTEN = 0.08  # share of late screenshots from which on their own times are not trusted
 _NEIGHBOURS = 5  # screenshots before and after an action among which a better one is looked for
@@ -71,7 +71,8 @@ def align(recording: Recording, turns: Sequence[Turn], video: Video, pictures: M
     if rectangle is None:
         return {turn["id"]: Found(None, None, 0.0) for turn in acting}
     layout, sampled, covers = lay_out(video, [pictures[name] for name in names],
-                                      lambda picture: full_size(recording, picture), rectangle)
+                                      lambda picture: full_size(recording, picture), rectangle,
+                                      length(shown))
     stretches = place(sampled.times, sampled.differences, shown, video.duration)
     if not stretches:
         return {turn["id"]: Found(None, None, 0.0) for turn in acting}
@@ -89,10 +90,13 @@ def _find_rectangle(recording: Recording, video: Video, pictures: Sequence[Pictu
     usual = max(sorted(set(sizes)), key=sizes.count)
     pages = [full_size(recording, picture)
              for picture in _spread([picture for picture in pictures if picture.viewport == usual], _PAGES)]
-    wanted = video.around(np.linspace(0.04, 0.96, _PAGES) * video.duration)
-    if video.duration > LONG:
-        wanted = np.array(_spread(list(video.keys), _PAGES))
-    return find([shot.kept() for shot in video.shots(wanted)], pages)
+    for count in (_PAGES, _MORE_PAGES):  # the session may be a small part of the video
+        wanted = video.around(np.linspace(0.04, 0.96, count) * video.duration)
+        if video.duration > LONG:
+            wanted = np.array(_spread(list(video.keys), count))
+        if rectangle := find([shot.kept() for shot in video.shots(wanted)], pages):
+            return rectangle
+    return None
 
 
 def _polished(scene: Scene, sampled: Sampled) -> Scene:

@@ -14,6 +14,7 @@ from .layout import Layout, Piece
 from .rectangle import Rectangle, Vote, exact, features, toned, vote
 from .sampling import Sampled, merged, sample, sample_times
 from .screenshots import Picture
+from .tone import PLAIN
 from .video import Shot, Video
 
 _PROBES = 16  # frames that are asked
@@ -23,24 +24,26 @@ _STRONG, _ENOUGH = 40, 150  # features that must agree, and so many that no othe
 _FURTHER = 8  # other rectangles, at most
 _SAME = 3.0  # frame pixels by which corners may differ and be in one place
 _SWITCH = 6.0  # times the usual difference, that a change of the rectangle costs
+_DOUBT = 3.0  # times the usual difference, that a frame costs which is as like any screenshot
 _MOST = 20.0  # times the usual difference: more says nothing more
 _BETTER = 0.6  # of the other rectangle's difference, that a frame may have to be won clearly
 _PICTURES = 2  # screenshots, that a rectangle must explain
 _LONGEST = 600  # frames looked at for one change
 
 
-def lay_out(video: Video, pictures: Sequence[Picture], page_of: Callable[[Picture], np.ndarray], rectangle: Rectangle
-            ) -> tuple[Layout, Sampled, dict[tuple[int, tuple[int, int]], np.ndarray]]:
+def lay_out(video: Video, pictures: Sequence[Picture], page_of: Callable[[Picture], np.ndarray], rectangle: Rectangle,
+            seconds: float) -> tuple[Layout, Sampled, dict[tuple[int, tuple[int, int]], np.ndarray]]:
     """The layout of a video of which one rectangle is known; its samples, each as the rectangle of its piece shows it;
-    and what is covered, by piece and viewport. `page_of`: a screenshot in grey at CSS size."""
-    times = sample_times(video)
-    first, = sample(video, times, pictures, [rectangle])
+    and what is covered, by piece and viewport. `page_of`: a screenshot in grey at CSS size.
+    `seconds`: that the recording lasts."""
+    times, share = sample_times(video), min(1.0, seconds / max(video.duration, 1e-3))
+    first, = sample(video, times, pictures, [rectangle], share)
     others = _others(video, first, pictures, page_of, rectangle)
     samples = [first]
     if others:
-        every = sample(video, times, pictures, [rectangle, *others])
+        every = sample(video, times, pictures, [rectangle, *others], share)
         samples = [every[0], *(other for other in every[1:] if _explains(other, every[0]))]
-    path = _path([one.least for one in samples], _usual(first))
+    path = _path(samples, first.usual)
     layout, order = _layout(video, samples, path, pictures)
     covers = {(number, viewport): mask for number, piece in enumerate(layout.pieces)
               for viewport, mask in samples[order[number]].covered(piece.start, piece.end).items()}
@@ -49,12 +52,7 @@ def lay_out(video: Video, pictures: Sequence[Picture], page_of: Callable[[Pictur
 
 def explained(sampled: Sampled) -> np.ndarray:
     """Times of the samples that show some screenshot."""
-    return sampled.times[sampled.least <= _limit(_usual(sampled))]
-
-
-def _usual(sampled: Sampled) -> float:
-    """Grey levels by which frames differ from the screenshots that they show."""
-    return float(np.percentile(sampled.least, 20)) if len(sampled.least) else 0.0
+    return sampled.times[sampled.least <= _limit(sampled.usual)]
 
 
 def _limit(usual: float) -> float:
@@ -64,7 +62,7 @@ def _limit(usual: float) -> float:
 def _others(video: Video, first: Sampled, pictures: Sequence[Picture], page_of: Callable[[Picture], np.ndarray],
             rectangle: Rectangle) -> list[Rectangle]:
     """Other rectangles that frames speak for which the first does not explain."""
-    odd = np.flatnonzero(first.least > 1.5 * _usual(first) + 0.5)
+    odd = np.flatnonzero(first.least > 1.5 * first.usual + 0.5)
     probes = sorted(odd[_different(first.pages[odd], _PROBES)].tolist())
     looks: dict[int, tuple[np.ndarray, tuple]] = {}
     chance = np.random.default_rng(1)
@@ -87,7 +85,19 @@ def _others(video: Video, first: Sampled, pictures: Sequence[Picture], page_of: 
         place = best and _place_of(best[0], shot, best[1], found)
         if place is not None and len(found) <= _FURTHER:
             found.append(place)
-    return found[1:]
+    return [*found[1:], *_in_other_tones(found)][:_FURTHER]
+
+
+def _in_other_tones(found: Sequence[Rectangle]) -> list[Rectangle]:
+    """Each place in the tones of the others: a window is moved while a video is dimmed, and dimmed where it stands."""
+    more: list[Rectangle] = []
+    for place in found:
+        for tone in (PLAIN, *(one.tone for one in found)):
+            other = replace(place, tone=tone)
+            if not any(one.tone.is_near(tone) and (one.left, one.top) == (place.left, place.top)
+                       for one in (*found, *more)):
+                more.append(other)
+    return more
 
 
 def _different(rows: np.ndarray, count: int) -> list[int]:
@@ -124,14 +134,16 @@ def _apart(one: Rectangle, other: Rectangle, viewport: tuple[int, int]) -> float
 
 
 def _explains(other: Sampled, first: Sampled) -> bool:
-    """Whether a further rectangle shows several screenshots as well as the first does."""
-    won = (other.least < _BETTER * first.least) & (other.least < _limit(_usual(first)))
+    """Whether a further rectangle shows several screenshots as well as the first does its own."""
+    better = (other.least < _BETTER * first.least) | (other.doubt < _BETTER * first.doubt)
+    won = better & (other.least < _limit(first.usual))
     return len(set(other.differences[won].argmin(axis=1).tolist())) >= _PICTURES
 
 
-def _path(least: Sequence[np.ndarray], usual: float) -> np.ndarray:
-    """For each sample the number of its rectangle: little difference, few changes (Viterbi)."""
-    costs = np.minimum(np.array(least) / (usual + 0.3), _MOST)
+def _path(samples: Sequence[Sampled], usual: float) -> np.ndarray:
+    """For each sample the number of its rectangle: little difference from one screenshot, which stands out, and few
+    changes (Viterbi)."""
+    costs = np.minimum([one.least / (usual + 0.3) + _DOUBT * one.doubt for one in samples], _MOST)
     total, came = costs[:, 0].copy() if costs.shape[1] else np.zeros(len(costs)), []
     for column in costs.T[1:]:
         best = int(total.argmin())
@@ -152,7 +164,7 @@ def _layout(video: Video, samples: Sequence[Sampled], path: np.ndarray, pictures
         number = int(path[0]) if len(path) else 0
         return Layout.always(samples[number].rectangle), [number]
     starts, ends = [-np.inf], []
-    limit = _limit(_usual(samples[0]))
+    limit = _limit(samples[0].usual)
     for change in changes:
         before, after = samples[path[change - 1]], samples[path[change]]
         last, first = change - 1, change

@@ -27,17 +27,31 @@ def sample_times(video: Video) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Sampled:
-    """Frames held against screenshots as one rectangle shows them. `times`: K; `differences`: K x J, in grey levels."""
+    """Frames held against screenshots as one rectangle shows them. `times`: K; `differences`: K x J, in grey levels.
+
+    `share`: of the frames, that can show the recording at most: a video may be longer, and show other things.
+    """
 
     times: np.ndarray
     differences: np.ndarray
     rectangle: Rectangle
     groups: Sequence["_Group"]
+    share: float = 1.0
 
     @property
     def least(self) -> np.ndarray:
         """By how much each frame differs from the screenshot that it is most like."""
         return self.differences.min(axis=1)
+
+    @property
+    def doubt(self) -> np.ndarray:
+        """How much that is of the difference from any screenshot, 0 to 1: little where one stands out."""
+        return self.least / np.maximum(np.percentile(self.differences, 25, axis=1), 1.0)
+
+    @property
+    def usual(self) -> float:
+        """Grey levels by which frames differ from the screenshots that they show."""
+        return float(np.percentile(self.least, 20 * self.share)) if len(self.least) else 0.0
 
     @property
     def pages(self) -> np.ndarray:
@@ -55,9 +69,9 @@ class Sampled:
         return {group.viewport: mask for group in self.groups if (mask := group.covered(start, end)) is not None}
 
 
-def sample(video: Video, times: np.ndarray, pictures: Sequence[Picture], rectangles: Sequence[Rectangle]
-           ) -> list[Sampled]:
-    """Hold frames of a video against all pictures, as each of the rectangles shows them."""
+def sample(video: Video, times: np.ndarray, pictures: Sequence[Picture], rectangles: Sequence[Rectangle],
+           share: float = 1.0) -> list[Sampled]:
+    """Hold frames of a video against all pictures, as each of the rectangles shows them; `share`: see Sampled."""
     viewports = sorted({picture.viewport for picture in pictures})
     groups = [[_Group.of(pictures, viewport, rectangle, video.size) for viewport in viewports]
               for rectangle in rectangles]
@@ -70,7 +84,7 @@ def sample(video: Video, times: np.ndarray, pictures: Sequence[Picture], rectang
             for group in own:
                 group.compare(shot, differences)
             row.append(differences)
-    return [Sampled(np.array(found), np.array(row).reshape(len(found), len(pictures)), rectangle, own)
+    return [Sampled(np.array(found), np.array(row).reshape(len(found), len(pictures)), rectangle, own, share)
             for rectangle, own, row in zip(rectangles, groups, rows, strict=True)]
 
 
@@ -120,10 +134,13 @@ class _Group:
         return list(zip((stack @ page / sizes).tolist(), self.numbers, strict=True))
 
     def covered(self, start: float, end: float) -> np.ndarray | None:
-        """What differs in most of the frames that are like a picture for the rest: at working size."""
+        """What differs in most of the frames that are like a picture for the rest: at working size. Frames that show
+        something else altogether, as before the session, tell nothing."""
         own = sorted(((unlike, rest) for time, unlike, rest in self.rests if start <= time <= end),
                      key=lambda entry: entry[0])
-        return covered([rest for _, rest in own[:max(_ALIKE, len(own) // 2)]], self.viewport, self.seen)
+        likest = own[:max(_ALIKE, len(own) // 2)]
+        limit = 2 * likest[min(_ALIKE, len(likest)) - 1][0] + 1 if likest else 0.0
+        return covered([rest for unlike, rest in likest if unlike <= limit], self.viewport, self.seen)
 
 
 def merged(samples: Sequence[Sampled], pieces: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ _AREA = 5  # pixels: width of the neighbourhood that must be flat
 _LEAST = 0.001  # of the page, that must have a level for it to have a say
 _LEVELS = 8  # grey levels that count as one
 _SPREAD = 60  # grey levels between the darkest and the brightest areas, less tells nothing
+_BRIGHT = 128  # grey level from which on an area is bright
 _GAMMAS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.45, 1.7, 2.0, 2.4)
 _PLAIN = 16.0  # grey levels by which a video may be off at any level and be taken as it is
 _FAINTEST = 0.15  # of the page's contrast, that must be left
@@ -52,8 +53,10 @@ def fit(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Tone:
     """
     found = [_levels(frame, page) for frame, page in pairs]
     page_levels, frame_levels, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    if not len(page_levels) or np.ptp(page_levels) < _SPREAD:
+    if not len(page_levels):
         return PLAIN
+    if np.ptp(page_levels) < _SPREAD:
+        return _gain(page_levels, frame_levels, weights)
     tones = [_line(page_levels, frame_levels, weights, gamma) for gamma in _GAMMAS]
     loss, tone = min(((loss * (1.0 if tone.gamma == 1.0 else 1.15) + 0.1 * (tone.gamma != 1.0), tone)
                       for loss, tone in tones), key=lambda entry: entry[0])
@@ -61,6 +64,13 @@ def fit(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Tone:
     if tone.white - tone.black < _FAINTEST * 255 or loss > 0.7 * plain or tone.is_near(PLAIN):
         return PLAIN
     return tone
+
+
+def _gain(pages: np.ndarray, frames: np.ndarray, weights: np.ndarray) -> Tone:
+    """What a bright page without dark areas tells: by how much it is darkened, black being black."""
+    gain = float(np.average(frames / np.maximum(pages, 1), weights=weights))
+    tone = Tone(white=255 * gain)
+    return tone if pages.min() >= _BRIGHT and _FAINTEST <= gain < 1 and not tone.is_near(PLAIN) else PLAIN
 
 
 def _levels(frame: np.ndarray, page: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -131,6 +131,20 @@ def test_a_window_that_moves_or_is_dimmed_spoils_nothing(session, tmp_path, how,
         assert found["late_put_right"] >= found["pictures_late"] - 2
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_a_session_is_found_where_it_is_a_small_part_of_the_video(session, tmp_path, late):
+    """What frames show before does not count as what covers the page."""
+    meeting, video = replace(MEETING, offset=25.0, moves=[Move(HALF, 0.8, 190, 110)]), tmp_path / "v.mp4"
+    length = max(event["time"] for event in Recording(session).events) + 0.5
+    times = film(session / "video.webm", meeting, length, video)
+    copy(session, tmp_path / "r", late=late)
+    turns = acting(process(tmp_path / "r", video=video))
+    found = Counter()
+    check_times(turns, meeting, times, found, verbose=True)
+    assert found["filmed"] >= CLICKS and not found["wrong_but_sure"]
+    assert found["within_one_frame"] >= found["filmed"] - 1 and found["low_confidence"] <= 4
+
+
 def test_a_video_of_something_else_is_never_sure(session, tmp_path):
     video = tmp_path / "other.mp4"
     black = Meeting((640, 400), 0.8, 5000, 0, offset=1.0, drift=0.0, fps=(10, 12), chrome=False, seed=4)

@@ -35,6 +35,14 @@ def test_what_dims_a_page_is_found_and_taken_out(tone):
     assert float(cv2.absdiff(cv2.LUT(seen, found.table), cv2.blur(bright, (2, 2))).mean()) < 8
 
 
+def test_a_bright_page_without_dark_areas_tells_how_much_it_is_dimmed():
+    bright = np.full((400, 600), 255, np.uint8)
+    bright[:, :250] = 238
+    found = fit([(np.round(bright * 0.7).astype(np.uint8), bright)])
+    assert found.is_near(Tone(0, 178))
+    assert fit([(np.full_like(bright, 30), np.full_like(bright, 60))]) is PLAIN  # dark pages tell too little
+
+
 def test_a_page_shown_as_it_is_is_left_alone():
     assert fit([(cv2.blur(page(), (3, 3)), page())]) is PLAIN
     assert fit([(np.zeros((50, 50), np.uint8), np.full((50, 50), 255, np.uint8))]) is PLAIN  # tells nothing
