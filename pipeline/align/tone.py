@@ -31,8 +31,15 @@ class Tone:
 
     @functools.cached_property
     def table(self) -> np.ndarray:
-        """The page's level for each level of the video: uint8, 256."""
-        share = np.clip((np.arange(256) - self.black) / (self.white - self.black), 0, 1)
+        """The page's level for each level of the video: uint8, 256.
+
+        What is far brighter than white can be, or darker than black, is turned back: it is not shown in this tone, and
+        must not look as if it were.
+        """
+        share = (np.arange(256) - self.black) / (self.white - self.black)
+        beyond = _PLAIN / (self.white - self.black)
+        share = np.where(share > 1, 1 - np.maximum(share - 1 - beyond, 0), share)
+        share = np.clip(np.where(share < 0, np.maximum(-share - beyond, 0), share), 0, 1)
         return np.round(255 * share ** (1 / self.gamma)).astype(np.uint8)
 
     def is_near(self, other: "Tone") -> bool:
