@@ -94,22 +94,32 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
 @click.option("--speaker", "speakers", multiple=True, metavar="NAME=ROLE",
               help="Who is instructor and who navigator in the chat; guessed otherwise.")
 @click.option("--video", type=_PATH, help="External video of the session, such as a meeting tool's screen recording.")
+@click.option("--speech", type=_PATH, help="Subtitles of what was said in the video (.vtt, .srt); those beside a "
+                                           "video that is given are taken by themselves.")
+@click.option("--recogniser", metavar="NAME", help="Have what was said in the video recognised on this machine: "
+                                                   "faster-whisper or a plug-in's.")
+@click.option("--speech-model", "model", metavar="MODEL", help="The recogniser's model, such as its folder; none is "
+                                                               "downloaded.")
 @click.option("--without-chat", is_flag=True, help="Leave out the chat log that was given before.")
 @click.option("--without-video", is_flag=True, help="Leave out the external video that was given before.")
+@click.option("--without-speech", is_flag=True, help="Leave out the speech that was given before or lies beside the "
+                                                     "video.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that work at once.")
 @click.option("--scheduler", metavar="ADDRESS", help="Work on the Dask cluster of the scheduler at tcp://HOST:PORT.")
 def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str, ...], video: Path | None,
-            without_chat: bool, without_video: bool, jobs: int, scheduler: str | None) -> None:
+            speech: Path | None, recogniser: str | None, model: str | None, without_chat: bool, without_video: bool,
+            without_speech: bool, jobs: int, scheduler: str | None) -> None:
     """Turn recordings into demonstrations: writes demonstration.json into each; unchanged ones are skipped.
 
-    Chat log, speakers and video that are not given are those of the last time.
+    Chat log, speakers, video and speech that are not given are those of the last time.
     """
     from pipeline import batch
 
-    without = ("chat",) * without_chat + ("video",) * without_video
-    work = batch.jobs_for(recordings, chat, _roles(speakers), video, without)
+    without = ("chat",) * without_chat + ("video",) * without_video + ("speech",) * without_speech
+    work = batch.jobs_for(recordings, chat, _roles(speakers), video, without, speech=speech, recogniser=recogniser,
+                          model=model)
     for job in work:
-        if note := summary.again_line(job):
+        for note in summary.along_lines(job):
             errors.print(note)
     with batch.executor(min(jobs, len(work)), scheduler) as executor, _progress("Processing", len(work)) as step:
         failed, told = [], set()

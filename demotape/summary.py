@@ -57,15 +57,23 @@ def loss_note(path: Path) -> str:
     return f" (recovered: {loss})" if loss else ""
 
 
-def again_line(job) -> str:
-    """What of the last time a recording is to be processed with again, before it is; empty when nothing."""
-    from pipeline.cache.given import Given, recall
+def along_lines(job) -> list[str]:
+    """What a recording is to be processed with that is not given now, before it is: what was given the last time, and
+    subtitles beside the video."""
+    from pipeline.cache.given import Given
+    from pipeline.processing import recall
 
+    without = {*job.without, *(("speech",) if job.recogniser else ())}
     try:
-        along = recall(RecordingLayout(job.path), Given(job.chat, job.speakers, job.video), job.without)
+        along = recall(job.path, Given(job.chat, job.speakers, job.video, job.speech), without)
     except DemotapeError:
-        return ""  # processing says it
-    return f"{job.path}: again with {' and '.join(along.again)}, given the last time" if along.again else ""
+        return []  # processing says it
+    lines = [f"{job.path}: again with {' and '.join(along.again)}, given the last time"] if along.again else []
+    if along.beside and along.speech:
+        lines.append(f"{job.path}: with the speech in {along.speech.name}, which lies beside the video")
+    elif along.left and not job.recogniser:
+        lines.append(f"{job.path}: without the speech in {along.left}, which is of another video")
+    return lines
 
 
 def _chat_note(now: int, before: int | None) -> str:

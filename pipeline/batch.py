@@ -26,6 +26,9 @@ class Job:
     chat: Path | None = None
     speakers: dict[str, str] = field(default_factory=dict)
     video: Path | None = None
+    speech: Path | None = None
+    recogniser: str | None = None
+    model: str | None = None
     without: tuple[str, ...] = ()
 
 
@@ -82,6 +85,7 @@ def _work(job: Job) -> Outcome:
     try:
         before = _chat_turns(job.path)
         demonstration, changed = refresh(job.path, chat=job.chat, speakers=job.speakers, video=job.video,
+                                         speech=job.speech, recogniser=job.recogniser, model=job.model,
                                          without=job.without)
     except DemotapeError as error:
         return Outcome(job.path, "failed", str(error), error.exit_code)
@@ -157,9 +161,14 @@ def _cluster(address: str):
 
 
 def jobs_for(paths: Iterable[Path], chat: Path | None, speakers: dict[str, str], video: Path | None,
-             without: tuple[str, ...] = ()) -> list[Job]:
-    """One job a recording, with absolute paths of what goes along; raises InputError for a video of several."""
+             without: tuple[str, ...] = (), *, speech: Path | None = None, recogniser: str | None = None,
+             model: str | None = None) -> list[Job]:
+    """One job a recording, with absolute paths of what goes along; raises InputError for a video or the speech of
+    several."""
     paths = list(paths)
     if video is not None and len(paths) > 1:
         raise InputError("--video goes with one recording: a video shows one session")
-    return [Job(path, chat and chat.resolve(), speakers, video and video.resolve(), without) for path in paths]
+    if speech is not None and len(paths) > 1:
+        raise InputError("--speech goes with one recording: it is what was said in one session")
+    return [Job(path, chat and chat.resolve(), speakers, video and video.absolute(), speech and speech.absolute(),
+                recogniser, model, without) for path in paths]

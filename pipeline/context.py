@@ -10,6 +10,20 @@ from .cache import derived
 
 
 @dataclass(frozen=True)
+class VideoSpan:
+    """A span of an external video, from `begin` to `end` (seconds of the file), that is known on the recording's clock.
+
+    A time t of the file is at `start + (t - begin) * rate` of the recording. `sure`: 0 to 1, as a turn's `confidence`.
+    """
+
+    begin: float
+    end: float
+    start: float
+    rate: float
+    sure: float
+
+
+@dataclass(frozen=True)
 class Context:
     """What every stage may use besides the demonstration."""
 
@@ -17,6 +31,9 @@ class Context:
     chat: Path | None = None
     speakers: Mapping[str, str] = field(default_factory=dict)
     video: Path | None = None
+    speech: Path | None = None
+    again: bool = False  # the speakers are those of the last time: some may not speak any more
+    video_spans: list[VideoSpan] = field(default_factory=list)  # told by align for the stages behind it
 
     def keep(self, content: bytes) -> str:
         """Keep a picture that no recorder took among the derived blobs; returns its name."""

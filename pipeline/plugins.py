@@ -1,4 +1,4 @@
-"""What other packages add to demotape through entry points: formats, chat parsers, checks, splits (docs/plugins.md).
+"""What other packages add through entry points: formats, chat parsers, checks, splits, recognisers (docs/plugins.md).
 
 Names come from the metadata of what is installed; a plug-in's code is imported when it is first used. A plug-in that is
 broken is an error where it was asked for, and left out with one complaint where all of them are used.
@@ -19,7 +19,8 @@ from pathlib import Path
 
 from schemas import InputError
 
-FORMATS, CHAT, CHECKS, SPLITS = GROUPS = ("demotape.formats", "demotape.chat", "demotape.checks", "demotape.splits")
+FORMATS, CHAT, CHECKS, SPLITS, RECOGNISERS = GROUPS = (
+    "demotape.formats", "demotape.chat", "demotape.checks", "demotape.splits", "demotape.recognisers")
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")  # names stand in file names, addresses and filters
 _CODE_GROUPS = CHAT, CHECKS  # those that decide what a demonstration is
 _log = logging.getLogger("demotape.plugins")

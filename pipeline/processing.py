@@ -4,10 +4,11 @@ A stage is a function (demonstration, context) -> demonstration; it never change
 """
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from recorder import Recording
-from schemas import VERSIONS, DemonstrationSchema
+from schemas import VERSIONS, DemonstrationSchema, InputError, RecordingLayout
 from schemas.demonstration import FORMAT
 from schemas.files import dump_json, read_json, validated, write_atomically
 from schemas.types import Demonstration
@@ -18,12 +19,13 @@ from .cache.given import Given
 from .context import Context
 from .export import Source, prepare
 from .pages import accessibility_tree
+from .speech.beside import subtitles_beside
 from .turns import folding
 
 STAGES = (
     folding.stage,  # events -> turns
-    chat.stage,  # + utterances, from the recording and from a chat log
     align.stage,  # + where each turn is in the video, and which screenshot is good
+    chat.stage,  # + utterances, from the recording, from a chat log and from the meeting's speech
     accessibility_tree.stage,  # + the accessibility tree of each state, where it is asked for
     checks.stage,  # + what a reviewer should look at
 )
@@ -41,36 +43,80 @@ def derive(context: Context) -> Demonstration:
 
 
 def process(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None,
-            video: Path | None = None, without: Collection[str] = ()) -> Demonstration:
+            video: Path | None = None, speech: Path | None = None, recogniser: str | None = None,
+            model: str | None = None, without: Collection[str] = ()) -> Demonstration:
     """Derive a recording's demonstration and write demonstration.json beside it; returns the demonstration.
 
-    `video`: an external video of the session, such as a meeting tool's recording of the screen. Chat, speakers and
-    video that are not given are those of the last time; `without` (`chat`, `video`) leaves them out. What an export
-    will read is prepared on the way.
+    `video`: an external video of the session, such as a meeting tool's recording of the screen. `speech`: subtitles of
+    what was said in it; those that lie beside a video that is given are taken by themselves. `recogniser`: the name of
+    one that makes them, with its `model`. Chat, speakers, video and speech that are not given are those of the last
+    time; `without` (`chat`, `video`, `speech`) leaves them out. What an export will read is prepared on the way.
     """
-    context, along = _context(path, Given(chat, speakers or {}, video), without)
+    context, along = _context(path, Given(chat, speakers or {}, video, speech), without, recogniser, model)
     return _process(context, along, _inputs(context))
 
 
 def refresh(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None,
-            video: Path | None = None, without: Collection[str] = ()) -> tuple[Demonstration, bool]:
+            video: Path | None = None, speech: Path | None = None, recogniser: str | None = None,
+            model: str | None = None, without: Collection[str] = ()) -> tuple[Demonstration, bool]:
     """As `process`, but a demonstration that was made from the same inputs stays; returns it and whether it is new."""
-    context, along = _context(path, Given(chat, speakers or {}, video), without)
+    context, along = _context(path, Given(chat, speakers or {}, video, speech), without, recogniser, model)
     layout, used = context.recording.layout, _inputs(context)
     if inputs.is_unchanged(layout, used):
         return read_json(layout.demonstration, DemonstrationSchema()), False
     return _process(context, along, used), True
 
 
-def _context(path: Path, now: Given, without: Collection[str]) -> tuple[Context, Given]:
+def recall(path: Path, now: Given, without: Collection[str] = ()) -> Given:
+    """What a recording will be processed with: what is given now, subtitles beside its video, what was given before.
+
+    Raises InputError as the parts of it do.
+    """
+    layout = RecordingLayout(path)
+    along = given.recall(layout, now, without)
+    if now.video is None or now.speech is not None or "speech" in without:
+        return along
+    speech = subtitles_beside(now.video)
+    if speech is None or (along.chat is not None and _same(speech, along.chat)):
+        return along
+    if along.speech is not None and along.speech.name != speech.name:
+        return along  # others were given by name the last time
+    again = tuple(name for name in along.again if along.speech is None or name != speech.name)
+    return replace(along, speech=speech, beside=True, again=again)
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two files hold the same: subtitles that were given as a chat log are not read twice."""
+    return other.is_file() and inputs.of_file(one) == inputs.of_file(other)
+
+
+def _context(path: Path, now: Given, without: Collection[str], recogniser: str | None, model: str | None
+             ) -> tuple[Context, Given]:
     recording = Recording(path)
-    along = given.recall(recording.layout, now, without)
-    return Context(recording, along.chat, along.speakers, along.video), along
+    if recogniser is not None:
+        if now.speech is not None or "speech" in without:
+            raise InputError("--recogniser does not go together with --speech and --without-speech")
+        along = _recognised(recording.layout, given.recall(recording.layout, now, {*without, "speech"}), recogniser,
+                            model)
+    elif model is not None:
+        raise InputError("--speech-model goes with --recogniser")
+    else:
+        along = recall(path, now, without)
+    return Context(recording, along.chat, along.speakers, along.video, along.speech, again=along.roles_again), along
+
+
+def _recognised(layout: RecordingLayout, along: Given, recogniser: str, model: str | None) -> Given:
+    from .speech.transcribing import transcribe  # what decodes sound costs time to import
+
+    if along.video is None:
+        raise InputError("--recogniser needs the meeting's recording; give it with --video")
+    return replace(along, speech=transcribe(along.video, inputs.of_file(along.video), recogniser, model, layout.speech))
 
 
 def _inputs(context: Context) -> dict[str, str]:
     """What the demonstration will be made from, to be asked before the work: what changes meanwhile is not in it."""
-    return inputs.fingerprint(context.recording.layout, context.chat, dict(context.speakers), context.video)
+    return inputs.fingerprint(context.recording.layout, context.chat, dict(context.speakers), context.video,
+                              context.speech)
 
 
 def _process(context: Context, along: Given, used: dict[str, str]) -> Demonstration:

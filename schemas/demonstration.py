@@ -163,6 +163,9 @@ class ReactionSchema(Strict):
                        required=False)
 
 
+CHAT_SOURCES = ("speech",)
+
+
 class ChatTurnSchema(Strict):
     """A turn in which somebody said something."""
 
@@ -171,6 +174,8 @@ class ChatTurnSchema(Strict):
     timestamp = moment("seconds since the recording started")
     speaker = string("instructor or navigator", validate=validate.OneOf(SPEAKERS))
     utterance = string("what was said")
+    source = string("`speech`: it was spoken; absent where it was written", required=False,
+                    validate=validate.OneOf(CHAT_SOURCES))
     reply_to = string("id of the chat turn that it answers", required=False)
     reactions = listing(fields.Nested(ReactionSchema), "what people put to it", required=False)
     checks = listing(fields.Nested(CheckSchema), "what a reviewer should look at", required=False, load_default=list)
@@ -236,6 +241,8 @@ class GivenSchema(Strict):
                            required=False,
                            metadata={"description": "roles by name in the chat, as they were given"})
     video = string("path of the external video", required=False)
+    speech = string("name of the subtitles of what was said, of which a copy lies in the folder `speech`",
+                    required=False, validate=validate.Regexp(r"^[^/\\\x00]{1,255}$(?!\n)"))
 
 
 class ProcessedSchema(Strict):

@@ -21,15 +21,16 @@ class RecordingLayout:
         self.demonstration = self.root / "demonstration.json"
         self.processed = self.root / "processed.json"
         self.given = self.root / "given"
+        self.speech = self.root / "speech"
 
     def expect_files(self) -> None:
         """Raises InputError when something that is read or written by name is a link, which may lead out of the
         folder, or neither a file nor a folder, such as a FIFO, which may never end."""
         for path in (self.manifest, self.events, self.chat, self.resources, self.video, self.har, self.demonstration,
-                     self.processed, self.given, self.blobs, self.derived):
+                     self.processed, self.given, self.speech, self.blobs, self.derived):
             if path.is_symlink():
                 raise InputError(f"{path}: is a link; put what it leads to there")
-            folder = path in (self.given, self.blobs, self.derived)
+            folder = path in (self.given, self.speech, self.blobs, self.derived)
             if path.exists() and not (path.is_dir() if folder else path.is_file()):
                 raise InputError(f"{path}: is no regular {'folder' if folder else 'file'}")
 

@@ -14,6 +14,7 @@ JSON = 64 << 20  # bytes of a JSON file
 MANIFEST = 16 << 20  # bytes of the manifest of a package
 HAR = 1 << 30  # bytes of a recording's network.har
 CHAT = 64 << 20  # bytes of a chat log
+SOUND_SECONDS = 6 * 3600  # of a track of sound in which speech is recognised: 1.4 GB once decoded
 PAGE = 1 << 26  # characters of a page, put together
 DEPTH = 100  # of pieces of a page in pieces
 LENGTH = 10**9  # CSS pixels of a length or place, as the capture script has them; browsers lay out thirty million

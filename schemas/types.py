@@ -220,6 +220,7 @@ class ChatTurn(TypedDict):
     timestamp: float
     speaker: str
     utterance: str
+    source: NotRequired[str]
     reply_to: NotRequired[str]
     reactions: NotRequired[list[Reaction]]
     checks: NotRequired[list[Check]]
@@ -261,6 +262,7 @@ class Given(TypedDict):
     chat: NotRequired[str]
     speakers: NotRequired[dict[str, str]]
     video: NotRequired[str]
+    speech: NotRequired[str]
 
 
 class Processed(TypedDict):

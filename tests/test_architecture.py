@@ -26,8 +26,8 @@ FLOORS = {
         {"media", "devtools"}, {"building"}, {"browser", "package"}, {"control"},
     ),
     "pipeline": (
-        {"workers", "plugins"}, {"limited", "cache"}, {"context"}, {"turns", "pages"}, {"privacy"}, {"align", "chat"},
-        {"checks"}, {"export"},
+        {"workers", "plugins"}, {"limited", "cache"}, {"context"}, {"turns", "pages"}, {"privacy"},
+        {"align", "chat", "speech"}, {"checks"}, {"export"},
         {"evaluate"}, {"processing", "verify"}, {"batch"},
     ),
     "curator_web": (

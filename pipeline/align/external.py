@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
+from pipeline.context import VideoSpan
 from recorder import Recording
 from schemas.types import BrowserTurn, Turn
 
@@ -28,7 +29,7 @@ from .sampling import LONG, Sampled
 from .scene import Scene
 from .screenshots import Picture, full_size, work_shape
 from .video import Shot, Video
-from .video_clock import VideoClock
+from .video_clock import Piece, VideoClock
 
 LOW = 0.5  # a confidence below is low
 _REFUSED = 0.4  # the most where neither the screenshot nor the frame is to be relied on
@@ -57,25 +58,26 @@ class Found:
 
 
 def align(recording: Recording, turns: Sequence[Turn], video: Video, pictures: Mapping[str, Picture], encode: Encode
-          ) -> dict[str, Found]:
-    """What the video says of each browser turn that has a state, by the turn's id.
+          ) -> tuple[dict[str, Found], list[VideoSpan]]:
+    """What the video says of each browser turn that has a state, by the turn's id; and where the video is on the
+    recording's clock.
 
     `pictures`: the screenshots of the turns by blob, perhaps others of the recording besides. `encode` makes a file of
     a page cut out of a frame. Raises InputError when the video cannot be decoded or a screenshot is missing. When
-    nothing in the video is like the recording, every turn is found with confidence 0.
+    nothing in the video is like the recording, every turn is found with confidence 0, and there is no span.
     """
     states = [(event["time"], event["state"]) for event in recording.events if event["state"]]
     shown, names = timeline(states, pictures)
     acting = [turn for turn in turns if turn["type"] == "browser" and turn["state"]]
     rectangle = _find_rectangle(recording, video, [pictures[name] for name in names])
     if rectangle is None:
-        return {turn["id"]: Found(None, None, 0.0) for turn in acting}
+        return {turn["id"]: Found(None, None, 0.0) for turn in acting}, []
     layout, sampled, covers = lay_out(video, [pictures[name] for name in names],
                                       lambda picture: full_size(recording, picture), rectangle,
                                       length(shown))
     stretches = place(sampled.times, sampled.differences, shown, video.duration)
     if not stretches:
-        return {turn["id"]: Found(None, None, 0.0) for turn in acting}
+        return {turn["id"]: Found(None, None, 0.0) for turn in acting}, []
     scene = _polished(Scene(recording, video, layout, pictures, shown, names, covers,
                             explained(sampled)), sampled)
     anchors = find_anchors(shown, [pictures[name] for name in names], scene.layout, video.size, scene.hidden)
@@ -119,7 +121,8 @@ def _polished(scene: Scene, sampled: Sampled) -> Scene:
     return replace(scene, layout=Layout(tuple(pieces)))
 
 
-def _look_at_all(scene: Scene, clock: VideoClock, turns: Sequence[BrowserTurn], encode: Encode) -> dict[str, Found]:
+def _look_at_all(scene: Scene, clock: VideoClock, turns: Sequence[BrowserTurn], encode: Encode
+                 ) -> tuple[dict[str, Found], list[VideoSpan]]:
     actions = sorted(event["time"] for event in scene.recording.events if event["type"] in USER_ACTIONS)
     looks = [look for turn in turns for look in _looks(scene, clock, turn, actions)]
     scene = _judge_all(scene, looks)
@@ -128,7 +131,8 @@ def _look_at_all(scene: Scene, clock: VideoClock, turns: Sequence[BrowserTurn], 
               if look.verdict and look.verdict.similarity is not None and not look.verdict.late]
     usual = float(np.median(scores)) if scores else None
     refuse_worse(scene, looks, usual)
-    return _conclude(scene, clock, turns, looks, cut_pages(scene, looks, usual, encode), usual or 0.0)
+    found = _conclude(scene, clock, turns, looks, cut_pages(scene, looks, usual, encode), usual or 0.0)
+    return found, spans_of(clock, scene.video.lead, usual or 0.0)
 
 
 def _judge_all(scene: Scene, looks: Sequence[Look]) -> Scene:
@@ -273,8 +277,7 @@ def _confidence(clock: VideoClock, look: Look, verdict: Verdict, usual: float) -
     """From 0 to 1: how many brackets agree and how few on something else; how alike the pictures are; and little
     where a pause began or ended at a moment that no bracket tells."""
     piece = look.piece
-    lead = (piece.votes - piece.others) / max(piece.votes, 1)
-    sure = _ramp(piece.votes, 1, 4) * _ramp(lead, 0.25, 0.75) * _ramp(usual, 0.6, 0.8)
+    sure = _sureness(piece, usual)
     number = clock.pieces.index(piece)
     time = look.turn["timestamp"]
     if (number and time < piece.low) or (number + 1 < len(clock.pieces) and time > piece.high) or piece.is_bare(time):
@@ -282,6 +285,21 @@ def _confidence(clock: VideoClock, look: Look, verdict: Verdict, usual: float) -
     if verdict.late or verdict.similarity is None:
         return sure * 0.8
     return sure * _ramp(verdict.similarity, usual - 0.4, usual - 0.1)
+
+
+def _sureness(piece: Piece, usual: float) -> float:
+    """How sure a piece of the clock is; `usual`: the similarity of most frames and screenshots."""
+    lead = (piece.votes - piece.others) / max(piece.votes, 1)
+    return _ramp(piece.votes, 1, 4) * _ramp(lead, 0.25, 0.75) * _ramp(usual, 0.6, 0.8)
+
+
+def spans_of(clock: VideoClock, lead: float, usual: float) -> list[VideoSpan]:
+    """The clock the other way round: where the times of the video's file are in the recording.
+
+    `lead`: seconds from the file's start to its first frame; `usual`: the similarity of most frames and screenshots.
+    """
+    return [VideoSpan(piece.begin + lead, piece.end + lead, clock.recording_time(piece.begin, piece),
+                      1 / (1 + clock.drift), round(_sureness(piece, usual), 3)) for piece in clock.pieces]
 
 
 def _ramp(value: float, low: float, high: float) -> float:

@@ -34,7 +34,8 @@ def stage(demonstration: Demonstration, context: Context) -> Demonstration:
     pictures = load(context.recording, _states(demonstration["turns"], context.recording, video))
     turns = [_marked(turn, pictures) for turn in demonstration["turns"]]
     if video:
-        found = align(context.recording, turns, video, pictures, encode)
+        found, spans = align(context.recording, turns, video, pictures, encode)
+        context.video_spans.extend(spans)
         turns = [_told(turn, found.get(turn["id"]), context.keep) for turn in turns]
         if video.lost or video.cut_off:
             _log.warning("%s: %s; what is whole was used", context.video, _damage(video))

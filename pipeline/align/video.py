@@ -51,7 +51,8 @@ class Shot:
 class Video:
     """A video file. `times`: of all frames, in order, seconds since the first, whose own stamp is `first`; `keys`: of
     those that stand alone; `size`: width and height of a frame. `lost`: how many wanted frames could not be had so far,
-    as the file is damaged or ends too soon; `cut_off`: whether it does."""
+    as the file is damaged or ends too soon; `cut_off`: whether it does. `lead`: seconds from the file's own start, from
+    which sound and subtitles count, to the first frame."""
 
     def __init__(self, path: Path | str):
         """Read the index; raises InputError when the file cannot be read or holds no video."""
@@ -61,6 +62,7 @@ class Video:
         self._stamps, self._keys = self._read_index()
         self._first = int(self._stamps.min())
         self.first = self._first * self._base
+        self.lead = self.first - self._start
         self._seconds = (self._stamps - self._first) * self._base
         self.times: np.ndarray = np.sort(self._seconds)
         self.keys: np.ndarray = np.sort(self._seconds[self._keys])
@@ -180,6 +182,7 @@ class Video:
             stream = container.streams.video[0]
             self.size = stream.codec_context.width, stream.codec_context.height
             self._base = float(stream.time_base)
+            self._start = (container.start_time or 0) / av.time_base
             stamps = []
             try:
                 for packet in _packets(container, stream):

@@ -63,6 +63,10 @@ class VideoClock:
         """Where a time of the recording is in the video, seconds, if it lies on that piece."""
         return piece.offset + time + self.drift * (time - piece.middle)
 
+    def recording_time(self, video_time: float, piece: Piece) -> float:
+        """What time of the recording a time of the video is, if it lies on that piece."""
+        return (video_time - piece.offset + self.drift * piece.middle) / (1 + self.drift)
+
     def candidates(self, time: float) -> list[Piece]:
         """Pieces on which a time of the recording may lie: none where it was not filmed, two right at a pause."""
         found = []

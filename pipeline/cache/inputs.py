@@ -18,8 +18,8 @@ _CHUNK = 1 << 20  # bytes
 _PACKAGES = ("schemas", "recorder", "pipeline")
 
 
-def fingerprint(layout: RecordingLayout, chat: Path | None, speakers: dict[str, str],
-                video: Path | None) -> dict[str, str]:
+def fingerprint(layout: RecordingLayout, chat: Path | None, speakers: dict[str, str], video: Path | None,
+                speech: Path | None = None) -> dict[str, str]:
     """SHA-256 by name of everything that a demonstration depends on, the pipeline's own code included.
 
     Blobs need no hash: the events name them by theirs. Raises InputError when a file cannot be read.
@@ -32,6 +32,8 @@ def fingerprint(layout: RecordingLayout, chat: Path | None, speakers: dict[str, 
         found["chat log"] = _of_text(json.dumps(listed))
     if video is not None:
         found["external video"] = of_file(video)
+    if speech is not None:
+        found["speech"] = of_file(speech)
     if installed := plugins.stamp():
         found["plug-ins"] = _of_text(installed)
     return found | {"speakers": _of_text(json.dumps(sorted(speakers.items()))), "pipeline": _of_code()}

@@ -12,4 +12,5 @@ from .placing import place as place
 from .reading import read_chat as read_chat
 from .reading import recorded_chat as recorded_chat
 from .reading import recording_length as recording_length
-from .reading import stage as stage
+from .speech import read_speech as read_speech
+from .staging import stage as stage

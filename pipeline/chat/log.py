@@ -90,7 +90,8 @@ class Reader:
 class ChatLine:
     """One utterance. `time` is in seconds since the recording started, truncated to `precision` seconds.
 
-    `reply_to`: the place in the log's `lines` of the one that it answers.
+    `reply_to`: the place in the log's `lines` of the one that it answers. `source`: `speech` where it was spoken.
+    `doubt`: why its time is unsure, a sentence for reviewers; empty where it is not.
     """
 
     speaker: str
@@ -101,6 +102,8 @@ class ChatLine:
     line: int
     reply_to: int | None = None
     reactions: tuple[Reaction, ...] = ()
+    source: str = ""
+    doubt: str = ""
 
 
 @dataclass(frozen=True)

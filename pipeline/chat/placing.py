@@ -52,10 +52,12 @@ def _turn(line: ChatLine, ids: dict[int, str], at: int, roles: dict[str, str], b
     moment = max(line.time, 0.0)
     if moment < previous < line.time + line.precision:
         moment = previous
-    checks: list[Check] = [{"kind": "coarse-time", "reason": "The chat log tells only the minute of this utterance."}]
+    doubt = line.doubt or ("The chat log tells only the minute of this utterance." if line.precision >= MINUTE else "")
+    checks: list[Check] = [{"kind": "coarse-time", "reason": doubt}] if doubt else []
     turn: ChatTurn = {"id": ids[at], "type": "chat", "timestamp": round(moment, 3), "speaker": line.role,
-                      "utterance": line.utterance, "checks": checks if line.precision >= MINUTE else [],
-                      "dropped": False}
+                      "utterance": line.utterance, "checks": checks, "dropped": False}
+    if line.source:
+        turn["source"] = line.source
     if line.reply_to is not None:
         turn["reply_to"] = ids[line.reply_to]
     if line.reactions:

@@ -1,33 +1,29 @@
 """Chat: logs of meeting and chat tools become turns among the actions."""
 
-import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from pipeline.chat.parsers.registry import find_reader, open_document
-from pipeline.context import Context
 from recorder import Recording
 from schemas import InputError
-from schemas.types import Demonstration
 
 from . import time_bases
 from .answers import Answered, match
 from .log import MILLISECOND, ChatLine, ChatLog, Message
-from .placing import place
 from .speakers import assign_roles
-
-_log = logging.getLogger("demotape.chat")
 
 
 def read_chat(path: Path | str, *, started_at: datetime, duration: float, kind: str | None = None,
-              time_base: str | None = None, speakers: Mapping[str, str] | None = None) -> ChatLog:
+              time_base: str | None = None, speakers: Mapping[str, str] | None = None,
+              elsewhere: Collection[str] = ()) -> ChatLog:
     """Read a chat log and put it on the clock of a recording.
 
     `started_at` (with its zone) and `duration` (seconds) are the recording's. `kind`, `time_base` (offset, wall, utc
-    or instant) and `speakers` (name: instructor or navigator) override what is detected. Raises InputError when the
-    path is no chat, or nothing in it lies within an hour of the recording.
+    or instant) and `speakers` (name: instructor or navigator) override what is detected; `elsewhere` names those of
+    them who need not speak here. Raises InputError when the path is no chat, or nothing in it lies within an hour of
+    the recording.
     """
     path = Path(path)
     if started_at.tzinfo is None:
@@ -45,7 +41,7 @@ def read_chat(path: Path | str, *, started_at: datetime, duration: float, kind: 
         raise InputError(f"{path}: nothing but reactions in this chat")
     try:
         times, base, shift = time_bases.resolve(messages, started_at, duration, time_base)
-        roles, unsure = assign_roles([message.speaker for message in messages], speakers)
+        roles, unsure = assign_roles([message.speaker for message in messages], speakers, elsewhere)
     except (InputError, OverflowError) as error:
         raise InputError(f"{path}: {error}") from None
     lines, outside = _within(answered, times, roles, duration, path)
@@ -60,24 +56,6 @@ def recorded_chat(recording: Recording) -> ChatLog:
     lines = tuple(ChatLine(line["speaker"], line["speaker"], line["utterance"], line["time"], MILLISECOND, number)
                   for number, line in enumerate(recording.chat(), 1) if line["utterance"].strip())
     return ChatLog("recording", "offset", lines)
-
-
-def stage(demonstration: Demonstration, context: Context) -> Demonstration:
-    """Pipeline stage: place what was typed while recording, then the chat log that was given along."""
-    recording: Recording = context.recording
-    placed = place(demonstration, recorded_chat(recording))
-    if context.chat is None:
-        return placed
-    log = read_chat(context.chat, started_at=recording.manifest["started_at"], duration=recording_length(recording),
-                    speakers=context.speakers)
-    if log.shift:
-        _log.warning("%s: written in another time zone, moved by %+.1f hours", context.chat, log.shift / 3600)
-    for line, reason in log.problems:
-        _log.warning("%s, line %d: %s", context.chat, line, reason)
-    if log.problems:
-        _log.warning("%s: utterances read: %d; notes on lines, see above: %d", context.chat, len(log.lines),
-                     len(log.problems))
-    return place(placed, log)
 
 
 def recording_length(recording: Recording) -> float:
@@ -120,13 +98,8 @@ def _within(answered: Answered, times: Sequence[float], roles: dict[str, str], d
                                   message.stamp.precision, message.line,
                                   None if reply is None else places.get(reply), message.reactions))
         else:
-            outside.append((message.line, _distance(moment, duration)))
+            outside.append((message.line, time_bases.distance(moment, duration)))
     if not lines:
         raise InputError(f"{path}: no message lies within an hour of the recording (line {outside[0][0]}: "
                          f"{outside[0][1]}); give the right chat or its time base")
     return lines, outside
-
-
-def _distance(moment: float, duration: float) -> str:
-    gap, where = (-moment, "before the start") if moment < 0 else (moment - duration, "after the end")
-    return f"left out: {gap / 3600:.1f} hours {where} of the recording"

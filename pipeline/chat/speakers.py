@@ -1,7 +1,7 @@
 """Who is the instructor and who the navigator."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from schemas import InputError
 from schemas.recording import SPEAKERS
@@ -12,35 +12,37 @@ _WORDS = {
 }
 
 
-def assign_roles(names: Sequence[str], given: Mapping[str, str] | None) -> tuple[dict[str, str], list[str]]:
+def assign_roles(names: Sequence[str], given: Mapping[str, str] | None, elsewhere: Collection[str] = ()
+                 ) -> tuple[dict[str, str], list[str]]:
     """Role by name, and the names whose role is a mere default.
 
     `names` holds the speaker of every message in order. What was `given` stands (letter case does not matter); then a
     role word in the name decides; of the rest, who speaks first instructs, as a session begins with the task, and who
     speaks most of the others navigates. Further people are taken for instructors and named in the second result.
-    Raises InputError for a role that is none, or a given name that does not speak.
+    Raises InputError for a role that is none, or a given name that speaks neither here nor `elsewhere` in the session.
     """
-    roles = _given(names, given or {})
+    roles = _given(names, given or {}, {name.casefold().strip() for name in elsewhere})
+    filled = {*(given or {}).values()} if elsewhere else set()
     counts = Counter(names)
     for name in counts:
         if name not in roles and (role := _role_in_name(name)):
             roles[name] = role
     rest = [name for name in counts if name not in roles]  # in order of first appearance
     for role in ("instructor", "navigator"):
-        if rest and role not in roles.values():
+        if rest and role not in {*roles.values(), *filled}:
             chosen = rest[0] if role == "instructor" else max(rest, key=lambda name: counts[name])
             roles[chosen] = role
             rest.remove(chosen)
     return roles | dict.fromkeys(rest, "instructor"), rest
 
 
-def _given(names: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
+def _given(names: Sequence[str], given: Mapping[str, str], elsewhere: Collection[str]) -> dict[str, str]:
     roles: dict[str, str] = {}
     for wanted, role in given.items():
         if role not in SPEAKERS:
             raise InputError(f"speaker {wanted!r}: {role!r} is no role; choose {' or '.join(SPEAKERS)}")
         found = [name for name in names if name.casefold().strip() == wanted.casefold().strip()]
-        if not found:
+        if not found and wanted.casefold().strip() not in elsewhere:
             raise InputError(f"speaker {wanted!r} does not occur in the chat; it has {', '.join(sorted(set(names)))}")
         roles |= dict.fromkeys(found, role)
     return roles

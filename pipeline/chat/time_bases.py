@@ -130,5 +130,11 @@ def _zone_shift(times: Sequence[float], started_at: datetime, duration: float) -
     return best if inside * 2 > len(times) else 0.0
 
 
+def distance(moment: float, duration: float) -> str:
+    """Why an utterance that lies too far outside a recording is left out, for people."""
+    gap, where = (-moment, "before the start") if moment < 0 else (moment - duration, "after the end")
+    return f"left out: {gap / 3600:.1f} hours {where} of the recording"
+
+
 def _inside(times: Sequence[float], duration: float) -> int:
     return sum(-1 <= moment <= duration + 1 for moment in times)

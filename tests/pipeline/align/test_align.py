@@ -79,6 +79,21 @@ def test_every_action_is_found_in_the_video(session, filmed, tmp_path):
     assert not any("screenshot_source" in turn["state"] for turn in turns)
 
 
+def test_speech_is_put_on_the_recordings_clock(session, filmed, tmp_path):
+    video, _ = filmed
+    copy(session, tmp_path / "r")
+    times = [turn["timestamp"] for turn in acting(process(tmp_path / "r", video=video))][2:]
+    said = "".join(f"{number}\n00:00:{MEETING.video_time(time - 0.05):06.3f} --> 00:00:30.000\nPress {number}.\n\n"
+                   for number, time in enumerate(times))
+    subtitles = tmp_path / "said.srt"
+    subtitles.write_text(said)
+    turns = process(tmp_path / "r", video=video, speech=subtitles)["turns"]
+    spoken = [turn for turn in turns if turn.get("source") == "speech"]
+    assert [turn["timestamp"] for turn in spoken] == pytest.approx([time - 0.05 for time in times], abs=0.08)
+    assert not any(turn["checks"] for turn in spoken), "the place of the video is sure"
+    assert [turn["id"] for turn in acting({"turns": turns})] and len(spoken) == len(times)
+
+
 def test_late_screenshots_are_put_right_and_told(session, filmed, tmp_path):
     video, times = filmed
     faults = copy(session, tmp_path / "r", late=True)

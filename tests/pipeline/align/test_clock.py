@@ -12,7 +12,9 @@ from skimage.metrics import structural_similarity
 from pipeline.align import is_blank, ssim
 from pipeline.align.anchors import Bracket
 from pipeline.align.coarse import Shown, Stretch, place
+from pipeline.align.external import spans_of
 from pipeline.align.video_clock import fit
+from pipeline.chat.speech import Clock
 
 
 @pytest.mark.parametrize("shape", [(360, 640), (121, 97), (7, 7)])
@@ -48,6 +50,10 @@ def test_the_clock_is_right_when_every_second_bracket_is_wrong(offset, drift, se
     assert piece.others < piece.votes / 2
     for time in (0, 600, 1200):
         assert clock.video_time(time, piece) == pytest.approx(offset + time * (1 + drift), abs=1 / fps)
+        assert clock.recording_time(clock.video_time(time, piece), piece) == pytest.approx(time, abs=1e-6)
+    [span] = spans_of(clock, 7.5, 0.9)
+    for time in (-30, 0, 600, 1260):  # where the file begins 7.5 seconds before its first frame
+        assert Clock([span]).at(7.5 + clock.video_time(time, piece))[0] == pytest.approx(time, abs=1e-6)
 
 
 def test_brackets_that_agree_on_nothing_say_so():
