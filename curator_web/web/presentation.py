@@ -49,6 +49,11 @@ class TurnView:
         return self.turn["speaker"] if self.turn["type"] == "chat" else self.turn["intent"]
 
     @property
+    def spoken(self) -> bool:
+        """Whether it was said aloud, and may have been heard wrong."""
+        return self.turn["type"] == "chat" and self.turn.get("source") == "speech"
+
+    @property
     def family(self) -> str:
         """Which colour the kind has."""
         return "say" if self.turn["type"] == "chat" else INTENTS[self.turn["intent"]].family

@@ -21,6 +21,7 @@ from pipeline.export import plugged as plugged_formats
 from tests.support import recording_fixtures
 from tests.support.checkout import ROOT
 from tests.support.recording_fixtures import EVENTS, STARTED_AT, write_recording
+from tests.support.sounds import spoken, track, video_with
 
 IRC = """[14:30:02] <Ann> Find lamps please
 [14:30:03] *** Bob has joined
@@ -108,6 +109,17 @@ def test_the_example_chat_parser_and_check_are_used(tmp_path, recordings, exampl
     assert kinds(recordings[0]).count("repeated-click") == 1
     without = run("process", recordings[1], "--chat", tmp_path / "chat.txt")
     assert without.returncode == 2 and "not a chat log of any kind" in without.stderr
+
+
+def test_the_example_recogniser_tells_when_something_was_said(tmp_path, recordings, examples):
+    video = video_with(tmp_path / "meeting.mp4", [track(4.0, {0.5: spoken("Find lamps"), 2.5: spoken("Yes")})])
+    asked = (recordings[0], "--video", video, "--recogniser", "loudness")
+    well(run("process", *asked, path=(examples,)))
+    assert said(recordings[0]).count("(Something was said.)") == 2
+    assert "nothing has changed" in well(run("process", *asked, path=(examples,)))
+    assert "recogniser 'loudness' is unknown" in run("process", *asked).stderr
+    well(run("process", recordings[0]))
+    assert said(recordings[0]).count("(Something was said.)") == 2, "what was recognised needs no recogniser any more"
 
 
 @pytest.mark.parametrize("how", ["here", "processes", "cluster"])

@@ -19,6 +19,6 @@ def load(model: str | None):
         loud = np.flatnonzero(np.sqrt((whole ** 2).mean(axis=1)) > _LOUD)
         for part in np.split(loud, np.flatnonzero(np.diff(loud) > _SILENCE) + 1):
             if len(part):
-                yield Segment(float(part[0]) / 10, float(part[-1] + 1) / 10, model or "(something was said)")
+                yield Segment(float(part[0]) / 10, float(part[-1] + 1) / 10, model or "(Something was said.)")
 
     return recognise

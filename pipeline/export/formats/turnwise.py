@@ -74,6 +74,7 @@ def _record(source: Source, index: int, turn: Turn, element: Element | None, car
         "demonstration": source.id, "recording": source.recording.id, "task": source.demonstration["task"],
         "index": index, "turn": turn["id"], "type": turn["type"], "timestamp": float(turn["timestamp"]),
         "speaker": turn.get("speaker", ""), "utterance": turn.get("utterance", ""),
+        "source": turn.get("source", ""),
         "reply_to": turn.get("reply_to", ""), "reactions": json.dumps(turn.get("reactions", [])),
         "intent": turn.get("intent", "say"), "arguments": json.dumps(turn.get("arguments", {})),
         "uid": element["uid"] if element else "", "element": json.dumps(element),

@@ -1,4 +1,4 @@
-"""Replies and reactions on the review page, in a real Chromium, over HTTP."""
+"""Replies, reactions and speech on the review page, in a real Chromium, over HTTP."""
 
 import pytest
 from playwright.sync_api import expect
@@ -34,6 +34,19 @@ def test_a_reply_shows_what_it_answers_and_leads_there(page, site, tmp_path):
         page.keyboard.press("d")
     page.goto(page.url.replace("turn=t1", "turn=t5"))
     expect(page.locator(".speech .answered")).to_contain_text("(dropped)")
+
+
+def test_speech_says_so_and_is_corrected_as_any_chat_turn(page, site, tmp_path):
+    demonstration = imported(site, tmp_path, "spoken", lambda turns: turns[4].update(source="speech"))
+    open_review(page, site, demonstration, "t5")
+    expect(page.locator(".speech figcaption")).to_contain_text(", spoken")
+    expect(page.locator('#turns > li[data-turn="t5"] .time')).to_contain_text(", spoken")
+    expect(page.locator('#turns > li[data-turn="t1"] .time')).not_to_contain_text("spoken")
+    with saved(page):
+        page.locator("textarea[data-first]").fill("Done, which day?")
+        page.locator("textarea[data-first]").blur()
+    expect(page.locator(".speech blockquote")).to_have_text("Done, which day?")
+    expect(page.locator(".speech figcaption")).to_contain_text(", spoken")
 
 
 @pytest.mark.parametrize("answered", ["t5", "t2", "nobody", ""])

@@ -70,6 +70,17 @@ def test_replies_and_reactions_and_no_reply_to_what_is_not_exported(tmp_path, so
     assert more.demonstration["turns"][-4]["reply_to"] == "gone", "the demonstration keeps it: a turn may be restored"
 
 
+def test_speech_says_so_and_is_without_personal_data(tmp_path, sources):
+    said = {"id": "s1", "type": "chat", "timestamp": 22.0, "speaker": "navigator", "source": "speech",
+            "utterance": "write to ann.lee@example.org"}
+    source = sources[0]
+    more = Source({**source.demonstration, "turns": [*source.demonstration["turns"], said]}, source.recording)
+    export([more], tmp_path / "out", "webdataset")
+    records = {record["turn"]: record for record in (json.loads(each["json"]) for each in samples(tmp_path / "out"))}
+    assert (records["s1"]["source"], records["t1"]["source"]) == ("speech", "")
+    assert "ann.lee" not in records["s1"]["utterance"] and records["s1"]["utterance"].startswith("write to ")
+
+
 def test_chat_carries_the_last_state_before_it(tmp_path, sources):
     export(sources[:1], tmp_path / "out", "webdataset")
     records = [json.loads(sample["json"]) for sample in samples(tmp_path / "out")]
