@@ -4,6 +4,8 @@ import builtins
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from pipeline.chat.parsers.cues import UNKNOWN, read
 from pipeline.speech import faster_whisper, recognisers
@@ -134,3 +136,18 @@ def test_faster_whisper_says_what_it_needs(tmp_path, monkeypatch):
 
 def test_a_found_recogniser_tells_itself():
     assert recognisers.find("faster-whisper") == Found("faster-whisper", "faster-whisper", None, faster_whisper.load)
+
+
+WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(said=st.lists(st.tuples(WORDS, WORDS, st.floats(0, 9e4), st.floats(0, 60)), max_size=6))
+def test_whatever_is_recognised_is_read_back(tmp_path, said):
+    path = tmp_path / "made.vtt"
+    segments = [(name, Segment(start, start + length, text)) for name, text, start, length in said]
+    path.write_bytes(as_webvtt(segments).encode())
+    cues, problems = read(path)
+    told = sorted((round(segment.start * 1000), " ".join(segment.text.split()))
+                  for _, segment in segments if segment.text.strip())
+    assert problems == [] and sorted((round(cue.start * 1000), cue.text) for cue in cues) == told
