@@ -36,6 +36,7 @@ from .web import (
     security,
     signing_in,
     team,
+    timeline,
     tree,
 )
 from .web import blobs as blob_views
@@ -81,8 +82,8 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
         from .web import openid as openid_views  # its libraries cost time, and are there on demand only
 
         openid_views.register(app, openid)
-    for concern in (signing_in, own_account, own_second_factor, people, pages, history, moments, tree, team, dashboard,
-                    exports, imports, blob_views):
+    for concern in (signing_in, own_account, own_second_factor, people, pages, history, timeline, moments, tree, team,
+                    dashboard, exports, imports, blob_views):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
     for concern in (api_team, api_jobs, api_dashboard):

@@ -100,24 +100,35 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
                                                    "faster-whisper or a plug-in's.")
 @click.option("--speech-model", "model", metavar="MODEL", help="The recogniser's model, such as its folder; none is "
                                                                "downloaded.")
+@click.option("--video-offset", type=float, metavar="SECONDS", help="Where the recording's start is in the video, "
+              "if you know better than the alignment.")
+@click.option("--video-drift", type=float, metavar="PPM", help="By how much the video's clock is fast, parts per "
+              "million; goes with --video-offset.")
+@click.option("--video-rectangle", metavar="LEFT,TOP,WIDTH,HEIGHT", help="Where the frames show the page: pixels of "
+              "the frame, and pixels of the frame to a CSS pixel across and downwards.")
 @click.option("--without-chat", is_flag=True, help="Leave out the chat log that was given before.")
 @click.option("--without-video", is_flag=True, help="Leave out the external video that was given before.")
 @click.option("--without-speech", is_flag=True, help="Leave out the speech that was given before or lies beside the "
                                                      "video.")
+@click.option("--without-place", is_flag=True, help="Leave out what was said before of where the video belongs.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that work at once.")
 @click.option("--scheduler", metavar="ADDRESS", help="Work on the Dask cluster of the scheduler at tcp://HOST:PORT.")
 def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str, ...], video: Path | None,
-            speech: Path | None, recogniser: str | None, model: str | None, without_chat: bool, without_video: bool,
-            without_speech: bool, jobs: int, scheduler: str | None) -> None:
+            speech: Path | None, recogniser: str | None, model: str | None, video_offset: float | None,
+            video_drift: float | None, video_rectangle: str | None, without_chat: bool, without_video: bool,
+            without_speech: bool, without_place: bool, jobs: int, scheduler: str | None) -> None:
     """Turn recordings into demonstrations: writes demonstration.json into each; unchanged ones are skipped.
 
-    Chat log, speakers, video and speech that are not given are those of the last time.
+    Chat log, speakers, video, where it belongs, and speech, if they are not given, are those of the last time.
     """
     from pipeline import batch
 
-    without = ("chat",) * without_chat + ("video",) * without_video + ("speech",) * without_speech
+    from .video_place import read_place
+
+    without = (("chat",) * without_chat + ("video",) * without_video + ("speech",) * without_speech
+               + ("place",) * without_place)
     work = batch.jobs_for(recordings, chat, _roles(speakers), video, without, speech=speech, recogniser=recogniser,
-                          model=model)
+                          model=model, place=read_place(video_offset, video_drift, video_rectangle))
     for job in work:
         for note in summary.along_lines(job):
             errors.print(note)

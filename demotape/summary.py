@@ -65,7 +65,7 @@ def along_lines(job) -> list[str]:
 
     without = {*job.without, *(("speech",) if job.recogniser else ())}
     try:
-        along = recall(job.path, Given(job.chat, job.speakers, job.video, job.speech), without)
+        along = recall(job.path, Given(job.chat, job.speakers, job.video, job.speech, place=job.place), without)
     except DemotapeError:
         return []  # processing says it
     lines = [f"{job.path}: again with {' and '.join(along.again)}, given the last time"] if along.again else []

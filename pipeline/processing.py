@@ -11,7 +11,7 @@ from recorder import Recording
 from schemas import VERSIONS, DemonstrationSchema, InputError, RecordingLayout
 from schemas.demonstration import FORMAT
 from schemas.files import dump_json, read_json, validated, write_atomically
-from schemas.types import Demonstration
+from schemas.types import Demonstration, VideoPlace
 
 from . import align, chat, checks
 from .cache import derived, given, inputs
@@ -43,24 +43,26 @@ def derive(context: Context) -> Demonstration:
 
 
 def process(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None,
-            video: Path | None = None, speech: Path | None = None, recogniser: str | None = None,
-            model: str | None = None, without: Collection[str] = ()) -> Demonstration:
+            video: Path | None = None, place: VideoPlace | None = None, speech: Path | None = None,
+            recogniser: str | None = None, model: str | None = None, without: Collection[str] = ()) -> Demonstration:
     """Derive a recording's demonstration and write demonstration.json beside it; returns the demonstration.
 
-    `video`: an external video of the session, such as a meeting tool's recording of the screen. `speech`: subtitles of
-    what was said in it; those that lie beside a video that is given are taken by themselves. `recogniser`: the name of
-    one that makes them, with its `model`. Chat, speakers, video and speech that are not given are those of the last
-    time; `without` (`chat`, `video`, `speech`) leaves them out. What an export will read is prepared on the way.
+    `video`: an external video of the session, such as a meeting tool's recording of the screen; `place`: a person's
+    word on where it belongs. `speech`: subtitles of what was said in it; those that lie beside a video that is given
+    are taken by themselves. `recogniser`: the name of one that makes them, with its `model`. What is not given of
+    these is that of the last time; `without` (`chat`, `video`, `speech`, `place`) leaves it out. What an export will
+    read is prepared on the way.
     """
-    context, along = _context(path, Given(chat, speakers or {}, video, speech), without, recogniser, model)
+    context, along = _context(path, Given(chat, speakers or {}, video, speech, place=place), without, recogniser, model)
     return _process(context, along, _inputs(context))
 
 
 def refresh(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None,
-            video: Path | None = None, speech: Path | None = None, recogniser: str | None = None,
-            model: str | None = None, without: Collection[str] = ()) -> tuple[Demonstration, bool]:
+            video: Path | None = None, place: VideoPlace | None = None, speech: Path | None = None,
+            recogniser: str | None = None, model: str | None = None, without: Collection[str] = ()
+            ) -> tuple[Demonstration, bool]:
     """As `process`, but a demonstration that was made from the same inputs stays; returns it and whether it is new."""
-    context, along = _context(path, Given(chat, speakers or {}, video, speech), without, recogniser, model)
+    context, along = _context(path, Given(chat, speakers or {}, video, speech, place=place), without, recogniser, model)
     layout, used = context.recording.layout, _inputs(context)
     if inputs.is_unchanged(layout, used):
         return read_json(layout.demonstration, DemonstrationSchema()), False
@@ -102,7 +104,8 @@ def _context(path: Path, now: Given, without: Collection[str], recogniser: str |
         raise InputError("--speech-model goes with --recogniser")
     else:
         along = recall(path, now, without)
-    return Context(recording, along.chat, along.speakers, along.video, along.speech, again=along.roles_again), along
+    return Context(recording, along.chat, along.speakers, along.video, along.speech, along.roles_again,
+                   place=along.place), along
 
 
 def _recognised(layout: RecordingLayout, along: Given, recogniser: str, model: str | None) -> Given:
@@ -116,7 +119,7 @@ def _recognised(layout: RecordingLayout, along: Given, recogniser: str, model: s
 def _inputs(context: Context) -> dict[str, str]:
     """What the demonstration will be made from, to be asked before the work: what changes meanwhile is not in it."""
     return inputs.fingerprint(context.recording.layout, context.chat, dict(context.speakers), context.video,
-                              context.speech)
+                              context.speech, context.place)
 
 
 def _process(context: Context, along: Given, used: dict[str, str]) -> Demonstration:

@@ -30,6 +30,8 @@ from .types import Turn
 
 FORMAT = "demotape/demonstration"
 PROCESSED_FORMAT = "demotape/processed"
+MAX_DRIFT = 10_000  # parts per million: no clock is as wrong
+MIN_SCALE, MAX_SCALE = 0.01, 100.0  # pixels of a frame to a CSS pixel
 
 
 class TurnStateSchema(StateSchema):
@@ -217,6 +219,61 @@ class TurnField(fields.Field[Turn]):
         return turn
 
 
+class PageRectangleSchema(Strict):
+    """Where a video's frame shows the page: a point (x, y) of it is at (left + x * width, top + y * height)."""
+
+    left = length("place of the page's left edge, pixels of the frame")
+    top = length("place of the page's top edge, pixels of the frame")
+    width = number("pixels of the frame to a CSS pixel, across", least=MIN_SCALE, most=MAX_SCALE)
+    height = number("pixels of the frame to a CSS pixel, downwards", least=MIN_SCALE, most=MAX_SCALE)
+
+
+class VideoStretchSchema(Strict):
+    """A part of a video between two pauses: a time t of the recording is in it at offset + t * (1 + drift / 10^6)."""
+
+    begin = moment("of its first frame, seconds of the video")
+    end = moment("of its last frame, seconds of the video")
+    offset = moment("where the recording's time 0 is, or would be, seconds of the video")
+    drift = number("by how much the video's clock is fast, parts per million", least=-MAX_DRIFT, most=MAX_DRIFT)
+
+
+class VideoSegmentSchema(Strict):
+    """A part of a video in which the page stays where it is."""
+
+    begin = moment("of its first frame, seconds of the video")
+    end = moment("of its last frame, seconds of the video")
+    rectangle = nested(PageRectangleSchema, "where the frames show the page")
+
+
+class VideoPlaceSchema(Strict):
+    """A person's word on where the external video belongs: its clock, where it shows the page, or both."""
+
+    offset = moment("where the recording's time 0 is, seconds of the video; goes with drift", required=False)
+    drift = number("by how much the video's clock is fast, parts per million; goes with offset", required=False,
+                   least=-MAX_DRIFT, most=MAX_DRIFT)
+    rectangle = nested(PageRectangleSchema, "where all frames show the page", required=False)
+    duration = moment("of the video, seconds, where it is known: what comes after its end is not in it", required=False)
+
+    @validates_schema
+    def _says_something(self, data: dict[str, Any], **_: Any) -> None:
+        if ("offset" in data) != ("drift" in data):
+            raise ValidationError({"drift" if "offset" in data else "offset": "offset and drift go together."})
+        if not data.keys() - {"duration"}:
+            raise ValidationError("Must have offset and drift, a rectangle, or all.")
+
+
+class AlignmentSchema(Strict):
+    """How an external video lies on the recording's clock, and where it shows the page."""
+
+    width = integer("of a frame, pixels", validate=validate.Range(1, limits.SIDE))
+    height = integer("of a frame, pixels", validate=validate.Range(1, limits.SIDE))
+    duration = moment("from the first frame to the last, seconds")
+    stretches = listing(fields.Nested(VideoStretchSchema),
+                        "parts between pauses, in order; empty when nothing was found")
+    segments = listing(fields.Nested(VideoSegmentSchema), "where the page was shown, in order; between them it was not")
+    by_hand = nested(VideoPlaceSchema, "what a person said, which the rest follows", required=False)
+
+
 class DemonstrationSchema(Strict):
     """demonstration.json: the ordered turns derived from one recording."""
 
@@ -228,6 +285,8 @@ class DemonstrationSchema(Strict):
     recording = string("id of the recording that it was derived from")
     task = string("what the navigator was asked to do")
     turns = listing(TurnField(), "turns in order")
+    alignment = nested(AlignmentSchema, "how the external video lies on the recording's clock; absent without one",
+                       required=False)
 
 
 class GivenSchema(Strict):
@@ -241,6 +300,7 @@ class GivenSchema(Strict):
                            required=False,
                            metadata={"description": "roles by name in the chat, as they were given"})
     video = string("path of the external video", required=False)
+    place = nested(VideoPlaceSchema, "a person's word on where that belongs", required=False)
     speech = string("name of the subtitles of what was said, of which a copy lies in the folder `speech`",
                     required=False, validate=validate.Regexp(r"^[^/\\\x00]{1,255}$(?!\n)"))
 
@@ -260,7 +320,8 @@ class ProcessedSchema(Strict):
 
 
 EDIT_OPS = ("drop", "restore", "move", "set_intent", "set_arguments", "retarget", "set_screenshot",
-            "set_screenshot_status", "set_utterance", "set_speaker", "add", "merge", "split", "settle", "undo", "redo")
+            "set_screenshot_status", "set_utterance", "set_speaker", "add", "merge", "split", "settle", "place_video",
+            "undo", "redo")
 
 
 class EditSchema(Strict):
@@ -269,7 +330,7 @@ class EditSchema(Strict):
     piece = "edit"
 
     op = string("what is done", validate=validate.OneOf(EDIT_OPS))
-    turn = string("id of the turn; all but undo and redo", required=False)
+    turn = string("id of the turn; all but place_video, undo and redo", required=False)
     after = string("move, add: id of the turn to stand behind; null for the first place", required=False,
                    allow_none=True)
     intent = string("set_intent: the new intent", required=False, validate=validate.OneOf(BROWSER_INTENTS))
@@ -290,7 +351,9 @@ class EditSchema(Strict):
     added = TurnField(required=False, metadata={
         "description": "add: the new chat turn, with the id in `turn`; split: the typing that stands behind the turn"})
 
-    _needs = {"move": ("turn", "after"), "set_intent": ("turn", "intent", "arguments"),
+    place = nested(VideoPlaceSchema, "place_video: where the external video belongs", required=False)
+
+    _needs = {"place_video": ("place",), "move": ("turn", "after"), "set_intent": ("turn", "intent", "arguments"),
               "set_arguments": ("turn", "arguments"), "retarget": ("turn", "element"),
               "set_screenshot_status": ("turn", "status"), "set_utterance": ("turn", "utterance"),
               "set_speaker": ("turn", "speaker"), "set_screenshot": ("turn", "screenshot", "screenshot_time", "source"),

@@ -17,6 +17,7 @@ class RecordingLayout:
         self.blobs = self.root / "blobs"
         self.derived = self.root / "derived"
         self.video = self.root / "video.webm"
+        self.external_video = self.root / "external-video"  # in the review app's copy only
         self.har = self.root / "network.har"
         self.demonstration = self.root / "demonstration.json"
         self.processed = self.root / "processed.json"
@@ -26,8 +27,8 @@ class RecordingLayout:
     def expect_files(self) -> None:
         """Raises InputError when something that is read or written by name is a link, which may lead out of the
         folder, or neither a file nor a folder, such as a FIFO, which may never end."""
-        for path in (self.manifest, self.events, self.chat, self.resources, self.video, self.har, self.demonstration,
-                     self.processed, self.given, self.speech, self.blobs, self.derived):
+        for path in (self.manifest, self.events, self.chat, self.resources, self.video, self.external_video, self.har,
+                     self.demonstration, self.processed, self.given, self.speech, self.blobs, self.derived):
             if path.is_symlink():
                 raise InputError(f"{path}: is a link; put what it leads to there")
             folder = path in (self.given, self.speech, self.blobs, self.derived)

@@ -245,6 +245,52 @@ class BrowserTurn(TypedDict):
 Turn = ChatTurn | BrowserTurn
 
 
+class PageRectangle(TypedDict):
+    """PageRectangleSchema."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+
+class VideoStretch(TypedDict):
+    """VideoStretchSchema."""
+
+    begin: float
+    end: float
+    offset: float
+    drift: float
+
+
+class VideoSegment(TypedDict):
+    """VideoSegmentSchema."""
+
+    begin: float
+    end: float
+    rectangle: PageRectangle
+
+
+class VideoPlace(TypedDict):
+    """VideoPlaceSchema."""
+
+    offset: NotRequired[float]
+    drift: NotRequired[float]
+    rectangle: NotRequired[PageRectangle]
+    duration: NotRequired[float]
+
+
+class Alignment(TypedDict):
+    """AlignmentSchema."""
+
+    width: int
+    height: int
+    duration: float
+    stretches: list[VideoStretch]
+    segments: list[VideoSegment]
+    by_hand: NotRequired[VideoPlace]
+
+
 class Demonstration(TypedDict):
     """DemonstrationSchema."""
 
@@ -254,6 +300,7 @@ class Demonstration(TypedDict):
     recording: str
     task: str
     turns: list[Turn]
+    alignment: NotRequired[Alignment]
 
 
 class Given(TypedDict):
@@ -262,6 +309,7 @@ class Given(TypedDict):
     chat: NotRequired[str]
     speakers: NotRequired[dict[str, str]]
     video: NotRequired[str]
+    place: NotRequired[VideoPlace]
     speech: NotRequired[str]
 
 
@@ -294,3 +342,4 @@ class Edit(TypedDict):
     other: NotRequired[str]
     check: NotRequired[str]
     added: NotRequired[Turn]
+    place: NotRequired[VideoPlace]

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from curator_web.db.database import Database
 from curator_web.db.models import APPROVED, INVALID, Edit, StatusChange
-from curator_web.errors import Conflict
+from curator_web.errors import Conflict, InputError
 from pipeline.turns.edits import appended
 from schemas import types
 
@@ -53,10 +53,12 @@ def make_edit(session: Session, found: Review, edit: Mapping[str, Any], version:
     _expect(found, version)
     if found.row.status in LOCKED:
         raise Conflict(f"this demonstration is {found.row.status}; reopen it to change it")
+    if edit["op"] == "place_video" and found.alignment is None:
+        raise InputError("field op: this demonstration has no external video that could be placed")
     before = found.turns  # one that is damaged is not changed
     base = found.base["turns"]
     edits, turns = appended(base, found.edits, well_formed(edit))
-    if edit["op"] not in ("undo", "redo") and turns == before:
+    if edit["op"] not in ("undo", "redo") and turns == before and found.alignment == found.with_edits(edits).alignment:
         return None
     now = datetime.now(UTC)
     for name, value in counts(base, turns, edits).items():

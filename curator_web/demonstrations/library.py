@@ -17,7 +17,8 @@ from curator_web.errors import Damaged, NotFound
 from curator_web.storage.recordings import ID, RecordingStore
 from curator_web.users import BY_COMMAND
 from pipeline.export import LeftOut
-from pipeline.turns.edits import apply_edits
+from pipeline.turns.edits import apply_edits, standing
+from pipeline.turns.video_place import alignment_after
 from recorder.reader import Recording
 from schemas import DemonstrationSchema, InputError, types
 from schemas.files import read_json, validated
@@ -57,9 +58,21 @@ class Review:
         with damage.named(self.row.id):
             return apply_edits(self.base["turns"], self.edits)
 
+    @property
+    def alignment(self) -> types.Alignment | None:
+        """How the external video lies on the recording's clock, after the edits; None without one."""
+        return alignment_after(self.base.get("alignment"), (edit for _, edit in standing(self.edits)))
+
+    def with_edits(self, edits: list[types.Edit]) -> "Review":
+        """The same with another log of edits."""
+        return replace(self, edits=edits, folded=None)
+
     def current(self) -> types.Demonstration:
         """The demonstration with its edits folded in; raises Damaged."""
-        return {**self.base, "turns": self.turns}
+        current: types.Demonstration = {**self.base, "turns": self.turns}
+        if alignment := self.alignment:
+            current["alignment"] = alignment
+        return current
 
     def checked(self) -> types.Demonstration:
         """The same, when all in it is as it may be today; raises Damaged."""

@@ -3,6 +3,7 @@
 from typing import Any, TypedDict
 
 from pipeline.turns.edits import standing
+from pipeline.turns.video_place import without_video
 from schemas import types
 from schemas.addresses import split_address
 
@@ -26,9 +27,13 @@ def counts(base: list[types.Turn], turns: list[types.Turn], edits: list[types.Ed
 
 
 def changed(base: list[types.Turn], turns: list[types.Turn]) -> set[str]:
-    """Ids of the turns whose content is not what the pipeline made; dropping does not count."""
-    before = {turn["id"]: turn | {"dropped": False} for turn in base}
-    return {turn["id"] for turn in turns if turn | {"dropped": False} != before.get(turn["id"])}
+    """Ids of the turns whose content is not what the pipeline made; dropping, and placing the video, do not count."""
+    before = {turn["id"]: _content(turn) for turn in base}
+    return {turn["id"] for turn in turns if _content(turn) != before.get(turn["id"])}
+
+
+def _content(turn: types.Turn) -> types.Turn:
+    return without_video(turn) | {"dropped": False}
 
 
 def moved(edits: list[types.Edit]) -> set[str]:

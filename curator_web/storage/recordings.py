@@ -11,7 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from curator_web.errors import InputError, NotFound
-from pipeline.cache import derived
+from pipeline.cache import derived, given
+from pipeline.cache.inputs import of_file
 from recorder.reader import Recording
 from schemas import RecordingLayout
 from schemas.files import open_inside
@@ -63,12 +64,17 @@ class RecordingStore:
         """Whether the recording has a video; raises NotFound when the id is not a plain name."""
         return RecordingLayout(self.path(recording_id)).video.exists()
 
+    def has_external_video(self, recording_id: str) -> bool:
+        """Whether the external video that it was processed with came along; raises NotFound as `has_video` does."""
+        return RecordingLayout(self.path(recording_id)).external_video.exists()
+
     def keep(self, recording: Recording, content: bytes) -> str:
         """Keep a picture that a reviewer chose from the video beside the recording's own; returns its blob's name."""
         return derived.keep(recording.layout, content)
 
     def add(self, recording: Recording) -> None:
-        """Copy a recording in: whole or not at all. Of one that is there already, take along only new blobs.
+        """Copy a recording in: whole or not at all, with the external video that it was processed with. Of one that is
+        there already, take along only new blobs, and another external video.
 
         Raises InputError when a file cannot be copied or is a link.
         """
@@ -77,6 +83,7 @@ class RecordingStore:
             with self.temporary.folder(within=self.recordings) as temporary:
                 if target.is_dir():
                     _add_blobs(recording.layout, target, temporary)
+                    _renew_video(recording.layout, RecordingLayout(target), temporary)
                     return
                 for source, relative in files_of(recording.layout):
                     _copy(source, temporary / relative)
@@ -118,7 +125,27 @@ def files_of(layout: RecordingLayout) -> Iterator[tuple[Path, Path]]:
                  layout.demonstration):
         if path.exists() or path.is_symlink():
             yield path, path.relative_to(layout.root)
+    if video := external_video(layout):
+        yield video, layout.external_video.relative_to(layout.root)
     yield from _blobs(layout)
+
+
+def external_video(layout: RecordingLayout) -> Path | None:
+    """The external video that a recording was processed with, if it is still where it was; None otherwise."""
+    if layout.external_video.exists():
+        return layout.external_video
+    try:
+        return given.recall(layout, given.Given(), (given.CHAT,)).video
+    except InputError:  # it has gone: reviewers do without
+        return None
+
+
+def _renew_video(layout: RecordingLayout, held: RecordingLayout, temporary: Path) -> None:
+    """Processing a recording again may have been with another external video."""
+    source = external_video(layout)
+    if source and not (held.external_video.exists() and of_file(source) == of_file(held.external_video)):
+        _copy(source, temporary / held.external_video.name)
+        os.replace(temporary / held.external_video.name, held.external_video)
 
 
 def _blobs(layout: RecordingLayout) -> Iterator[tuple[Path, Path]]:

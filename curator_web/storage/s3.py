@@ -52,6 +52,10 @@ class S3Store(RecordingStore):
         self.path(recording_id)
         return self._cache.exists(f"recordings/{recording_id}/video.webm")
 
+    def has_external_video(self, recording_id: str) -> bool:
+        self.path(recording_id)
+        return self._objects.exists(f"recordings/{recording_id}/external-video")  # it may come later
+
     def add(self, recording: Recording) -> None:
         """As RecordingStore's; raises StoreAway besides."""
         self.path(recording.id)
@@ -65,10 +69,12 @@ class S3Store(RecordingStore):
                 with open_inside(source) as file:
                     if file.seek(0, 2) != sizes.get(name):
                         self._objects.send(f"{folder}/{name}", file)
+                        self._cache.forget(f"{folder}/{name}")
             except OSError as error:
                 raise InputError(f"{source}: cannot be read ({error.strerror})") from None
 
-        files = [pair for pair in files_of(recording.layout) if not held or len(pair[1].parts) > 1]
+        files = [pair for pair in files_of(recording.layout) if not held or len(pair[1].parts) > 1
+                 or pair[1].name == recording.layout.external_video.name]
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="store") as pool:
             list(pool.map(lambda pair: send(*pair), [pair for pair in files if pair[1].name != manifest]))
         for source, relative in files:

@@ -8,6 +8,7 @@ from flask import Blueprint, render_template
 from curator_web.db.models import Edit
 from curator_web.demonstrations import editing, library
 from pipeline.turns.edits import standing
+from pipeline.turns.video_place import without_video
 from schemas import types
 
 from .context import services
@@ -19,8 +20,8 @@ _LEFT_OUT = {"dropped", "checks", "events"}
 _DID = {"drop": "Dropped", "restore": "Restored", "move": "Moved", "set_intent": "Intent changed",
         "set_arguments": "Arguments changed", "set_utterance": "Utterance changed", "set_speaker": "Speaker changed",
         "retarget": "Another target", "set_screenshot": "Another picture", "set_screenshot_status": "Picture marked",
-        "add": "Chat turn added", "merge": "Merged", "split": "Split", "settle": "Check settled", "undo": "Undone",
-        "redo": "Redone"}
+        "add": "Chat turn added", "merge": "Merged", "split": "Split", "settle": "Check settled",
+        "place_video": "Video placed", "undo": "Undone", "redo": "Redone"}
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def _what(turn: TurnView) -> tuple[str, ...]:
 def _fields(turn: TurnView) -> tuple[tuple[str, str, str], ...]:
     if turn.original is None:
         return ()
-    before, after = _flat(turn.original), _flat(turn.turn)
+    before, after = (_flat(without_video(each)) for each in (turn.original, turn.turn))
     return tuple((name, before.get(name, ""), after.get(name, ""))
                  for name in dict.fromkeys([*before, *after]) if before.get(name, "") != after.get(name, ""))
 

@@ -54,6 +54,19 @@ def frame(recording_id: str, milliseconds: int) -> Response:
     return immutable(made(alternatives.frame_file, recording, milliseconds / 1000)[1], "image/jpeg")
 
 
+@blueprint.get("/frames/<recording_id>/external/<int:milliseconds>")
+def external_frame(recording_id: str, milliseconds: int) -> Response:
+    """What the external video shows at a time of its own, as a picture."""
+    recording = services().store.open(recording_id)
+    if milliseconds > limits.SECONDS * 1000:
+        raise NotFound("no video is as long as that")
+    if not services().store.has_external_video(recording_id):
+        raise NotFound("the external video is not kept here")
+    response = immutable(made(alternatives.external_frame_file, recording, milliseconds / 1000), "image/jpeg")
+    response.headers["Cache-Control"] = "private, max-age=600"  # processing again may bring another video
+    return response
+
+
 def moment(found: ReviewView, view: str) -> Moment:
     """What the selected turn's view needs; raises InputError for a view that does not exist."""
     if view not in VIEWS:

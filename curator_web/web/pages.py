@@ -95,7 +95,7 @@ def _after_change(demonstration_id: str, selected: str | None, after: library.Re
 def _touched(before: list[types.Edit], after: list[types.Edit]) -> str | None:
     """The turn of the edit that an undo took back or a redo brought back, so that one sees what happened."""
     longer, shorter = sorted((standing(before), standing(after)), key=len, reverse=True)
-    return longer[-1][1]["turn"] if len(longer) > len(shorter) else None
+    return longer[-1][1].get("turn") if len(longer) > len(shorter) else None
 
 
 def _render(template: str, demonstration_id: str, selected: str | None, view: str,

@@ -1,6 +1,7 @@
 """Pictures that a turn could be shown with: screenshots of the same tab around it, and frames of the own video."""
 
 from bisect import bisect_left
+from pathlib import Path
 from typing import TypedDict
 
 import av
@@ -47,19 +48,33 @@ def frame(recording: Recording, time: float) -> tuple[float, np.ndarray]:
 
     Before the first frame, the first one. Raises InputError when there is no video or it cannot be read.
     """
-    path = recording.layout.video
+    return _shown(recording.layout.video, time, from_first=False)
+
+
+def external_frame_file(recording: Recording, time: float) -> bytes:
+    """What the external video shows at a time, seconds since its first frame, as a picture file.
+
+    Raises InputError when the app has no copy of it or it cannot be read.
+    """
+    return encode(_shown(recording.layout.external_video, time, from_first=True)[1])
+
+
+def _shown(path: Path, time: float, *, from_first: bool) -> tuple[float, np.ndarray]:
+    """The frame at a time by the file's own stamps, or by the seconds since its first frame."""
     try:
         with av.open(str(path)) as container:
             stream = container.streams.video[0]
-            container.seek(max(0, int(time / (stream.time_base or 1))), stream=stream, backward=True)
+            base = float(stream.time_base or 1)
+            first = (stream.start_time or 0) * base if from_first else 0.0
+            container.seek(int((max(0.0, time) + first) / base), stream=stream, backward=True)
             shown = None
             for each in container.decode(stream):
-                if shown is not None and each.time > time + 1e-6:
+                if shown is not None and each.time > first + time + 1e-6:
                     break
                 shown = each
             if shown is None:
                 raise InputError(f"{path}: the video holds no frames")
-            return round(float(shown.time), 4), shown.to_ndarray(format="bgr24")
+            return round(float(shown.time) - first, 4), shown.to_ndarray(format="bgr24")
     except (av.FFmpegError, OSError, IndexError) as error:
         raise InputError(f"{path}: the video cannot be read ({error})") from None
 

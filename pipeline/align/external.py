@@ -13,7 +13,7 @@ import numpy as np
 
 from pipeline.context import VideoSpan
 from recorder import Recording
-from schemas.types import BrowserTurn, Turn
+from schemas.types import Alignment, BrowserTurn, Turn, VideoPlace
 
 from .anchors import find_anchors, timeline
 from .choose import Verdict, View, Window, judge, view_of
@@ -28,6 +28,7 @@ from .replacing import Encode, cut_pages, refuse_worse
 from .sampling import LONG, Sampled
 from .scene import Scene
 from .screenshots import Picture, full_size, work_shape
+from .told import clock_of, laid_out, rectangle_of, told
 from .video import Shot, Video
 from .video_clock import Piece, VideoClock
 
@@ -36,6 +37,7 @@ _REFUSED = 0.4  # the most where neither the screenshot nor the frame is to be r
 _PAGES, _MORE_PAGES = 10, 60  # frames, at first and then, and screenshots in which the page's rectangle is looked for
 _PAIRS = 32  # actions, the first ones, whose frames tell it better
 _OFTEN = 0.08  # share of late screenshots from which on their own times are not trusted
+_BEYOND = 0.5  # seconds after the last frame that it still counts as shown
 _NEIGHBOURS = 5  # screenshots before and after an action among which a better one is looked for
 
 
@@ -57,32 +59,62 @@ class Found:
     painted: float | None = None
 
 
-def align(recording: Recording, turns: Sequence[Turn], video: Video, pictures: Mapping[str, Picture], encode: Encode
-          ) -> tuple[dict[str, Found], list[VideoSpan]]:
-    """What the video says of each browser turn that has a state, by the turn's id; and where the video is on the
-    recording's clock.
+def align(recording: Recording, turns: Sequence[Turn], video: Video, pictures: Mapping[str, Picture], encode: Encode,
+          place_by_hand: VideoPlace | None = None) -> tuple[dict[str, Found], Alignment, list[VideoSpan]]:
+    """What the video says of each browser turn that has a state, by the turn's id; how the video was placed; and where
+    it is on the recording's clock.
 
     `pictures`: the screenshots of the turns by blob, perhaps others of the recording besides. `encode` makes a file of
-    a page cut out of a frame. Raises InputError when the video cannot be decoded or a screenshot is missing. When
-    nothing in the video is like the recording, every turn is found with confidence 0, and there is no span.
+    a page cut out of a frame. `place_by_hand`: a person's word, which is not doubted. Raises InputError when the video
+    cannot be decoded or a screenshot is missing. When nothing in the video is like the recording and nobody said where
+    it belongs, every turn is found with confidence 0, and there is no span.
     """
+    word = place_by_hand or {}
+    by_hand = clock_of(word, video)
     states = [(event["time"], event["state"]) for event in recording.events if event["state"]]
     shown, names = timeline(states, pictures)
     acting = [turn for turn in turns if turn["type"] == "browser" and turn["state"]]
-    rectangle = _find_rectangle(recording, video, [pictures[name] for name in names])
+    shots = [pictures[name] for name in names]
+    drawn = rectangle_of(word) if names else None
+    rectangle = drawn or _find_rectangle(recording, video, shots)
     if rectangle is None:
-        return {turn["id"]: Found(None, None, 0.0) for turn in acting}, []
-    layout, sampled, covers = lay_out(video, [pictures[name] for name in names],
-                                      lambda picture: full_size(recording, picture), rectangle,
-                                      length(shown))
-    stretches = place(sampled.times, sampled.differences, shown, video.duration)
-    if not stretches:
-        return {turn["id"]: Found(None, None, 0.0) for turn in acting}, []
-    scene = _polished(Scene(recording, video, layout, pictures, shown, names, covers,
-                            explained(sampled)), sampled)
-    anchors = find_anchors(shown, [pictures[name] for name in names], scene.layout, video.size, scene.hidden)
+        return _unseen(acting, video, by_hand), told(video, by_hand, None, word), _trusted_spans(video, by_hand)
+    layout, sampled, covers = laid_out(video, shots, rectangle) if drawn else lay_out(
+        video, shots, lambda picture: full_size(recording, picture), rectangle, length(shown))
+    stretches = [] if by_hand else place(sampled.times, sampled.differences, shown, video.duration)
+    if not stretches and not by_hand:
+        return _unseen(acting, video, None), told(video, None, layout, word), []
+    scene = Scene(recording, video, layout, pictures, shown, names, covers, explained(sampled))
+    if not drawn:
+        scene = _polished(scene, sampled)
+    if by_hand:
+        found, _ = _look_at_all(scene, by_hand, acting, encode)
+        return (_unseen(acting, video, by_hand) | _trusted(found), told(video, by_hand, scene.layout, word),
+                _trusted_spans(video, by_hand))
+    anchors = find_anchors(shown, shots, scene.layout, video.size, scene.hidden)
     clock = set_clock(scene, stretches, anchors)
-    return _look_at_all(scene, clock, acting, encode)
+    found, spans = _look_at_all(scene, clock, acting, encode)
+    return found, told(video, clock, scene.layout, word), spans
+
+
+def _trusted_spans(video: Video, clock: VideoClock | None) -> list[VideoSpan]:
+    """Where the video is on the recording's clock by a person's word; none without one."""
+    return spans_of(clock, video.lead, usual=1.0) if clock else []
+
+
+def _unseen(turns: Sequence[BrowserTurn], video: Video, clock: VideoClock | None) -> dict[str, Found]:
+    """What is said of turns at which nobody looks: nothing, or where a person's clock has them."""
+    found = {}
+    for turn in turns:
+        time = clock.video_time(turn["timestamp"], clock.pieces[0]) if clock else -1.0
+        number = video.number_at(time) if time <= video.duration + _BEYOND else -1
+        found[turn["id"]] = Found(None, None, 0.0) if number < 0 else Found(float(video.times[number]), None, 1.0)
+    return found
+
+
+def _trusted(found: Mapping[str, Found]) -> dict[str, Found]:
+    """Those that were looked at, at the place that a person gave them."""
+    return {name: replace(each, confidence=1.0) for name, each in found.items() if each.time is not None}
 
 
 def _find_rectangle(recording: Recording, video: Video, pictures: Sequence[Picture]) -> Rectangle | None:
@@ -215,7 +247,7 @@ def _looks(scene: Scene, clock: VideoClock, turn: BrowserTurn, actions: Sequence
     action = actions[number - 1] if number else None
     for piece in clock.candidates(turn["timestamp"]):
         time = clock.video_time(turn["timestamp"], piece)
-        if not 0 <= time <= video.duration + 0.5:
+        if not 0 <= time <= video.duration + _BEYOND:
             continue
         painted = None if state["screenshot_time"] is None else clock.video_time(state["screenshot_time"], piece)
         view, near, later = view_of(video, time, painted, None if action is None else clock.video_time(action, piece))

@@ -33,8 +33,9 @@ def stage(demonstration: Demonstration, context: Context) -> Demonstration:
     video = None if context.video is None else Video(context.video)
     pictures = load(context.recording, _states(demonstration["turns"], context.recording, video))
     turns = [_marked(turn, pictures) for turn in demonstration["turns"]]
+    told: Demonstration = {**demonstration}
     if video:
-        found, spans = align(context.recording, turns, video, pictures, encode)
+        found, told["alignment"], spans = align(context.recording, turns, video, pictures, encode, context.place)
         context.video_spans.extend(spans)
         turns = [_told(turn, found.get(turn["id"]), context.keep) for turn in turns]
         if video.lost or video.cut_off:
@@ -44,7 +45,7 @@ def stage(demonstration: Demonstration, context: Context) -> Demonstration:
     else:
         turns = [{**turn, "state": {**turn["state"], "video_time": None}}
                  if turn["type"] == "browser" and turn["state"] else turn for turn in turns]
-    return {**demonstration, "turns": turns}
+    return {**told, "turns": turns}
 
 
 def _damage(video: Video) -> str:

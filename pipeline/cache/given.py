@@ -10,23 +10,25 @@ import tempfile
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from schemas import InputError, ProcessedSchema, RecordingLayout
 from schemas.files import open_named, read_json
+from schemas.types import VideoPlace
 
 from .inputs import of_file
 
 CHAT, VIDEO, SPEECH = KINDS = ("chat", "video", "speech")
+PLACE = "place"
 _INPUTS = {CHAT: "chat log", VIDEO: "external video", SPEECH: "speech"}  # as the inputs' fingerprint names them
 _COPIES = {CHAT: "chat log", SPEECH: "speech"}
 
 
 @dataclass(frozen=True)
 class Given:
-    """`chat`, `video`, `speech`: where they lie. `again`: the names of those that were given earlier and are used
-    again; `roles_again`: whether the speakers are those of before. `left`: speech of another video, left out now;
-    `beside`: whether the speech was found beside the video."""
+    """`chat`, `video`, `speech`: where they lie. `place`: a person's word on where the video belongs. `again`: the
+    names of those that were given earlier and are used again; `roles_again`: whether the speakers are those of before.
+    `left`: speech of another video, left out now; `beside`: whether the speech was found beside the video."""
 
     chat: Path | None = None
     speakers: Mapping[str, str] = field(default_factory=dict)
@@ -36,13 +38,15 @@ class Given:
     roles_again: bool = False
     left: str = ""
     beside: bool = False
+    place: VideoPlace | None = None
 
 
 def recall(layout: RecordingLayout, now: Given, without: Collection[str] = ()) -> Given:
     """What a recording is to be processed with: what is given now, else what was given before.
 
-    `without`: of KINDS, what is to be left out. Speakers that are given now replace those of before. The times of
-    speech are those of its video: with another video, or without the one of before, it is left out. Raises InputError
+    `without`: of KINDS, what is to be left out, and `place`. Speakers that are given now replace those of before; what
+    is said now of the video's place is added to what was said of the same video. The times of speech are those of its
+    video: with another video, or without the one of before, it is left out. Raises InputError
     when what was given before cannot be had any more, and when something is given and to be left out.
     """
     for kind in KINDS:
@@ -60,7 +64,16 @@ def recall(layout: RecordingLayout, now: Given, without: Collection[str] = ()) -
     again = tuple(path.name for kind, path in ((CHAT, chat), (VIDEO, video), (SPEECH, speech))
                   if path and kind not in settled)
     kept = {} if {CHAT, SPEECH} <= settled else given.get("speakers", {})
-    return Given(chat, now.speakers or kept, video, speech, again, bool(kept) and not now.speakers, left)
+    before = {} if PLACE in without or VIDEO in settled else given.get(PLACE, {})
+    return Given(chat, now.speakers or kept, video, speech, again, bool(kept) and not now.speakers, left,
+                 place=_placed(before, now.place, video))
+
+
+def _placed(before: Mapping[str, Any], now: VideoPlace | None, video: Path | None) -> VideoPlace | None:
+    """A person's word on where the video belongs: what is said now, with what was said before of the same video."""
+    if now and video is None:
+        raise InputError("a video's offset, drift or rectangle is given without a video; give --video too")
+    return cast(VideoPlace, {**before, **(now or {})}) if video and (before or now) else None
 
 
 def _note(layout: RecordingLayout, settled: Collection[str]) -> Mapping[str, Any]:
@@ -113,6 +126,8 @@ def remember(layout: RecordingLayout, given: Given) -> dict[str, Any]:
     told: dict[str, Any] = {"speakers": dict(given.speakers)} if given.speakers else {}
     if given.video is not None:
         told[VIDEO] = str(given.video.resolve())
+        if given.place:
+            told[PLACE] = dict(given.place)
     for kind, path, folder in ((CHAT, given.chat, layout.given), (SPEECH, given.speech, layout.speech)):
         if path is None:
             shutil.rmtree(folder, ignore_errors=True)

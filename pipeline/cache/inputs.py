@@ -10,6 +10,7 @@ from pipeline import plugins
 from schemas import InputError, ProcessedSchema, RecordingLayout
 from schemas.demonstration import PROCESSED_FORMAT
 from schemas.files import dump_json, open_named, read_json, write_atomically
+from schemas.types import VideoPlace
 from schemas.upgrade import VERSIONS
 
 from . import derived
@@ -19,7 +20,7 @@ _PACKAGES = ("schemas", "recorder", "pipeline")
 
 
 def fingerprint(layout: RecordingLayout, chat: Path | None, speakers: dict[str, str], video: Path | None,
-                speech: Path | None = None) -> dict[str, str]:
+                speech: Path | None = None, place: VideoPlace | None = None) -> dict[str, str]:
     """SHA-256 by name of everything that a demonstration depends on, the pipeline's own code included.
 
     Blobs need no hash: the events name them by theirs. Raises InputError when a file cannot be read.
@@ -32,6 +33,8 @@ def fingerprint(layout: RecordingLayout, chat: Path | None, speakers: dict[str, 
         found["chat log"] = _of_text(json.dumps(listed))
     if video is not None:
         found["external video"] = of_file(video)
+        if place:
+            found["video's place"] = _of_text(json.dumps(place, sort_keys=True))
     if speech is not None:
         found["speech"] = of_file(speech)
     if installed := plugins.stamp():

@@ -12,6 +12,8 @@ from schemas.demonstration import BrowserTurnSchema, ChatTurnSchema
 from schemas.files import validated
 from schemas.types import BrowserTurn, Edit, Turn
 
+from .video_place import place_turn
+
 _Unchecked = dict[str, Any]  # a turn that an edit is made to; its schema looks at it afterwards
 
 
@@ -68,6 +70,8 @@ def _stacks(edits: Iterable[Edit]) -> tuple[list[tuple[int, Edit]], list[tuple[i
 def _apply(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
     if edit["op"] == "add":
         return _add(turns, edit, where)
+    if edit["op"] == "place_video":
+        return [place_turn(turn, edit["place"]) for turn in turns]
     index = _place(turns, edit["turn"], where, "turn")
     if edit["op"] == "move":
         return _move(turns, index, edit["after"], where)

@@ -19,6 +19,7 @@ from curator_web.db.database import Database
 from curator_web.demonstrations.library import current
 from curator_web.storage.recordings import RecordingStore
 from pipeline import process
+from pipeline.cache.inputs import of_file
 from recorder.media.painted_frames import PaintedFrame
 from recorder.media.video import VideoWriter
 from recorder.writer import RecordingWriter
@@ -207,3 +208,49 @@ class Site:
 
     def ids(self, demonstration_id: str) -> list[str]:
         return [turn["id"] for turn in self.turns(demonstration_id)]
+
+
+ALIGNMENT = {
+    "width": 960, "height": 600, "duration": 9.0,
+    "stretches": [{"begin": 0.0, "end": 9.0, "offset": 2.0, "drift": 150.0}],
+    "segments": [{"begin": 0.5, "end": 5.4, "rectangle": {"left": 60.0, "top": 50.0, "width": 0.5, "height": 0.5}},
+                 {"begin": 6.2, "end": 9.0, "rectangle": {"left": 160.0, "top": 90.0, "width": 0.5, "height": 0.5}}]}
+
+
+def filmed_recording(folder: Path, *, recording_id: str = "filmed", keep_video: bool = True) -> Path:
+    """A processed recording with an external video that shows its pages in a window, which moves once."""
+    def place(turns: list[dict]) -> None:
+        for turn in turns:
+            if turn["type"] == "browser":
+                turn["state"] |= {"video_time": round(2 + turn["timestamp"] * (1 + 150e-6), 4), "similarity": 0.96,
+                                  "confidence": 0.35 if turn["id"] == "t4" else 0.95}
+                turn["checks"] += [{"kind": "unsure-in-video", "reason": "x"}] * (turn["id"] == "t4")
+
+    path = make_recording(folder, recording_id=recording_id, change=place)
+    content = json.loads((path / "demonstration.json").read_text()) | {"alignment": ALIGNMENT}
+    (path / "demonstration.json").write_text(json.dumps(content))
+    video = folder / f"{recording_id}.webm"
+    _film(video)
+    (path / "processed.json").write_text(json.dumps({
+        "format": "demotape/processed", "version": 1, "inputs": {"external video": of_file(video)},
+        "demonstration": of_file(path / "demonstration.json"), "derived": [], "given": {"video": str(video)}}))
+    if not keep_video:
+        video.unlink()
+    return path
+
+
+def _film(path: Path) -> None:
+    film = VideoWriter(path)
+    for number in range(91):
+        frame = numpy.full((600, 960, 3), (60, 50, 45), numpy.uint8)
+        time = number / 10
+        segment = next((each for each in ALIGNMENT["segments"] if each["begin"] <= time <= each["end"]), None)
+        if segment:
+            page = cv2.resize(cv2.imdecode(numpy.frombuffer(screenshot(max(0, int(time) - 2)), numpy.uint8), 1),
+                              (640, 360), interpolation=cv2.INTER_AREA)
+            left, top = int(segment["rectangle"]["left"]), int(segment["rectangle"]["top"])
+            frame[top:top + 360, left:left + 640] = page
+        cv2.putText(frame, f"{time:.1f}", (830, 580), cv2.FONT_HERSHEY_SIMPLEX, 1, (255, 255, 255), 2)
+        film.add(PaintedFrame(cv2.imencode(".jpg", frame)[1].tobytes(), time))
+    film.close()
+    assert film.error is None

@@ -50,7 +50,7 @@
 
   // ---- Keys --------------------------------------------------------------------------------------------------------
 
-  const KEYS = new Set([..."abcdefghilnoprstuvwxy?", "Shift+T", "Shift+U", "Alt+ArrowUp", "Alt+ArrowDown"]);
+  const KEYS = new Set([..."abcdefghilmnoprstuvwxy?", "Shift+T", "Shift+U", "Alt+ArrowUp", "Alt+ArrowDown"]);
   const MOVES = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 
   function keyName(event) {

@@ -21,7 +21,7 @@ from curator_web.users import add_user
 from demotape.cli import main
 from demotape.importing import import_package
 from pipeline.export import Source, export
-from tests.support.curator_fixtures import make_recording, typed_recording
+from tests.support.curator_fixtures import filmed_recording, make_recording, typed_recording
 from tests.support.packages import pack
 from tests.support.s3_services import BUCKET, KEYS, Proxy, client, objects
 from tests.support.team_fixtures import LEA, add_people, csrf, signed_in
@@ -285,3 +285,17 @@ def test_the_commands_import_into_s3_and_export_from_it(motos, blobs, prefix, tm
     done = CliRunner().invoke(main, ["export", str(tmp_path / "out"), "--format", "parquet", *place])
     assert done.exit_code == 0, done.stderr
     assert LEA.leads and any((tmp_path / "out").rglob("*.parquet"))
+
+
+def test_the_external_video_comes_along_and_another_takes_its_place(machine, tmp_path):
+    first, second = (machine().extensions["demotape"] for _ in range(2))
+    path, video = filmed_recording(tmp_path), tmp_path / "filmed.webm"
+    kept = video.read_bytes()
+    video.rename(tmp_path / "away.webm")
+    import_recording(first.db, first.store, path)
+    assert not first.store.has_external_video("filmed") and not second.store.has_external_video("filmed")
+    (tmp_path / "away.webm").rename(video)
+    import_recording(first.db, first.store, path)
+    for store in (first.store, second.store):
+        assert store.has_external_video("filmed")
+        assert store.open("filmed").layout.external_video.read_bytes() == kept

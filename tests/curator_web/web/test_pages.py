@@ -17,6 +17,7 @@ from tests.support.curator_fixtures import (
     Site,
     both_databases,
     database_of,
+    filmed_recording,
     hostile_turns,
     make_recording,
     serving,
@@ -32,7 +33,8 @@ PAGES = {
     "review": "/demonstrations/rec-1?turn=t3", "pictures": "/demonstrations/rec-1?turn=t3&view=pictures",
     "targets": "/demonstrations/rec-1?turn=t3&view=targets", "tree": "/demonstrations/rec-1?turn=t3&view=tree",
     "after": "/demonstrations/rec-1?turn=t3&view=after", "dom": "/demonstrations/rec-1?turn=t3&view=dom",
-    "changes": "/demonstrations/rec-2/changes",
+    "changes": "/demonstrations/rec-2/changes", "timeline": "/demonstrations/filmed/timeline?turn=t3",
+    "timeline-read-only": "/demonstrations/rec-3/timeline",
     "sent-back": "/demonstrations/rec-2", "questions": "/questions", "dashboard": "/dashboard", "exports": "/exports",
     "import": "/import", "missing": "/demonstrations/nowhere", "account": "/account", "people": "/people",
     "person": "/people/ann",
@@ -49,6 +51,7 @@ def site(request, tmp_path_factory) -> Iterator[Site]:
     for number, task in enumerate(TASKS, 1):
         path = make_recording(folder, recording_id=f"rec-{number}", task=task)
         import_recording(services.db, services.store, path, recorded_by="lea")
+    import_recording(services.db, services.store, filmed_recording(folder), recorded_by="lea")
     prepare(services.db)
     with serving(app) as address:
         yield Site(address.rstrip("/"), services.db, services.store)
@@ -95,7 +98,7 @@ def test_nothing_of_a_hostile_recording_runs(browser, site, cookies, tmp_path):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     for address in ("/", "/?search=script", "/questions", "/demonstrations/hostile", "/demonstrations/hostile/changes",
-                    "/dashboard"):
+                    "/demonstrations/hostile/timeline", "/dashboard"):
         page.goto(site.url + address)
         page.keyboard.press("Tab")
         assert page.title() != "owned"  # what its scripts would set; the words themselves may stand there

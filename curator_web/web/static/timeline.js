@@ -1,0 +1,246 @@
+// The time line: the cursor, and the numbers that place the video, with what they change shown at once. What is saved
+// is a form as any other; without this script it works by being sent.
+"use strict";
+
+(() => {
+  const $ = (selector) => document.querySelector(selector);
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const line = $("#content.timeline");
+  const { start, end, frames, own, duration } = line.dataset;
+  const from = Number(start), length = Number(end) - from, last = Number(duration);
+  const [wide, high] = line.dataset.page.split(" ").map(Number);
+  const cursor = $("#cursor");
+  const form = $("#place-form");
+  const rows = all("[data-row]");
+  const inOrder = [...rows].sort((one, other) => timeOf(one) - timeOf(other));
+  const field = (name) => form.elements[name];
+  const initial = new Map(form ? all("#place-form [type=number]").map((each) => [each.name, each.value]) : []);
+  const KEYS_OFF = "demotape-keys-off"; // as on the review page
+  let at = Number(line.dataset.at);
+
+  function timeOf(row) {
+    return Number(row.dataset.time);
+  }
+
+  function clock(seconds) {
+    const tenths = Math.round(Math.abs(seconds) * 10);
+    const rest = tenths % 600;
+    const sign = seconds < 0 && tenths ? "−" : "";
+    return `${sign}${(tenths - rest) / 600}:${String(Math.floor(rest / 10)).padStart(2, "0")}.${rest % 10}`;
+  }
+
+  const percent = (time) => `${(100 * (time - from)) / length}%`;
+
+  // ---- The numbers -------------------------------------------------------------------------------------------------
+
+  const changed = (...names) => form && names.some((name) => field(name).value !== field(name).defaultValue);
+  const number = (name) => (field(name).value.trim() === "" ? NaN : Number(field(name).value));
+
+  /** The clock in the fields; null when they say nothing of their own, or nothing that can be meant. */
+  function clockByHand() {
+    if (!changed("offset", "drift")) return null;
+    const offset = number("offset"), drift = number("drift");
+    return Number.isFinite(offset) && Math.abs(drift) <= 10000 ? { offset, rate: 1 + drift / 1e6 } : null;
+  }
+
+  /** The rectangle in the fields, pixels of the frame; null as above. */
+  function rectangleByHand() {
+    if (!changed("left", "top", "width", "height")) return null;
+    const [left, top, width, height] = ["left", "top", "width", "height"].map(number);
+    return [left, top, width, height].every(Number.isFinite) && width > 0 && height > 0
+      ? { left, top, width, height } : null;
+  }
+
+  const stretches = (line.dataset.stretches || "").split(";").filter(Boolean).map((each) => each.split(" ").map(Number));
+  const spans = all("[data-begin]").map((rect) => ({
+    rect, begin: Number(rect.dataset.begin), end: Number(rect.dataset.end), numbers: rect.dataset.rectangleOf.split(" ").map(Number),
+    x: parseFloat(rect.getAttribute("x")), width: parseFloat(rect.getAttribute("width")),
+  }));
+
+  const longest = [...spans].sort((one, other) => (other.end - other.begin) - (one.end - one.begin))[0];
+
+  /** Where a time of the recording is in the video, seconds; null where the video does not have it. */
+  function videoTime(time, byHand) {
+    if (byHand) {
+      const there = byHand.offset + time * byHand.rate;
+      return there >= 0 && there <= last ? there : null;
+    }
+    for (const [begin, until, offset, drift] of stretches) {
+      const there = offset + time * (1 + drift / 1e6);
+      if (there >= begin && there <= until) return there;
+    }
+    return null;
+  }
+
+  function showSpans(byHand) {
+    for (const { rect, begin, end: until, x, width } of spans) {
+      const edges = byHand ? [begin, until].map((time) => Math.min(Math.max(
+        (100 * ((time - byHand.offset) / byHand.rate - from)) / length, 0), 100)) : [x, x + width];
+      rect.setAttribute("x", `${edges[0]}%`);
+      rect.setAttribute("width", `${Math.max(0, edges[1] - edges[0])}%`);
+    }
+  }
+
+  /** What each turn's cells and bars were before a clock was tried. */
+  const cells = new Map(rows.map((row) => [row, ["videoTime", "confidence"].map((name) => {
+    const cell = row.querySelector(name === "videoTime" ? "[data-video-time]" : "[data-confidence]");
+    return { cell, was: cell?.textContent };
+  })]));
+  const bars = new Map(all("[data-bar]").map((bar) => [bar.dataset.bar, { bar, y: bar.getAttribute("y1"), low: bar.classList.contains("low") }]));
+
+  function showTurns(byHand) {
+    for (const row of rows) {
+      const [place, sure] = cells.get(row);
+      if (!place.cell || !place.was.trim()) continue; // chat is in no video
+      const time = byHand && videoTime(timeOf(row), byHand);
+      place.cell.textContent = byHand ? (time === null ? "not shown" : clock(time)) : place.was;
+      sure.cell.textContent = byHand ? (time === null ? "0.00" : "1.00") : sure.was;
+      const shown = bars.get(row.dataset.row);
+      shown?.bar.setAttribute("y1", byHand ? (time === null ? "94%" : "2%") : shown.y);
+      shown?.bar.classList.toggle("low", byHand ? time === null : shown.low);
+    }
+  }
+
+  function showRectangle(byHand, time) {
+    const seen = spans.find((each) => time !== null && time >= each.begin && time <= each.end);
+    const span = seen ?? longest;
+    if (time !== null && !seen && !byHand) $("#frame-time").textContent += ", page not shown";
+    $("#frame .outline")?.classList.toggle("unsure", !seen && !byHand);
+    const usual = span && { left: span.numbers[0], top: span.numbers[1], width: span.numbers[2] * wide, height: span.numbers[3] * high };
+    const shown = byHand ?? usual;
+    if (!shown) return;
+    for (const rect of all("[data-rectangle]")) {
+      for (const [name, value] of [["x", shown.left], ["y", shown.top], ["width", shown.width], ["height", shown.height]]) rect.setAttribute(name, value);
+    }
+    $("#cut")?.setAttribute("viewBox", `${shown.left} ${shown.top} ${shown.width} ${shown.height}`);
+  }
+
+  // ---- Pictures ----------------------------------------------------------------------------------------------------
+
+  // One picture is asked for at a time, and after it the last that was wanted meanwhile: a cursor that is dragged asks
+  // for no more than the server can give.
+  let asked = null, wanted = null;
+
+  function want(address, show) {
+    wanted = { address, show };
+    if (!asked) next();
+  }
+
+  function next() {
+    asked = wanted;
+    wanted = null;
+    if (!asked) return;
+    const { address, show } = asked;
+    const picture = new Image();
+    picture.onload = picture.onerror = () => {
+      if (picture.naturalWidth) show(address);
+      else if (!wanted && $("#frame-time")) $("#frame-time").textContent += ", cannot be shown";
+      next();
+    };
+    picture.src = address;
+  }
+
+  const address = (base, time) => base.replace(/0$/, String(Math.max(0, Math.round(time * 1000))));
+
+  function showFrame(time) {
+    const told = $("#frame-time");
+    if (told) told.textContent = time === null ? "not in the video" : clock(time);
+    for (const image of all("[data-frame]")) image.classList.toggle("gone", time === null);
+    if (frames && time !== null) {
+      want(address(frames, time), (url) => all("[data-frame]").forEach((image) => image.setAttribute("href", url)));
+    } else if (own) want(address(own, at), (url) => { $("#own-frame").src = url; });
+  }
+
+  function showScreenshot(row) {
+    const picture = $("#screenshot");
+    if (!row || !picture || picture.getAttribute("src") === row.dataset.screenshot) return;
+    [picture.width, picture.height] = row.dataset.size.split(" ").map(Number);
+    picture.src = row.dataset.screenshot;
+    picture.alt = `Screenshot before turn ${row.dataset.row}`;
+    $("#shot-turn").textContent = `before turn ${row.dataset.name}`;
+  }
+
+  // ---- The cursor --------------------------------------------------------------------------------------------------
+
+  let current = rows.find((row) => row.hasAttribute("aria-current")) ?? null;
+
+  function select(row) {
+    current?.removeAttribute("aria-current");
+    current = row;
+    if (!row) return;
+    row.setAttribute("aria-current", "true");
+    if (form) field("selected").value = row.dataset.id;
+    const back = new URL($("#back").href);
+    back.searchParams.set("turn", row.dataset.id);
+    $("#back").href = back;
+  }
+
+  /** Show a moment; `row`: the turn that it belongs to, otherwise the last one before it. */
+  function moveTo(time, row) {
+    at = Math.min(Math.max(time, from), from + length);
+    cursor.value = at;
+    cursor.setAttribute("aria-valuetext", clock(at));
+    $("#cursor-time").textContent = clock(at);
+    for (const each of all("[data-cursor]")) {
+      each.setAttribute("x1", percent(at));
+      each.setAttribute("x2", percent(at));
+    }
+    select(row ?? inOrder.findLast((each) => timeOf(each) <= at + 1e-6) ?? null);
+    const pictured = inOrder.filter((each) => each.dataset.screenshot);
+    showScreenshot((row?.dataset.screenshot ? row : null) ?? pictured.find((each) => timeOf(each) >= at - 1e-6) ?? pictured.at(-1));
+    showPlace();
+  }
+
+  /** Show what the numbers say, at the moment that the cursor is at. */
+  function showPlace() {
+    const byHand = last ? clockByHand() : null;
+    const time = last ? videoTime(at, byHand) : null;
+    showFrame(time);
+    if (last) {
+      showSpans(byHand);
+      showTurns(byHand);
+      showRectangle(rectangleByHand(), time);
+    }
+    const unsaved = $("#unsaved");
+    if (unsaved) unsaved.textContent = changed(...initial.keys()) ? "Not saved yet" : "";
+  }
+
+  cursor.addEventListener("input", () => moveTo(Number(cursor.value)));
+  cursor.addEventListener("keydown", (event) => {
+    const steps = { ArrowLeft: -0.1, ArrowDown: -0.1, ArrowRight: 0.1, ArrowUp: 0.1, PageUp: length / 10, PageDown: -length / 10 };
+    if (!(event.key in steps) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    moveTo(at + steps[event.key]);
+  });
+
+  document.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const link = event.target.closest?.("[data-turn], [data-row] a");
+    const track = event.target.closest?.("[data-track]");
+    if (link) {
+      event.preventDefault();
+      const row = link.dataset.turn ? rows.find((each) => each.dataset.row === link.dataset.turn) : link.closest("[data-row]");
+      moveTo(timeOf(row), row);
+    } else if (track) {
+      const box = track.getBoundingClientRect();
+      moveTo(from + (length * (event.clientX - box.left)) / box.width);
+    }
+  });
+
+  function step(by) {
+    const place = current ? inOrder.indexOf(current) + by : 0;
+    const row = inOrder[Math.min(Math.max(place, 0), inOrder.length - 1)];
+    if (row) moveTo(timeOf(row), row);
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input:not([type=range])")) return;
+    if (localStorage.getItem(KEYS_OFF)) return;
+    if (event.key === "j" || event.key === "k") step(event.key === "j" ? 1 : -1);
+    else if (event.key === "Escape") $("#back").click();
+  });
+
+  form?.addEventListener("input", showPlace);
+  form?.addEventListener("reset", () => setTimeout(showPlace)); // the fields have their values after it
+  cursor.value = at;
+})();

@@ -1,0 +1,70 @@
+"""The time line: the session at one glance, beside the external video, which can be placed by hand there."""
+
+import math
+
+from flask import Blueprint, make_response, redirect, render_template, request, url_for
+from werkzeug import Response
+
+from curator_web.demonstrations import library, workflow
+from curator_web.errors import Conflict, InputError, NotAllowed
+from schemas import types
+
+from .accounts import account
+from .context import services
+from .edit_forms import version_from_form
+from .timeline_form import CLOCK, RECTANGLE, PlaceForm
+from .timeline_view import Timeline, process_options
+
+blueprint = Blueprint("timeline", __name__)
+
+
+@blueprint.get("/demonstrations/<demonstration_id>/timeline")
+def show(demonstration_id: str) -> str:
+    """The line, with the cursor at a turn (`turn`) or a time of the recording (`at`, seconds)."""
+    review = library.review(services().db, demonstration_id)
+    line = Timeline(review, request.args.get("turn") or None, _at())
+    return _page(review, line, PlaceForm(line))
+
+
+@blueprint.post("/demonstrations/<demonstration_id>/timeline")
+def place(demonstration_id: str) -> str | Response:
+    """Keep what a person says of the video's clock and rectangle, if all of it can be meant."""
+    review = library.review(services().db, demonstration_id)
+    selected = request.form.get("selected") or None
+    line = Timeline(review, selected)
+    if line.alignment is None:
+        raise InputError("this demonstration has no external video that could be placed")
+    version = version_from_form()
+    form = PlaceForm(line, request.form)
+    if form.errors:
+        return make_response(_page(review, line, form), 400)
+    if said := form.place():
+        workflow.edit(services().db, demonstration_id, {"op": "place_video", "place": said}, version, account(),
+                      known=review)
+    return redirect(url_for(".show", demonstration_id=demonstration_id, turn=selected, _anchor="place"), 303)
+
+
+def _page(review: library.Review, line: Timeline, form: PlaceForm) -> str:
+    nothing: types.VideoPlace = {}
+    by_hand = line.alignment.get("by_hand", nothing) if line.alignment else nothing
+    return render_template(
+        "timeline.html", row=line.row, line=line, form=form, groups=(("Clock", CLOCK), ("Rectangle", RECTANGLE)),
+        clock_by_hand="offset" in by_hand, rectangle_by_hand="rectangle" in by_hand, refused=_refused(line),
+        options=process_options(by_hand), has_video=services().store.has_video(line.row.recording),
+        has_external=line.alignment is not None and services().store.has_external_video(line.row.recording))
+
+
+def _refused(line: Timeline) -> str | None:
+    """Why who asks may not place the video now; None when they may."""
+    if line.locked:
+        return f"this demonstration is {line.row.status}; reopen it to change it"
+    try:
+        workflow.may_edit(line.row, account())
+    except (NotAllowed, Conflict) as error:
+        return str(error)
+    return None
+
+
+def _at() -> float | None:
+    at = request.args.get("at", type=float)
+    return at if at is not None and math.isfinite(at) else None

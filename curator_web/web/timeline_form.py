@@ -1,0 +1,106 @@
+"""The form of the time line: which fields it has, and which edit a sent one means."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from schemas import limits, types
+from schemas.demonstration import MAX_DRIFT, MAX_SCALE, MIN_SCALE
+
+from .timeline_view import Timeline
+
+CLOCK, RECTANGLE = ("offset", "drift"), ("left", "top", "width", "height")
+
+
+@dataclass(frozen=True)
+class PlaceField:
+    """One number of the form. `value`: what stands in it; `step`: what an arrow key adds; `error`: what is wrong."""
+
+    name: str
+    label: str
+    unit: str
+    value: str
+    step: str
+    hint: str
+    error: str = ""
+
+
+_FIELDS = (
+    ("offset", "Offset", "seconds", "0.05", "Where the recording begins in the video"),
+    ("drift", "Drift", "ppm", "10", "By how much the video's clock is fast"),
+    ("left", "Left", "px", "1", "Pixels of the frame"), ("top", "Top", "px", "1", "Pixels of the frame"),
+    ("width", "Width", "px", "1", "Of the page in the frame"),
+    ("height", "Height", "px", "1", "Of the page in the frame"),
+)
+
+
+class PlaceForm:
+    """The numbers that place a video, as they are or as they were sent."""
+
+    def __init__(self, line: Timeline, sent: Mapping[str, str] | None = None):
+        self._line, self._known = line, known(line)
+        self._texts = {name: (sent or {}).get(name, value).strip() for name, value in self._known.items()}
+        self._numbers = {name: _number(text) for name, text in self._texts.items()}
+        self.errors = {name: error for name in self._texts if (error := self._error(name))}
+
+    @property
+    def fields(self) -> list[PlaceField]:
+        return [PlaceField(name, label, unit, self._texts[name], step, hint, self.errors.get(name, ""))
+                for name, label, unit, step, hint in _FIELDS]
+
+    def place(self) -> types.VideoPlace | None:
+        """What was changed, None for nothing; to be asked only when there are no errors."""
+        place: types.VideoPlace = {}
+        if any(self._texts[name] != self._known[name] for name in CLOCK):
+            place |= {"offset": self._numbers["offset"], "drift": self._numbers["drift"]}
+            if self._line.alignment:
+                place["duration"] = self._line.alignment["duration"]
+        if any(self._texts[name] != self._known[name] for name in RECTANGLE):
+            wide, high = self._line.viewport
+            place["rectangle"] = {"left": self._numbers["left"], "top": self._numbers["top"],
+                                  "width": self._numbers["width"] / wide, "height": self._numbers["height"] / high}
+        return place or None
+
+    def _error(self, name: str) -> str:
+        least, most = _bounds(name, self._line.viewport)
+        value = self._numbers[name]
+        if math.isnan(value):
+            return "Give a number." if self._texts[name] else "Is needed."
+        if not least <= value <= most:
+            return f"Must be from {least} to {most}."
+        return ""
+
+
+def known(line: Timeline) -> dict[str, str]:
+    """The numbers as they stand, as text; those of an unknown place begin at nothing and the whole frame."""
+    alignment = line.alignment
+    stretches = alignment["stretches"] if alignment else []
+    clock = stretches[0] if stretches else {"offset": 0.0, "drift": 0.0}
+    found = {"offset": f"{clock['offset']:.3f}", "drift": f"{clock['drift']:.1f}"}
+    wide, high = line.viewport
+    drawn = line.usual
+    if drawn:
+        sides = (drawn["left"], drawn["top"], drawn["width"] * wide, drawn["height"] * high)
+    else:
+        sides = (0.0, 0.0, float(alignment["width"] if alignment else wide),
+                 float(alignment["height"] if alignment else high))
+    return found | {name: f"{value:.1f}" for name, value in zip(RECTANGLE, sides, strict=True)}
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        return math.nan
+    return value if math.isfinite(value) else math.nan
+
+
+def _bounds(name: str, viewport: tuple[int, int]) -> tuple[float, float]:
+    if name == "offset":
+        return -limits.SECONDS, limits.SECONDS
+    if name == "drift":
+        return -MAX_DRIFT, MAX_DRIFT
+    if name in ("width", "height"):
+        length = viewport[name == "height"]
+        return math.ceil(MIN_SCALE * length), math.floor(MAX_SCALE * length)
+    return -limits.SIDE, limits.SIDE
