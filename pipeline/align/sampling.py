@@ -139,7 +139,7 @@ class _Group:
         own = sorted(((unlike, rest) for time, unlike, rest in self.rests if start <= time <= end),
                      key=lambda entry: entry[0])
         likest = own[:max(_ALIKE, len(own) // 2)]
-        limit = 2 * likest[min(_ALIKE, len(likest)) - 1][0] + 1 if likest else 0.0
+        limit = 2 * likest[min(_ALIKE, len(likest)) // 2][0] + 1 if likest else 0.0
         return covered([rest for unlike, rest in likest if unlike <= limit], self.viewport, self.seen)
 
 
