@@ -25,7 +25,7 @@ _UNACKNOWLEDGED = 2  # frames that the browser sends without an acknowledgement
 _AHEAD = 15  # acknowledgements given in advance, so that it sends on when this machine is busy
 _STEADY = 25  # frames a second of a page that paints all the time, so that it stays fast
 _REST = 0.2  # seconds without a frame after which a page rests
-_NEW, _KNOWN, _LONGEST = 0.1, 0.4, 6.0  # seconds without a frame: a page that is new, or not, is asked again; the last
+_PATIENT, _LONGEST = 0.4, 6.0  # seconds without a frame after which it begins anew, first and last
 _ACTING = 1.0  # seconds after what somebody did in which they still act
 _PAINTING = 6  # frames in a second from which on a page paints all the time
 _STIRRED = 1.0  # seconds after a change of the DOM in which the page is looked at more often
@@ -65,23 +65,22 @@ class Screencast:
         self._image = b""
         session.on("Page.screencastFrame", self._on_frame)
 
-    def start(self, patience: float = 0.0) -> None:
+    def start(self, patience: float = _PATIENT) -> None:
         """Begin; the browser sends at once what is on the screen. Where the page is just given to another process it
-        may send nothing, then or later: begin anew if nothing has come after so many seconds of `patience`, soon where
-        nothing ever came."""
+        may send nothing, then or later: begin anew if nothing has come after so many seconds of `patience`."""
         self._left, self._acknowledged, self._held_back, self._changed = _UNACKNOWLEDGED, 0.0, False, None
         self._session.post("Page.startScreencast", {"format": "png"})
         self._starts += 1
         self._silent = True
         if not self._looking:
-            self._spawn(self._expect(self._starts, patience or (_KNOWN if self._image else _NEW)))
+            self._spawn(self._expect(self._starts, patience))
 
     async def _expect(self, start: int, patience: float) -> None:
         await asyncio.sleep(patience)
         if self._silent and self._starts == start and not self._looking and patience < _LONGEST:
             self._begin_anew(2 * patience)
 
-    def _begin_anew(self, patience: float = 0.0) -> None:
+    def _begin_anew(self, patience: float = _PATIENT) -> None:
         self._session.post("Page.stopScreencast")
         self.start(patience)
 
@@ -110,8 +109,6 @@ class Screencast:
         self.note_change()
         if self._looking:
             self._quiet_until = self._stirred + _COMING
-        elif not self._image:
-            self._begin_anew()
 
     def _leave_alone(self, seconds: float) -> None:
         self._quiet_until = asyncio.get_running_loop().time() + seconds
@@ -124,10 +121,7 @@ class Screencast:
         self._changed = time.time()
         self._woken.set()
         self._times.append(asyncio.get_running_loop().time())
-        if not self._image and not self._looking:
-            self._begin_anew()
-        else:
-            self._check_later()
+        self._check_later()
 
     def look_later(self) -> None:
         """A part of the newest frame is black that need not be when the page has rested for a while: look then."""
