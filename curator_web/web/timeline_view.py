@@ -30,11 +30,6 @@ class Mark:
     def is_low(self) -> bool:
         return self.sure is not None and self.sure < _SURE
 
-    @property
-    def is_speech(self) -> bool:
-        """Whether it was said aloud, not typed."""
-        return self.turn.is_chat and dict(self.turn.turn).get("source") == "speech"
-
 
 @dataclass(frozen=True)
 class Span:
@@ -100,8 +95,8 @@ class Timeline:
     def lanes(self) -> Iterator[tuple[str, str, list[Mark]]]:
         """Rows of marks that are not empty: a name for the page's script, one for people, the marks in them."""
         rows = (("actions", "Actions", [mark for mark in self.marks if not mark.turn.is_chat]),
-                ("chat", "Chat", [mark for mark in self.marks if mark.turn.is_chat and not mark.is_speech]),
-                ("speech", "Speech", [mark for mark in self.marks if mark.is_speech]))
+                ("chat", "Chat", [mark for mark in self.marks if mark.turn.is_chat and not mark.turn.spoken]),
+                ("speech", "Speech", [mark for mark in self.marks if mark.turn.spoken]))
         return (row for row in rows if row[2])
 
     @cached_property

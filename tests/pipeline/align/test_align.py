@@ -49,7 +49,6 @@ def session(recording_browser):
 
     async def user_actions(page):
         await painted(page)
-        await page.wait_for_timeout(PAUSES[0])
         for number in range(CLICKS):
             await page.mouse.click(25, 102)
             await painted(page)
