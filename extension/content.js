@@ -11,6 +11,7 @@ var demotapeBridge = (function () {
   const RESOURCES_REST = 100; // ms without a new style sheet, picture or font before the offscreen document is told
   const session = Array.from(crypto.getRandomValues(new Uint32Array(2)), (part) => part.toString(36)).join("");
   const wall = () => performance.timeOrigin + performance.now();
+  let begun = wall(); // when this document began to be shown, as far as it is known here
   /** @type {any} */
   let port = null;
   let numbered = 0, running = false, cancelResources = null;
@@ -43,7 +44,7 @@ var demotapeBridge = (function () {
 
   function connect() {
     /** @type {any} */
-    const opened = (port = chrome.runtime.connect({ name: `capture:${session}` }));
+    const opened = (port = chrome.runtime.connect({ name: `capture:${session}:${begun}` }));
     opened.onMessage.addListener(obey);
     opened.onDisconnect.addListener(() => {
       void chrome.runtime.lastError; // nobody listens: said by `opened` having had no word from the offscreen document
@@ -59,6 +60,7 @@ var demotapeBridge = (function () {
     port.heard = true;
     if (order.acknowledged) unacknowledged = unacknowledged.filter(({ number }) => number > order.acknowledged);
     if (order.tell) tell(order.tell);
+    if (order.late) demotape.shown.late();
     if (order.record === "on") begin();
     if (order.record === "wait") rest();
     if (order.record === "off") end();
@@ -117,6 +119,7 @@ var demotapeBridge = (function () {
   addEventListener("pageshow", (event) => {
     if (!event.persisted || !running) return;
     port = null;
+    begun = wall();
     rest();
     wake();
   });

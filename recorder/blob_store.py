@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol, Self
 
 from schemas import DemotapeError, RecordingLayout
-from schemas.files import write_atomically
+from schemas.files import reason, write_atomically
 
 from . import bitmaps, blobs
 
@@ -81,4 +81,4 @@ class clear_errors:
         if isinstance(error, OSError):
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             raise DemotapeError(f"{self.root}: the disk is full; recording stopped, what was recorded is kept" if full
-                                else f"{self.root}: cannot be written ({error.strerror})") from None
+                                else f"{self.root}: cannot be written ({reason(error)})") from None

@@ -30,10 +30,16 @@ def decoded(content: bytes, flags: int | None = None) -> "numpy.ndarray | None":
 
 def pixels_of(content: bytes) -> int:
     """How many pixels a picture file says that it has; 0 when it is none."""
+    width, height = size_of(content) or (0, 0)
+    return width * height
+
+
+def size_of(content: bytes) -> tuple[int, int] | None:
+    """Width and height that a picture file says that it has, pixels; None when it is none."""
     import imagesize
 
     try:
         width, height = imagesize.get(io.BytesIO(content[:_HEAD]), exif_rotation=False)
     except (ValueError, struct.error, IndexError, OSError):
-        return 0
-    return abs(width) * abs(height) if -1 not in (width, height) else 0
+        return None
+    return (abs(width), abs(height)) if -1 not in (width, height) else None

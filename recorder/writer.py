@@ -12,7 +12,7 @@ from typing import Any, NotRequired, TypedDict
 from filelock import lock_descriptor
 
 from schemas import InputError, RecordingLayout, RecordingSchema
-from schemas.files import dump_json, dump_line, write_atomically
+from schemas.files import dump_json, dump_line, reason, write_atomically
 from schemas.types import ChatLine, Element, EventData, Resource, State
 
 from .blob_store import Blobs, BlobStore, clear_errors
@@ -54,7 +54,7 @@ class RecordingWriter:
             self._journals = {path: path.open("ab", buffering=0) for path in
                               (self.layout.events, self.layout.chat, self.layout.resources)}
         except OSError as error:
-            raise InputError(f"{directory}: cannot be written ({error.strerror})") from None
+            raise InputError(f"{directory}: cannot be written ({reason(error)})") from None
         lock_descriptor(self._journals[self.layout.events].fileno())
         self._seq = 0
         self._blobs = blobs(self.layout)

@@ -27,6 +27,9 @@ from .secret_digests import LONGEST, MOST, PRIME
 FORMAT = "demotape/recording"
 STATUSES = ("recording", "complete", "recovered")
 SPEAKERS = ("instructor", "navigator")
+ACTORS = ("person", "agent", "script")
+# It goes into data set cards and rows as it is: no markup, and no e-mail address.
+PLAIN_NAME = validate.Regexp(r"^[\w .,+:/()-]{1,100}$(?!\n)", error="At most 100 letters, digits, blanks and .,+:/()-_")
 
 PAGE_EVENTS = (
     "pointerdown", "click", "dblclick", "auxclick", "contextmenu", "hover", "keydown", "beforeinput", "input", "change",
@@ -45,6 +48,18 @@ class SecretDigestSchema(Strict):
     length = integer("bytes of it in UTF-8", validate=validate.Range(min=1, max=LONGEST))
     sum = integer("a sum of its bytes, modulo 1048573", validate=validate.Range(min=0, max=PRIME - 1))
     digest = string("PBKDF2-HMAC-SHA256 of it, 16 bytes", validate=validate.Regexp(r"^[0-9a-f]{32}$(?!\n)"))
+
+
+class ProvenanceSchema(Strict):
+    """Who acted, and what may be done with the recording; what is absent was not told."""
+
+    piece = "recording"
+
+    actor = string("`person`, `agent` or `script`: who or what acted", required=False, validate=validate.OneOf(ACTORS))
+    agent = string("name and version of the agent or script", required=False, validate=PLAIN_NAME)
+    consent = flag("whether who acted agreed to the recording being published", required=False)
+    license = string("licence under which it may be published, such as an SPDX identifier", required=False,
+                     validate=PLAIN_NAME)
 
 
 def secret_digests() -> fields.Field[Any]:
@@ -72,6 +87,7 @@ class RecordingSchema(Strict):
     viewport = nested(SizeSchema, "viewport of the first tab", allow_none=True)
     options = fields.Dict(keys=fields.String(), required=True,
                           metadata={"description": "options of the recorder that made it"})
+    provenance = nested(ProvenanceSchema, "who acted, consent and licence; absent when not told", required=False)
     armed_late = flag("true when new pages had begun to run before the recorder listened in them, as it could not "
                       "reach the browser: their first events may be missing", required=False)
     lost_values = integer("values that could not be read or written, each of which is left out; absent when none",

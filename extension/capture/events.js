@@ -304,6 +304,7 @@ demotape.events = (function () {
 
   /** Hear nothing more; `start` begins anew, and sends again what it had sent before. */
   function stop() {
+    attempt(() => demotape.shown.leave());
     stopped = true;
     demotape.send = () => {};
     ending.abort();

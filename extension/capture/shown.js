@@ -11,6 +11,7 @@ demotape.shown = demotape.ofGroup("shown", function () {
   const SURE = 30; // ms more until it is on the screen
   const KEPT = 8; // times of painting that are remembered
   const LOST = 1000; // ms after which a page that painted nothing is asked again
+  const LATE = 1000; // ms after pictures were told to come late in which one of before an event may be missing
   const FOLLOWED = 300; // ms after an event in which a picture may come that shows the state before it
   const EVERY = 30; // ms between looks meanwhile
   const NEAR = 2; // CSS pixels by which boxes may differ and stand at the same place
@@ -24,6 +25,8 @@ demotape.shown = demotape.ofGroup("shown", function () {
   shared.begun ??= shared.changed; // when this document began
   shared.first ??= null; // by when that was painted
   shared.turned ??= 0; // when the page itself was last heard to scroll
+  shared.late ??= -Infinity; // when pictures were last told to come late
+  shared.leaving ??= null; // has the page told at once for how long it stayed as it was, while that is looked at
   shared.offsets ??= new WeakMap(); // element -> its scroll offsets as last heard, and when that was
   shared.moved ??= -Infinity; // when the pointer last did, in any of the frames
   shared.touched ??= new WeakMap(); // element -> when an attribute of it was changed, which may show in all inside it
@@ -77,6 +80,14 @@ demotape.shown = demotape.ofGroup("shown", function () {
     };
     atPaint(step);
   }
+
+  /** Resolves when what is there now is on the screen; not in a page that is out of sight. */
+  const drawn = () => new Promise((resolve) => {
+    const asked = now();
+    expectPaint(asked);
+    const check = () => (paintedBy(asked) === null ? atPaint(check) : void demotape.later(resolve, SURE));
+    check();
+  });
 
   const offsetsOf = (element) => `${own(element).scrollLeft},${own(element).scrollTop}`;
 
@@ -178,7 +189,8 @@ demotape.shown = demotape.ofGroup("shown", function () {
   /** After an event: tell for how long the page stays as it was, unless it is surely on the screen already. */
   function follow(id, { since, painted, all_since, all_painted }, target) {
     const begun = now(), isShown = (time) => time !== null && time + SURE < begun;
-    if (!isTop() || (isShown(painted) && isShown(all_painted) && begun - shared.turned > FOLLOWED)) return;
+    const isSure = isShown(painted) && isShown(all_painted) && begun - shared.turned > FOLLOWED;
+    if (!isTop() || (isSure && begun - shared.late > LATE)) return;
     const { looks: before, moving } = lookAt(target);
     let until = 0, last = begun;
     const ended = new AbortController();
@@ -193,11 +205,13 @@ demotape.shown = demotape.ofGroup("shown", function () {
     const finish = () => {
       if (ended.signal.aborted) return;
       ended.abort();
+      shared.leaving = null;
       const all = moving ? null : paintedBy(all_since); // what is animated was not compared
       if (until) demotape.send({ type: "unchanged", event: id, until, painted: paintedBy(since), all_painted: all });
     };
     const frame = (target && own(own(target).ownerDocument).defaultView) ?? window;
-    frame.addEventListener("pagehide", () => check(true), { signal: ended.signal });
+    shared.leaving = () => check(true);
+    frame.addEventListener("pagehide", shared.leaving, { signal: ended.signal });
     atPaint(() => check(false));
   }
 
@@ -219,5 +233,13 @@ demotape.shown = demotape.ofGroup("shown", function () {
     return { looks, moving };
   }
 
-  return { change, touch, scrolled, lookForScrolls, sinceOf, looked, scroll, tell, tellOfDocument, follow };
+  /** Nothing more will be heard: tell for how long the page has stayed as it was. */
+  const leave = () => shared.leaving?.();
+
+  /** Pictures of what is shown now come late. */
+  function late() {
+    shared.late = now();
+  }
+
+  return { change, touch, drawn, leave, late, scrolled, lookForScrolls, sinceOf, looked, scroll, tell, tellOfDocument, follow };
 });

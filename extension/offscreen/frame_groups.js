@@ -24,16 +24,17 @@ function place(box, path, groups) {
   return { x, y, width, height };
 }
 
-/** What the frame groups of one page have told last: path, frames and secrets of each. */
+/** What the frame groups of one page have told last: path, frames and secrets of each, and when, wall clock in seconds. */
 export class FrameGroups {
   #groups = new Map();
 
-  clear() {
-    this.#groups.clear();
+  /** Another document is shown; frames in it may have told since it began: messages of several frames keep no order. */
+  leave(began) {
+    for (const [name, { path, time }] of this.#groups) if (!path.length || time < began) this.#groups.delete(name);
   }
 
-  take(path, { frames, secrets }) {
-    this.#groups.set(key(path), { path, frames, secrets });
+  take(path, { frames, secrets }, time) {
+    this.#groups.set(key(path), { path, frames, secrets, time });
   }
 
   /** Whether the top document has told. */

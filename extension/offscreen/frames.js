@@ -10,13 +10,14 @@ const APART = 0.15; // seconds between those
 const MOMENT = 0.1; // seconds; a frame that stood longer is held
 const ON_ITS_WAY = 0.4; // seconds that a frame painted before an event may arrive after it
 const LAST_WAIT = 0.15; // the same, at the end of the recording
+const DUE = 0.5; // seconds from when an event is told to when a frame must have come of what changed before it
+const LATE = 0.1; // seconds that a frame takes to come from which on the browser may have dropped later ones meanwhile
 const DRAWN = 0.03; // seconds from a page's third paint after a change until that is on the screen
 const FOLLOWED = 0.4; // seconds more that a page has to tell how long it stayed as it was
 const COLOURS = 1.5; // seconds that a frame waits to be known how to be read
 const TRUE = 0.6; // seconds that a true picture is compared with the frames that come
 const HOLD = 3; // seconds that a new document has to tell what in it is secret
 const ASK_EVERY = 0.06; // seconds
-const TELLINGS = 200; // frames by which the clock of a stream is set
 const THUMBNAIL = 176; // pixels
 
 const now = () => (performance.timeOrigin + performance.now()) / 1000;
@@ -25,14 +26,14 @@ const tabs = new Map();
 const video = new Video((segment, bytes) => postMessage({ segment, bytes }, { transfer: [bytes] }));
 let shownTab = 0, paused = false;
 let coloursKnown = false, comparing = Promise.resolve();
+let offset = Infinity; // of wall clock and the streams' own clock, in seconds: of the frame, of any tab, that came soonest
 let truth = null; // { tab, blob, until }: what a tab showed, for frames of that moment to be compared with
 
 /** The frames of one tab. */
 class Tab {
   constructor(number) {
     this.number = number;
-    this.ring = []; // { copy, ticks | time, boxes, wanted }
-    this.delays = []; // wall clock minus the stream's own clock, of the last frames, in seconds
+    this.ring = []; // { copy, ticks | time, came, filmed, picture }
     this.places = new SecretPlaces();
     this.guarded = false; // something secret was in sight: frames wait until it is known where it stood
     this.asked = -Infinity; // when the page was last asked for that
@@ -43,12 +44,8 @@ class Tab {
     this.readers = new Set();
   }
 
-  get offset() {
-    return Math.min(...this.delays);
-  }
-
-  /** Wall clock of a frame. The least delayed frame sets the clock, so a frame is never taken for older than it is. */
-  timeOf = (entry) => entry.time ?? entry.ticks + this.offset;
+  /** Wall clock of a frame. A frame is never taken for older than it is. */
+  timeOf = (entry) => entry.time ?? entry.ticks + offset;
 
   add(entry) {
     this.ring.push(entry);
@@ -83,7 +80,7 @@ class Tab {
     const { time, until = time } = wanted;
     const index = this.ring.findLastIndex((entry) => this.timeOf(entry) <= time);
     if (index >= 0 && !this.doubt(wanted, index, time)) {
-      const agrees = wanted.allPainted > 0 && this.shows(index, wanted.allPainted, time);
+      const agrees = wanted.allPainted > 0 && this.shows(index, wanted.allPainted, wanted.allSince, time);
       return { entry: this.ring[index], told: agrees ? { screenshot_agrees: true } : {} };
     }
     for (let later = index + 1; later < this.ring.length && this.timeOf(this.ring[later]) <= until; later++) {
@@ -96,25 +93,34 @@ class Tab {
    * Why a frame may not show the target where it stood, see `stale_because` in docs/format.md; `bound`: until when the page
    * is known to have been as it was.
    */
-  doubt({ placed, painted, target }, index, bound) {
+  doubt({ placed, painted, since, target }, index, bound) {
     const entry = this.ring[index];
     if (entry && target && this.places.path(this.timeOf(entry), this.height).some((box) => hides(box, target))) return "hidden";
-    return !placed || (painted !== null && this.shows(index, painted, bound)) ? null : "moved";
+    return !placed || (painted !== null && this.shows(index, painted, since, bound)) ? null : "moved";
   }
 
-  /** Whether a frame shows what was painted by a time. */
-  shows(index, painted, bound) {
-    const next = this.ring[index + 1], until = next ? this.timeOf(next) : Infinity;
-    return this.timeOf(this.ring[index]) >= painted || Math.min(until, bound) >= painted + DRAWN;
+  /** Whether a frame shows what is so since a time and was painted by another. */
+  shows(index, painted, since, bound) {
+    const entry = this.ring[index], next = this.ring[index + 1], time = this.timeOf(entry);
+    if (time >= painted) return true;
+    if (entry.came - time > LATE && since < entry.came) return false; // the frame that shows it may have been dropped
+    return Math.min(next ? this.timeOf(next) : Infinity, bound) >= painted + DRAWN;
   }
+
+  get newest() {
+    return this.ring.length ? this.timeOf(this.ring.at(-1)) : -Infinity;
+  }
+
+  /** Whether the page has changed before an event, no frame has come since, and one still may. */
+  isDue = ({ since, told }) => this.readers.size > 0 && this.newest < since && now() - told < DUE;
 
   /** Answer the events for which no better frame can come. */
   serve() {
-    const newest = this.ring.length ? this.timeOf(this.ring.at(-1)) : -Infinity, at = now();
+    const { newest } = this, at = now();
     const isKnown = this.known || at - this.unknownSince > HOLD;
     const ready = this.waiting.filter((wanted) => {
       const { time } = wanted, passed = newest > time || at - time > ON_ITS_WAY;
-      if (!isKnown || !this.readable(at - time) || !passed) return false;
+      if (!isKnown || !this.readable(at - time) || !passed || this.isDue(wanted)) return false;
       const { entry } = this.choose(wanted);
       if (entry && !this.isCovered(entry) && at - time < HOLD) return false;
       return !this.choose(wanted).told.stale_because || at - time > ON_ITS_WAY + FOLLOWED;
@@ -199,11 +205,12 @@ async function follow(tab, readable) {
     const { value: frame, done } = await reader.read();
     if (done) break;
     const ticks = frame.timestamp / 1e6;
-    tab.delays.push(now() - ticks);
-    if (tab.delays.length > TELLINGS) tab.delays.shift();
+    offset = Math.min(offset, now() - ticks);
     const copy = await copyOf(frame);
     frame.close();
-    tab.add({ copy, ticks });
+    const came = now();
+    if (came - ticks - offset > LATE) postMessage({ late: tab.number });
+    tab.add({ copy, ticks, came });
     if (!coloursKnown) comparing = compare(tab);
     if (frames === 1) postMessage({ begun: tab.number });
   }
@@ -216,7 +223,7 @@ const ORDERS = {
   follow: ({ tab, readable }) => void follow(tabOf(tab), readable),
   /** A picture that was no frame of a stream; `time` is when it was there. */
   async still({ tab, blob, time }) {
-    tabOf(tab).add({ copy: await decoded(blob), time });
+    tabOf(tab).add({ copy: await decoded(blob), time, came: time });
   },
   /** A true picture of what a tab shows now. */
   compare({ tab, blob }) {
@@ -244,7 +251,7 @@ const ORDERS = {
   },
   want({ tab, ...wanted }) {
     const it = tabOf(tab);
-    it.waiting.push(wanted);
+    it.waiting.push({ ...wanted, told: now() });
     it.serve();
   },
   /** The page of an event stayed as it was until a time; by when its target was painted, if it was. */
@@ -280,7 +287,8 @@ const ORDERS = {
   /** Nothing more will be done: answer who waits, end the video. */
   async finish() {
     const until = now() + LAST_WAIT;
-    while (now() < until && [...tabs.values()].some((tab) => tab.waiting.length)) await pause(20);
+    const isAwaited = (tab) => tab.waiting.some((wanted) => now() < until || tab.isDue(wanted));
+    while ([...tabs.values()].some(isAwaited)) await pause(20);
     await comparing;
     coloursKnown = true; // better than now they will not be
     for (const tab of tabs.values()) await Promise.all(tab.waiting.splice(0).map((wanted) => answer(tab, wanted)));

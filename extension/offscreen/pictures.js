@@ -175,6 +175,7 @@ export class Pictures {
       return this.#begun.resolve();
     }
     if (said.ask) return this.recording.askPlaces(said.ask, said.time);
+    if (said.late) return this.recording.tellLate(said.late);
     if (said.coloursKnown) return (this.#coloursKnown = true);
     if (said.ended) {
       this.#flowing.delete(said.ended);

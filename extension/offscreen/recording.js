@@ -108,7 +108,7 @@ export class Recording {
     const early = documentLifecycle === "prerender"; // nobody sees it yet
     const frame = { number, frame: frameId, document: documentId, session: port.name, owed: [], resting: false, early };
     this.ports.set(port, frame);
-    if (frameId === 0 && !early) this.#onDocument(number, documentId, port.sender.url);
+    if (frameId === 0 && !early) this.#onDocument(number, documentId, port.sender.url, Number(port.name.split(":")[2]));
     port.onMessage.addListener((message) => this.#onMessage(port, frame, message));
     port.onDisconnect.addListener(() => this.ports.delete(port));
     port.postMessage({ record: this.paused || early ? "wait" : "on" });
@@ -123,10 +123,10 @@ export class Recording {
     }
   }
 
-  #onDocument(number, documentId, url) {
+  #onDocument(number, documentId, url, began) {
     if (this.documents.get(number) === documentId) return;
     this.documents.set(number, documentId);
-    this.frameGroups.get(number).clear();
+    this.frameGroups.get(number).leave(began);
     this.lookedAt.delete(number);
     this.pictures.onDocument(number, /^(https?|file):/.test(url ?? ""));
   }
@@ -176,9 +176,10 @@ export class Recording {
   #shownBy({ shown, target, path, time }, sent) {
     const place = path.length ? null : target?.bbox; // of a frame's target it is not known here
     if (!shown) return { target: place };
-    const { painted, all_since: since, all_painted: all } = shown;
-    const allPainted = all && time - since > CALM ? truly(all, sent) / 1000 : null;
-    return { target: place, placed: true, painted: painted && truly(painted, sent) / 1000, allPainted };
+    const { since, painted, all_since: allSince, all_painted: all } = shown;
+    const seconds = (at) => at && truly(at, sent) / 1000;
+    const allPainted = all && time - allSince > CALM ? seconds(all) : null;
+    return { target: place, placed: true, since: seconds(since), painted: seconds(painted), allSince: seconds(allSince), allPainted };
   }
 
   #follow(event, begun) {
@@ -203,6 +204,11 @@ export class Recording {
     if (!ports.length) this.pictures.confirm(number, time); // nobody can move them
   }
 
+  /** Pictures of a tab come late, and some may never. */
+  tellLate(number) {
+    for (const [port, frame] of this.ports) if (frame.number === number) port.postMessage({ late: true });
+  }
+
   /** Learn where secrets stood in the last frames, as far as the pages answer. */
   async #learnLastPlaces() {
     for (const number of this.frameGroups.keys()) this.askPlaces(number, clock());
@@ -221,7 +227,7 @@ export class Recording {
 
   #tellSecrets(number, path, snapshot, time) {
     const groups = this.frameGroups.get(number);
-    groups.take(path, snapshot);
+    groups.take(path, snapshot, time);
     const size = path.length ? { width: 0, height: 0 } : snapshot.viewport;
     if (groups.hasTop) this.pictures.onSecrets(number, groups.secrets(), size, time);
   }
@@ -294,7 +300,7 @@ export class Recording {
   #onNavigated(number, news) {
     const { transition, started } = this.navigations.finish(number, news);
     if (!news.sameDocument) {
-      this.#onDocument(number, news.document, news.url);
+      this.#onDocument(number, news.document, news.url, news.committed);
       this.#onActivated(news.document);
       this.pictures.follow(number, news);
     }

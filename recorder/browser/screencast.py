@@ -34,7 +34,6 @@ _LEADS = 0.08  # seconds without a look after a press that may lead to another d
 _LEFT, _COMING = 0.5, 0.4  # the same when that is asked for, and when it has begun
 _HESITATES = 0.03  # seconds from somebody's move to a look, in which what they press may lead away
 _COMES = 2.0  # seconds that a frame may take
-_CLEAR = 0.6  # seconds after which nothing passes any more, see recorder/building/secret_places.py
 _SAME = 3  # looks that show the same, after which a page rests
 
 
@@ -49,6 +48,7 @@ class Screencast:
         self._on_gap = on_gap
         self._spawn = spawn
         self._id = self._stopped = self._starts = 0
+        self.shown = asyncio.Event()  # a frame has come, at all
         self._silent = True  # nothing has come since it began
         self._left = _UNACKNOWLEDGED  # frames that the browser may send
         self._acknowledged = 0.0
@@ -123,14 +123,15 @@ class Screencast:
         self._times.append(asyncio.get_running_loop().time())
         self._check_later()
 
-    def look_later(self) -> None:
-        """A part of the newest frame is black that need not be when the page has rested for a while: look then."""
+    def look_later(self, wait: Callable[[], float]) -> None:
+        """Look again once there is nothing more to `wait` for, which is asked again and again, in seconds."""
         if not self._looks_later:
             self._looks_later = True
-            self._spawn(self._look_later())
+            self._spawn(self._look_later(wait))
 
-    async def _look_later(self) -> None:
-        await asyncio.sleep(_CLEAR)
+    async def _look_later(self, wait: Callable[[], float]) -> None:
+        while (seconds := wait()) > 0:
+            await asyncio.sleep(seconds)
         self._looks_later = False
         self.look_again()
 
@@ -143,6 +144,7 @@ class Screencast:
         if event["sessionId"] != self._id:  # of a screencast begun anew
             self._id = event["sessionId"]
         self._silent = False
+        self.shown.set()
         self._left -= 1
         if self._changed is not None and event["metadata"]["timestamp"] > self._changed:
             self._changed = None

@@ -16,6 +16,9 @@ from recorder.building.pending_screenshots import FRAME_DELAY
 from recorder.building.recording_clock import SleepWatch
 from recorder.devtools import endpoint
 from schemas import InputError
+from schemas.files import validated
+from schemas.recording import ProvenanceSchema
+from schemas.types import Provenance
 
 from .capture_script import first_listener
 from .playwright_targets import PlaywrightTargets
@@ -37,7 +40,8 @@ class Recorder:
     folder. `cdp`: the `http:` or `ws:` address of the context's browser; it is found where the browser runs on this
     machine and has one, as with `recorder.browser.launch` or `--remote-debugging-port`. Without one, new pages run
     before they are armed, and their first events may be missing: there is a warning then. `keys`: Alt+P pauses and goes
-    on, Alt+Z undoes, Alt+S sets `stopped`; the pages do not get these keys.
+    on, Alt+Z undoes, Alt+S sets `stopped`; the pages do not get these keys. `provenance`: who acts (a person, an agent,
+    a script), consent and licence, as in recording.json.
 
     Raises InputError for another browser, a `cdp` where it does not answer, or a folder that holds a recording;
     DemotapeError at the end when the disk failed on the way (what was written stays readable). Options: `har` keeps the
@@ -47,8 +51,9 @@ class Recorder:
     """
 
     def __init__(self, context: BrowserContext, directory: Path | str, task: str = "", *,
-                 cdp: str | None = None, keys: bool = False, **options: bool):
+                 cdp: str | None = None, keys: bool = False, provenance: Provenance | None = None, **options: bool):
         self._builder = RecordingBuilder(directory, task, options, on_failure=self._on_failure)
+        self._provenance = None if provenance is None else validated(dict(provenance), ProvenanceSchema(), "provenance")
         self._extras = Extras(bool(options.get("har")), bool(options.get("mhtml")))
         self.stopped = asyncio.Event()  # set when the recording fails on the way, as on a full disk, and by Alt+S
         self._steer = self._obey if keys else None
@@ -185,6 +190,8 @@ class Recorder:
         viewport = next((page.viewport_size for page in self._context.pages), None)
         self._builder.note(user_agent=version["userAgent"], browser=version["product"].replace("/", " "),
                            viewport=viewport)
+        if self._provenance:
+            self._builder.note(provenance=self._provenance)
         if isinstance(self._targets, PlaywrightTargets):
             self._builder.note(armed_late=True)
 

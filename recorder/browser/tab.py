@@ -21,7 +21,7 @@ from schemas.package_types import Message, Snapshot
 from schemas.types import EventData
 
 from . import closed_roots, loaded_before, network, resources
-from .capture_script import BINDING, TELLING, WORLD, capture_script, ending_script
+from .capture_script import BINDING, DRAWN, TELLING, WORLD, capture_script, ending_script
 from .navigation import Navigations
 from .screencast import Screencast
 from .whole_window import WholeWindow
@@ -29,6 +29,7 @@ from .whole_window import WholeWindow
 _LATE_FRAME = 3.0  # seconds by which a frame may come late
 _ARCHIVE_AFTER = 0.6  # seconds of rest after which a page is kept as MHTML
 _ROUNDS, _ROUND = 10, 0.05  # times that frames are asked at the end, until they have nothing new to say; seconds apart
+_BEGINS = 1.0  # seconds in which a tab shows what is there at first; one out of sight does not
 _ANSWERED = 0.5  # seconds that frames have to tell what they show
 _BETWEEN = 0.02  # seconds between two questions where secrets stand
 _FAREWELL = 1.0  # seconds that a page has to take note of the end; one with a dialog open answers nothing
@@ -137,6 +138,14 @@ class Tab(TabState):
         for session in list(self._sessions):
             with suppress(ProtocolError):  # the tab is closed
                 await session.send("Page.getFrameTree")
+
+    async def begun(self) -> None:
+        """Wait until it listens and has a picture of what is there, before anybody acts."""
+        await self.answered()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_BEGINS):
+                await self._screencast.shown.wait()
+                await self._in_worlds(DRAWN)
 
     async def settle(self) -> None:
         """Wait for what the browser has already sent, and for what was begun: navigations, resources.
@@ -250,7 +259,8 @@ class Tab(TabState):
 
     async def _in_worlds(self, source: str) -> None:
         """Run source wherever the capture script runs, as far as those answer."""
-        await asyncio.gather(*(session.send("Runtime.evaluate", {"expression": source, "contextId": world})
+        asked = {"expression": source, "awaitPromise": True}
+        await asyncio.gather(*(session.send("Runtime.evaluate", {**asked, "contextId": world})
                                for session in self._sessions for world in self._worlds[session]),
                              return_exceptions=True)
 
@@ -266,7 +276,11 @@ class Tab(TabState):
     def _release(self) -> None:
         super()._release()
         if (newest := self.ring.newest) and newest.hidden:
-            self._screencast.look_later()
+            self._screencast.look_later(self._until_clear)
+
+    def _until_clear(self) -> float:
+        """Seconds until a picture need not be black where a secret field has passed."""
+        return self._places.clear_from - self._observer.seconds(self._observer.now)
 
     def _on_screencast(self, image: bytes, metadata: dict[str, Any], followed: bool) -> None:
         self._shown = metadata

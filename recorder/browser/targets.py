@@ -65,7 +65,7 @@ class HeldTargets:
         self._browser.on("Target.detachedFromTarget", self._on_detached)
         await self._browser.send("Target.setAutoAttach", _attaching_to("page"))
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._answered(), ANSWERED)
+            await asyncio.wait_for(self._begun(), ANSWERED)
 
     async def version(self) -> dict[str, Any]:
         """What `Browser.getVersion` answers."""
@@ -80,12 +80,12 @@ class HeldTargets:
         """Leave the browser as it was; what was still held goes on."""
         await self._connection.close()
 
-    async def _answered(self) -> None:
-        """Wait for every session, also those that are attached meanwhile, to have done what it was asked for."""
+    async def _begun(self) -> None:
+        """Wait for every tab, also those of sessions that are attached meanwhile."""
         waited: set[str] = set()
         while new := self._sessions.keys() - waited:
             waited |= new
-            await asyncio.gather(*(tab.answered() for tab in {self._sessions[each][1] for each in new}))
+            await asyncio.gather(*(tab.begun() for tab in {self._sessions[each][1] for each in new}))
 
     def _on_page(self, event: dict[str, Any]) -> None:
         target, session = event["targetInfo"], self._browser.child(event["sessionId"])

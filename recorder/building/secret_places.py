@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections import deque
 from dataclasses import dataclass
+from itertools import pairwise
 
 from schemas.types import Box
 
@@ -55,7 +56,7 @@ class SecretPlaces:
         or below: then it is the whole `height` of the viewport."""
         around = self._around(time)
         found: list[Box] = []
-        for left, come in zip(around, around[1:], strict=False):
+        for left, come in pairwise(around):
             before, after = left.boxes, come.boxes
             if left.document != come.document:
                 continue
@@ -64,6 +65,13 @@ class SecretPlaces:
             else:
                 found += [{**box, "y": 0.0, "height": height} for box in [*before, *after]]
         return found
+
+    @property
+    def clear_from(self) -> float:
+        """From what time on a frame holds no path, if nothing moves any more."""
+        moved = [come.time for left, come in pairwise(self._told)
+                 if left.boxes != come.boxes and left.document == come.document]
+        return moved[-1] + _LAG if moved else 0.0
 
     def _around(self, time: float) -> list[_Telling]:
         """What was told before and after a frame of that time was painted."""

@@ -1,5 +1,6 @@
 """What is known of one tab under recording: what its frame groups show, and its painted frames. No browser protocol."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal, TypedDict
@@ -12,7 +13,6 @@ from .frame_merging import FrameGroup, SnapshotChunks, frame_of, secret_boxes
 from .secret_places import SecretPlaces
 from .views import View
 
-_GROUPS = 8  # whose texts are kept when another document comes: the new one may have told of itself already
 _HELD = 100  # frames that may wait
 _HOLD = 3.0  # seconds that frames of a new document wait to be told what in them is secret
 
@@ -43,6 +43,8 @@ class TabState:
         self._on_frame = on_frame
         self._chunks: dict[str, SnapshotChunks] = {}
         self._rows: dict[str, dict[int, TableRow]] = {}
+        self._told_at: dict[tuple[int, ...], float] = {}  # when each frame group last told
+        self._told_since: set[str] = set()  # names of the frame groups that told since this document came
         self._held: list[PaintedFrame] = []
         self._known = True  # whether this document has told where its secrets are
         self._places = SecretPlaces()
@@ -51,6 +53,7 @@ class TabState:
     def take(self, path: tuple[int, ...], snapshot: Snapshot, time: float) -> None:
         """Take in what a frame group shows at a time: its text, and where in the page something is secret."""
         self.frame_groups[path] = self._whole(snapshot)
+        self._told_at[path] = time
         if not path:
             before = self.facts
             self.facts = {
@@ -106,6 +109,7 @@ class TabState:
 
     def tell_ahead(self, frame_group: str, chunks: list[tuple[int, str]], rows: list[tuple[int, TableRow]]) -> None:
         """Take in texts and rows of a frame group that its next snapshot is made of, or one after that."""
+        self._told_since.add(frame_group)
         self._chunks.setdefault(frame_group, SnapshotChunks(frame_group)).tell(chunks)
         self._rows.setdefault(frame_group, {}).update(rows)
 
@@ -124,13 +128,22 @@ class TabState:
         del self._held[:-_HELD]
         self._release()
 
-    def new_document(self, url: str) -> None:
-        """Another document takes the place of what was shown."""
-        self.frame_groups.clear()
+    def new_document(self, url: str, began: float = math.inf) -> None:
+        """Another document takes the place of what was shown; frames in it that are told of before it have told since
+        `began`."""
+        self.frame_groups = {path: group for path, group in self.frame_groups.items()
+                             if path and self._told_at[path] >= began}
+        self._told_at = {path: self._told_at[path] for path in self.frame_groups}
         self._places.leave()
         self._known = not url.startswith(("http:", "https:", "file:"))
-        for frame_group in list(self._chunks)[:-_GROUPS]:  # what is still to be written holds on to its own
-            del self._chunks[frame_group], self._rows[frame_group]
+        # What the new one has told already may have come before this: let go of what was from before the last one.
+        for frame_group in [name for name in self._chunks if name not in self._told_since]:
+            del self._chunks[frame_group], self._rows[frame_group]  # what is still to be written holds on to its own
+        self._told_since.clear()
+
+    def knows(self, frame_group: str) -> bool:
+        """Whether what a frame group has told is still there."""
+        return frame_group in self._chunks
 
     def _whole(self, snapshot: Snapshot) -> FrameGroup:
         """A snapshot with all its chunks and rows: what its frame group sent before comes by number only."""

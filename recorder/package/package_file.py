@@ -2,6 +2,7 @@
 
 import hashlib
 import lzma
+import re
 import zipfile
 import zlib
 from collections import Counter
@@ -18,7 +19,8 @@ _MANIFEST, _JOURNAL = "manifest.json", "journal.jsonl"
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of the others zipfile cannot unpack a part
 # What zipfile raises for a damaged file; RuntimeError for an encrypted one, and for a way of packing that it cannot.
 _BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, KeyError, RuntimeError)
-_SHORT = 4096  # bytes; a line that names a picture is shorter
+_SHORT = 20_000  # bytes; a line that names a picture or an address is shorter
+_LATER = re.compile(b'"(picture|navigate)"')
 _LINE_SCHEMAS = {kind: schema() for kind, schema in LINES.items()}
 
 
@@ -51,16 +53,20 @@ class Package:
         for number, raw in enumerate(self._raw_lines(), 1):
             yield self._line(number, raw)
 
-    def pictures(self) -> dict[int, PictureLine]:
-        """The `picture` lines by the number of the line that they belong to."""
-        found: dict[int, PictureLine] = {}
+    def told_later(self) -> tuple[dict[int, PictureLine], dict[str, float]]:
+        """What is told later than it is needed: the `picture` lines by the number of the line that they belong to, and
+        when each document took the place of the one before, wall clock in seconds."""
+        pictures: dict[int, PictureLine] = {}
+        committed: dict[str, float] = {}
         for number, raw in enumerate(self._raw_lines(), 1):
             # A line of an older version may say so in other words.
-            if self._version != self.manifest["version"] or (len(raw) < _SHORT and b'"picture"' in raw):
+            if self._version != self.manifest["version"] or (len(raw) < _SHORT and _LATER.search(raw)):
                 line = self._line(number, raw)
                 if line["kind"] == "picture":
-                    found[line["event"]] = line
-        return found
+                    pictures[line["event"]] = line
+                elif line["kind"] == "navigate" and not line["same_document"]:
+                    committed.setdefault(line["document"], line["committed"])
+        return pictures, committed
 
     def _line(self, number: int, raw: bytes) -> Any:
         where = f"{self.path}: {_JOURNAL}, line {number}"

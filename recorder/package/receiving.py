@@ -3,6 +3,7 @@
 The second user of the recording builder beside the Playwright recorder: what is merged, named and kept is the same.
 """
 
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -76,9 +77,10 @@ class _Tab(TabState):
         self._told: dict[str, set[int]] = {}  # frame group -> numbers of its rows
         self._sizes: dict[str, dict[int, tuple[int, int]]] = {}  # frame group -> chunk -> its text's size, its depth
 
-    def new_document(self, url: str) -> None:
-        super().new_document(url)
-        self._told, self._sizes = {}, {}
+    def new_document(self, url: str, began: float = math.inf) -> None:
+        super().new_document(url, began)
+        self._told = {name: rows for name, rows in self._told.items() if self.knows(name)}
+        self._sizes = {name: sizes for name, sizes in self._sizes.items() if self.knows(name)}
 
     def is_stale(self, line: Mapping[str, Any], painted: float) -> bool:
         """Whether the page may have changed since it was painted at that time (wall clock, seconds).
@@ -131,6 +133,7 @@ class _Receiver:
             directory, source.manifest["task"], {"from": "extension"}, still=0.0, switching=False,
             clock=lambda: RecordingClock(wall=lambda: self._now, steady=lambda: self._now))
         self._pictures: dict[int, PictureLine] = {}
+        self._committed: dict[str, float] = {}  # document -> when it took the place of the one before, wall clock
         self._numbers: dict[int, int] = {}  # line of the journal -> number of the event
         self._gone: list[int] = []  # lines of tabs that were closed, told of when the next event is
         self._ended = False
@@ -138,7 +141,7 @@ class _Receiver:
 
     def replay(self) -> None:
         """The whole journal, in order."""
-        self._pictures = self._source.pictures()
+        self._pictures, self._committed = self._source.told_later()
         for line in self._source.lines():
             if (line["kind"] == "begin") != (line["n"] == 1) or self._ended:
                 raise InputError(f"{self._where(line)}: field kind: {line['kind']} does not belong here")
@@ -263,7 +266,8 @@ class _Receiver:
     def _new_document(self, tab: _Tab, document: str, url: str) -> None:
         if tab.document != document:
             tab.document = document
-            tab.new_document(url)
+            began = self._committed.get(document)
+            tab.new_document(url, math.inf if began is None else self.builder.seconds(began))
 
     def _tell_viewport(self, snapshot: Snapshot, path: list[int]) -> None:
         if not self._told_viewport and not path:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.async_api import BrowserContext, Page, async_playwright
+from playwright.async_api import BrowserContext, Frame, Page, async_playwright
 
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
@@ -33,7 +33,19 @@ async def to_place(place: str, home: Page, site) -> tuple[Page, Page | InFrame]:
         return page, page
     page = await home.context.new_page()
     await page.goto(site.origin + ("/frame" if place == "frame" else "/"))
-    return page, InFrame(page, page.frames[1]) if place == "frame" else page
+    if place != "frame":
+        return page, page
+    await reached(page, page.frames[1])
+    return page, InFrame(page, page.frames[1])
+
+
+async def reached(page: Page, frame: Frame) -> None:
+    """Wait until the browser hands what is done there to the frame: before it is drawn, the page above gets it."""
+    for each in (frame, page, frame):  # the third time that one paints, what it painted first is on the screen
+        await each.evaluate("() => new Promise(done => { let left = 3; const paint = () => left-- ?"
+                            "requestAnimationFrame(paint) : done(); paint() })")
+    await frame.evaluate("focus()")
+    await frame.wait_for_function("document.hasFocus()")
 
 
 async def go_through(place: str, home: Page, site, rows) -> list[int]:

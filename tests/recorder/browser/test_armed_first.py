@@ -155,7 +155,7 @@ def test_a_browser_without_an_address_is_recorded_as_early_as_it_can_be(recordin
             context = await browser.new_context()
             page = await context.new_page()
             with pytest.warns(UserWarning, match="--remote-debugging-port"):
-                async with Recorder(context, tmp_path / "rec"):
+                async with Recorder(context, tmp_path / "rec", provenance={"actor": "script", "agent": "a test"}):
                     await page.goto(site.origin + "/")
                     await page.get_by_role("button").click()
             await browser.close()
@@ -163,6 +163,7 @@ def test_a_browser_without_an_address_is_recorded_as_early_as_it_can_be(recordin
 
     recording = recording_browser.run(run())
     assert recording.manifest["armed_late"] is True
+    assert recording.manifest["provenance"] == {"actor": "script", "agent": "a test"}
     assert [turn.get("intent") for turn in fold(recording.events)] == ["load", "click"]
 
 

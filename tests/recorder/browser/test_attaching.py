@@ -49,6 +49,27 @@ def test_a_page_is_recorded_again_without_being_loaded_again(recording_browser, 
         assert not any(SECRET.encode() in path.read_bytes() for path in (tmp_path / name).rglob("*.jsonl"))
 
 
+def test_who_acts_as_soon_as_it_records_finds_the_first_picture_taken(recording_browser, site, tmp_path):
+    """What the page shows before the first action is on no later frame, if the action changes it."""
+    site.pages["/"] = ("<!DOCTYPE html><body style='height:90vh'><script>let n = 0; document.body.onpointerdown = () =>"
+                       "document.body.style.background = `hsl(${n += 70}, 60%, 60%)`</script>")
+
+    async def work():
+        context = await recording_browser.browser.new_context()
+        page = await context.new_page()
+        await page.goto(site.origin + "/")
+        for name in range(8):
+            async with Recorder(context, tmp_path / str(name)):
+                await page.mouse.click(20, 20)
+                await painted(page)
+        await context.close()
+
+    recording_browser.run(work())
+    for name in range(8):
+        clicks = [turn for turn in fold(Recording(tmp_path / str(name)).events) if turn["intent"] == "click"]
+        assert [turn["state"]["screenshot_status"] for turn in clicks] == ["good"]
+
+
 def test_a_page_is_left_as_it_was_when_the_recording_ends(recording_browser, site, tmp_path):
     """Nobody hears it any more; what it does costs nothing."""
     site.pages |= {"/": "<button id=b>B</button><iframe src='/in'></iframe>", "/in": "<p>In"}

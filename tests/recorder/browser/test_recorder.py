@@ -252,6 +252,12 @@ def test_a_full_disk_ends_the_recording_and_keeps_what_is_there(tmp_path, site):
         subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
+def test_a_provenance_that_is_none_is_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(InputError, match="provenance: field actor"):
+        Recorder(None, tmp_path / "rec", provenance={"actor": "robot"})
+    assert not (tmp_path / "rec").exists()
+
+
 def test_a_folder_that_holds_a_recording_is_refused(recording_browser, tmp_path):
     async def record():
         context = await recording_browser.browser.new_context()

@@ -80,6 +80,43 @@ def test_a_picture_from_before_the_last_action_is_marked_when_the_page_has_chang
     assert [event["state"]["stale"] for event in presses] == [False, True, True, False]
 
 
+@pytest.mark.parametrize("navigated_first", [False, True])
+def test_a_frame_that_tells_before_its_page_does_keeps_what_it_told(tmp_path, navigated_first):
+    """Messages of several frames keep no order: nine frames have told of themselves before the page that holds them."""
+    frames = range(9)
+    outer = snapshot() | {
+        "chunks": [[0, '<html data-demotape-uid="i-1">' + "".join(
+            f'<iframe data-demotape-uid="i-{9 + each}"></iframe>' for each in frames) + "</html>"]],
+        "frames": [{"index": each, "uid": f"i-{9 + each}", "path": [f"i-{9 + each}"], "x": 0, "y": 20 * each,
+                    "width": 9, "height": 9, "scaleX": 1, "scaleY": 1} for each in frames]}
+    told = [_page(1 + each, .5, message(1, "snapshot", .5, path=[each], snapshot=_inner(each), target=None))
+            for each in frames]
+    navigate = journal()[2] | {"document": "D0"}
+    top = _page(0, .6, message(1, "snapshot", .6, snapshot=outer, target=None))
+    press = _page(9, 1, message(2, "pointerdown", 1, path=[8], snapshot=_inner(8, chunks=[], rows=[1]), target=None))
+    lines = [*journal()[:2], *told, *([navigate, top] if navigated_first else [top, navigate]), press,
+             {"kind": "end", "at": START + 3}]
+    assert receive(pack(tmp_path / "p.zip", lines, blobs=[]), tmp_path / "rec") == []
+    recording = Recording(tmp_path / "rec")
+    (event,) = [event for event in recording.events if event["type"] == "pointerdown"]
+    dom, rows = (recording.blob(event["state"][name]).decode() for name in ("dom", "elements"))
+    assert all(f"Inside {each}" in dom and f'"f{each}-2"' in rows for each in frames)
+
+
+def _page(frame: int, at: float, told: dict) -> dict:
+    """The line of a message from a frame."""
+    at += START
+    return {"kind": "page", "tab": 1, "frame": frame, "document": f"D{frame}", "at": at, "sent": at, "message": told}
+
+
+def _inner(number: int, **changes) -> dict:
+    """What a frame of another site shows, whole."""
+    text = f'<html data-demotape-uid="f{number}-1"><p data-demotape-uid="f{number}-2">Inside {number}</p></html>'
+    row = {"uid": f"f{number}-2", "tag": "p", "role": "", "name": "", "frame": [], "visible": True, "clickable": False,
+           "bbox": {"x": 1, "y": 1, "width": 9, "height": 9}}
+    return snapshot() | {"frame_group": f"f{number}", "root": 1, "chunks": [[1, text]], "rows": [[1, row]]} | changes
+
+
 def test_a_clock_that_was_set_is_set_right(tmp_path):
     lines = journal()
     late = message(3, "pointerdown", 3602, snapshot=snapshot(1))
