@@ -1,6 +1,7 @@
 """Sets the recording's clock on the video's: watches as few marks as are enough, and fits it to them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,7 +16,7 @@ _FIRST_MARKS = 36  # marks looked at for the clock, cheapest first, before all a
 _ENOUGH_VOTES = 8
 _AROUND, _FURTHER = 0.8, 3.0  # seconds around a mark that are looked at besides the rough placing's slack
 USER_ACTIONS = {"pointerdown", "pointerup", "click", "keydown", "beforeinput", "wheel", "drop"}  # that pages react to
-_ACTIONS_ENOUGH, _CHANGES_ENOUGH = 200, 5
+_ACTIONS_ENOUGH = 200
 _LOOKED_AT = 0.8  # seconds around a deed in which changes are looked for
 _CLEAR = 0.15  # share of changes by which one offset must explain more than the other
 _LATEST = 0.8  # seconds by which a screenshot may be late; what looks the same after longer is a timer on the page
@@ -35,8 +36,14 @@ def set_clock(scene: Scene, stretches: Sequence[Stretch], anchors: Sequence[Anch
                      [clock.video_time(0.0, piece) for piece in clock.pieces[:1] if piece.votes < _ENOUGH_VOTES])
     if red:
         clock = _fit(scene, stretches, due, red)
-    settled = _settle(scene, clock)
-    return _fit(scene, stretches, due, red, clock, settled) if settled else clock
+    settled, unclear = _settle(scene, clock)
+    if not settled:
+        return clock
+    fitted = _fit(scene, stretches, due, red, clock, settled)
+    # Where nothing speaks for the one offset but that it is the likelier one, it is no surer than before.
+    return replace(fitted, pieces=tuple(
+        replace(piece, others=min(piece.votes, clock.pieces[number].others)) if number in unclear else piece
+        for number, piece in enumerate(fitted.pieces)))
 
 
 def _fit(scene: Scene, stretches: Sequence[Stretch], due: Sequence[tuple[int, Anchor, float, float]],
@@ -47,11 +54,12 @@ def _fit(scene: Scene, stretches: Sequence[Stretch], due: Sequence[tuple[int, An
     return fit(stretches, _watch(scene, due, len(stretches), red), watched, known, settled)
 
 
-def _settle(scene: Scene, clock: VideoClock) -> dict[int, float]:
-    """Offsets by the number of the piece, where two fit almost equally well: what the person did says which."""
+def _settle(scene: Scene, clock: VideoClock) -> tuple[dict[int, float], set[int]]:
+    """Offsets by the number of the piece, where two fit almost equally well: what the person did says which. And the
+    numbers of those pieces where that says little."""
     acted = [event["time"] for event in scene.recording.events if event["type"] in USER_ACTIONS]
     viewport = scene.pictures[scene.names[0]].viewport
-    found = {}
+    found, unclear = {}, set()
     for number, piece in enumerate(clock.pieces):
         if piece.others * 2 < piece.votes or not piece.votes:
             continue
@@ -59,7 +67,7 @@ def _settle(scene: Scene, clock: VideoClock) -> dict[int, float]:
         around = [(time - _LOOKED_AT, time + _LOOKED_AT) for time in moments if piece.begin <= time <= piece.end]
         changes = effects.onsets(scene.video, scene.layout, viewport, scene.hidden(viewport),
                                  around[:_ACTIONS_ENOUGH])
-        if len(changes) < _CHANGES_ENOUGH:
+        if len(changes) < effects.ENOUGH:
             continue
         lower, higher = sorted((piece.offset, piece.other))
         share = {offset: effects.caused(changes, [time + offset - piece.offset for time in moments])
@@ -69,7 +77,9 @@ def _settle(scene: Scene, clock: VideoClock) -> dict[int, float]:
         likely = lower if equal else piece.offset
         other = higher if likely == lower else lower
         found[number] = other if share[other] - share[likely] > _CLEAR else likely
-    return found
+        if abs(share[other] - share[likely]) <= _CLEAR:
+            unclear.add(number)
+    return found, unclear
 
 
 def _due(stretches: Sequence[Stretch], anchors: Sequence[Anchor],

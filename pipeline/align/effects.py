@@ -16,6 +16,8 @@ from .video import Video
 
 _CHANGED = 18  # grey levels by which a pixel of two frames differs where the page does
 _LEAST = 6  # such pixels that make a change
+_LARGE = 120  # such pixels that no pointer makes, where it was and where it is
+ENOUGH = 5  # changes that tell something
 _WIDTH = 320  # pixels: the size at which frames are compared
 _LAG = 0.12  # seconds within which most pages show what an action does
 _SLACK = 0.015  # seconds by which times of frames and events may be wrong
@@ -24,7 +26,8 @@ _REST = 0.1  # seconds without a change, after which one begins anew
 
 def onsets(video: Video, layout: Layout, viewport: tuple[int, int], hidden: np.ndarray,
            spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """When the page began to change: each between two frames, (time of the one before, time of the one after).
+    """When the page began to change: each between two frames, (time of the one before, time of the one after). What is
+    as small as a pointer counts only where there is little else.
 
     `spans`: stretches of video time to look at. `hidden`: pixels that something covers, rows x columns.
     """
@@ -37,7 +40,8 @@ def onsets(video: Video, layout: Layout, viewport: tuple[int, int], hidden: np.n
     seen[layout.seen(viewport, video.size, shape)] = True
     seen &= ~cv2.resize(hidden.astype(np.uint8), shape[::-1], interpolation=cv2.INTER_NEAREST).astype(bool)
     use = seen.astype(np.uint8) * 255
-    found, before, last_change = [], None, -np.inf
+    changes: list[tuple[float, float, int]] = []
+    before = None
     for shot in video.shots(video.times[mask]):
         rectangle, number = layout.at(shot.time), video.number_at(shot.time)
         if rectangle is None:
@@ -46,11 +50,20 @@ def onsets(video: Video, layout: Layout, viewport: tuple[int, int], hidden: np.n
         if before is not None and before[0] == number - 1 and layout.at(before[1]) is rectangle:
             apart = cv2.bitwise_and(cv2.absdiff(page, before[2]), use)
             changed = cv2.compare(apart, _CHANGED, cv2.CMP_GT)  # type: ignore[call-overload]  # its types know no scalars
-            if cv2.countNonZero(changed) >= _LEAST:
-                if shot.time - last_change > _REST:
-                    found.append((before[1], shot.time))
-                last_change = shot.time
+            changes.append((before[1], shot.time, cv2.countNonZero(changed)))
         before = number, shot.time, page
+    large = _begun(changes, _LARGE)
+    return large if len(large) >= ENOUGH else _begun(changes, _LEAST)
+
+
+def _begun(changes: Sequence[tuple[float, float, int]], least: int) -> list[tuple[float, float]]:
+    """Of the changes of so many pixels those that come after a rest."""
+    found, last = [], -np.inf
+    for after, until, count in changes:
+        if count >= least:
+            if until - last > _REST:
+                found.append((after, until))
+            last = until
     return found
 
 

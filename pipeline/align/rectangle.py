@@ -4,13 +4,13 @@ Meeting tools scale the page and move it, they do not turn it: four numbers. Eve
 votes; a pair of different states of one site still votes rightly by what they have in common.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 
-from .tone import PLAIN, Tone, fit
+from .tone import PLAIN, Tone, dimming, fit
 from .video import Shot
 
 _FEATURES = 900
@@ -25,6 +25,7 @@ _ALIKE = 12.0  # grey levels by which frames and pages may differ where the rect
 _MORE = 30  # pairs that are looked at in doubt
 _GLANCE = 160  # pixels: width at which a frame is compared with all pages
 _OTHER = 30.0  # grey levels by which a frame may differ from a page, beyond that it shows something else
+_ROUNDS, _PAIRS = 3, 6  # times that a tone is looked for, and pairs of frame and page that tell it
 _FAR = 60.0  # grey levels: what differs by more is something else
 _FULL = np.array([min(255, max(0, round((value - 16) * 255 / 219))) for value in range(256)], np.uint8)
 
@@ -145,19 +146,19 @@ def _unlikeness(rectangle: Rectangle, shots: Sequence[Shot], pages: Sequence[np.
 
     A page that is shown enlarged at times has its own features at two sizes: then votes alone do not tell.
     """
-    return float(np.median(_differences(rectangle, shots, pages)))
+    return float(np.median(_differences(rectangle, shots, pages).min(1)))
 
 
 def _differences(rectangle: Rectangle, shots: Sequence[Shot], pages: Sequence[np.ndarray]) -> np.ndarray:
-    """By how many grey levels each frame differs from the page that it is most like."""
+    """By how many grey levels each frame differs from each page: frames x pages."""
     viewport = pages[0].shape[::-1]
     shape = max(8, min(round(_GLANCE * viewport[1] / viewport[0]), _GLANCE * _GLANCE)), _GLANCE
     part = rectangle.seen(viewport, shots[0].luma.shape[::-1], shape)
     if part[0].stop - part[0].start < 8 or part[1].stop - part[1].start < 8:
-        return np.full(len(shots), _FAR)
+        return np.full((len(shots), len(pages)), _FAR)
     small = [np.ascontiguousarray(cv2.resize(page, shape[::-1], interpolation=cv2.INTER_AREA)[part]) for page in pages]
     cuts = [rectangle.cut(shot, viewport, shape, part) for shot in shots]
-    return np.array([min(cv2.absdiff(cut, page).mean() for page in small) for cut in cuts])
+    return np.array([[cv2.absdiff(cut, page).mean() for page in small] for cut in cuts])
 
 
 @dataclass(frozen=True)
@@ -254,12 +255,34 @@ def exact(cluster: Sequence[Vote], shots: Sequence[Shot], pages: Sequence[np.nda
         return None
     pairs = [(shots[vote.pair[0]], pages[vote.pair[1]]) for vote in cluster[:3]]
     rough = Rectangle(float(left), float(top), float(width), float(height))
-    dimmed = toned(rough, pairs)  # perhaps for a time only
-    losses = [np.minimum(_differences(one, shots, pages), _OTHER).sum() for one in (rough, dimmed)]
-    return polish(rough if losses[0] <= losses[1] else dimmed, pairs)
+    return polish(_in_best_tone(rough, shots, pages, pairs), pairs)
 
 
-def toned(rectangle: Rectangle, pairs: Sequence[tuple[Shot, np.ndarray]]) -> Rectangle:
+def _in_best_tone(plain: Rectangle, shots: Sequence[Shot], pages: Sequence[np.ndarray],
+                  pairs: Sequence[tuple[Shot, np.ndarray]]) -> Rectangle:
+    """The same with the tone, if any, in which the frames are most like the pages; it may be that of some frames only.
+
+    Pairs that agree on the place may show different states of a page, whose colours tell a wrong tone. That is still
+    good enough to find the page that each frame is most like, and these tell the right one.
+    """
+    found = [(_loss(_differences(plain, shots, pages)), 0, plain)]
+    for _ in range(_ROUNDS):
+        for trial in (toned(plain, pairs, dimming), toned(plain, pairs)):
+            if not any(trial.tone.is_near(known.tone) for _, _, known in found):
+                found.append((_loss(_differences(trial, shots, pages)), len(found), trial))
+        best = min(found, key=lambda entry: entry[:2])[2]
+        differences = _differences(best, shots, pages)
+        likest = np.argsort(differences.min(1), kind="stable")[:_PAIRS]
+        pairs = [(shots[frame], pages[differences[frame].argmin()]) for frame in likest]
+    return best
+
+
+def _loss(differences: np.ndarray) -> float:
+    return float(np.minimum(differences.min(1), _OTHER).sum())
+
+
+def toned(rectangle: Rectangle, pairs: Sequence[tuple[Shot, np.ndarray]],
+          fitting: Callable[[list[tuple[np.ndarray, np.ndarray]]], Tone] = fit) -> Rectangle:
     """The same with the tone that frames and the pages in them (grey, at CSS size, all of one shape) tell."""
     plain = replace(rectangle, tone=PLAIN)
     viewport = pairs[0][1].shape[::-1]
@@ -269,7 +292,7 @@ def toned(rectangle: Rectangle, pairs: Sequence[tuple[Shot, np.ndarray]]) -> Rec
         part = plain.seen(viewport, shot.luma.shape[::-1], shape)
         small = cv2.resize(page, shape[::-1], interpolation=cv2.INTER_AREA)
         cuts.append((plain.cut(shot, viewport, shape, part), np.ascontiguousarray(small[part])))
-    return replace(rectangle, tone=fit(cuts))
+    return replace(rectangle, tone=fitting(cuts))
 
 
 def polish(rectangle: Rectangle, pairs: list[tuple[Shot, np.ndarray]]) -> Rectangle:

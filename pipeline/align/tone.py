@@ -58,8 +58,7 @@ def fit(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Tone:
     Levels of flat areas are held against each other, at the median, so a few other words or pictures do not matter.
     What is as good as plain is plain.
     """
-    found = [_levels(frame, page) for frame, page in pairs]
-    page_levels, frame_levels, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    page_levels, frame_levels, weights = _all_levels(pairs)
     if not len(page_levels):
         return PLAIN
     if np.ptp(page_levels) < _SPREAD:
@@ -71,6 +70,18 @@ def fit(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Tone:
     if tone.white - tone.black < _FAINTEST * 255 or loss > 0.7 * plain or tone.is_near(PLAIN):
         return PLAIN
     return tone
+
+
+def dimming(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Tone:
+    """The same for what does nothing but dim: black stays black. It asks little of the pairs."""
+    page_levels, frame_levels, weights = _all_levels(pairs)
+    return _gain(page_levels, frame_levels, weights) if len(page_levels) else PLAIN
+
+
+def _all_levels(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    found = [_levels(frame, page) for frame, page in pairs]
+    levels, seen, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return levels, seen, weights
 
 
 def _gain(pages: np.ndarray, frames: np.ndarray, weights: np.ndarray) -> Tone:

@@ -17,6 +17,7 @@ import av
 import numpy as np
 
 from schemas import InputError
+from schemas.files import reason
 
 _LUMA_FIRST = {"yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p", "nv12", "gray"}
 _AHEAD = 6  # frames that may wait, at least
@@ -135,11 +136,11 @@ class Video:
                         decoder.skip_frame = "DEFAULT" if needed[number] else "NONREF"
                     yield from self._due(decoder.decode(packet), due)
                 except av.FFmpegError as error:  # the next ones may be whole
-                    failed = str(error.strerror)
+                    failed = reason(error)
             try:
                 yield from self._due(decoder.decode(None), due)
             except av.FFmpegError as error:
-                failed = str(error.strerror)
+                failed = reason(error)
         self.lost += len(due)
         if failed and len(due) == wanted:
             raise InputError(f"{self.path}: the video cannot be decoded ({failed})")
@@ -170,9 +171,9 @@ class Video:
         try:
             return av.open(str(self.path))
         except av.FFmpegError as error:
-            raise InputError(f"{self.path}: not a video that can be read ({error.strerror})") from None
+            raise InputError(f"{self.path}: not a video that can be read ({reason(error)})") from None
         except OSError as error:
-            raise InputError(f"{self.path}: cannot be read ({error.strerror})") from None
+            raise InputError(f"{self.path}: cannot be read ({reason(error)})") from None
 
     def _read_index(self) -> tuple[np.ndarray, np.ndarray]:
         """Time stamps and key flags of all packets, in the order of decoding."""
@@ -190,7 +191,7 @@ class Video:
             except av.FFmpegError as error:
                 self.cut_off = True
                 if not stamps:
-                    raise InputError(f"{self.path}: the video cannot be read ({error.strerror})") from None
+                    raise InputError(f"{self.path}: the video cannot be read ({reason(error)})") from None
         if not stamps:
             raise InputError(f"{self.path}: the video holds no frames")
         times, keys = zip(*stamps, strict=True)

@@ -4,7 +4,8 @@ import cv2
 import numpy as np
 import pytest
 
-from pipeline.align.rectangle import find
+from pipeline.align.rectangle import exact, features, find, vote
+from pipeline.align.tone import Tone
 from pipeline.align.video import Shot
 
 VIEWPORT, FRAME = (1000, 600), (1280, 720)
@@ -38,3 +39,20 @@ def test_a_page_that_is_enlarged_at_times_is_found_at_its_size(small, large):
     found = find(shots, states)
     assert found.width == pytest.approx(SCALE, rel=0.01) and found.height == pytest.approx(SCALE, rel=0.01)
     assert found.left == pytest.approx(LEFT, abs=2) and found.top == pytest.approx(TOP, abs=2)
+
+
+def test_states_that_share_their_words_but_not_their_colours_tell_the_tone():
+    """What two of them agree on is where the page is, not how bright it is shown."""
+    def state(number: int) -> np.ndarray:
+        picture, chance = page(0), np.random.default_rng(number)
+        for top in range(0, 600, 22):
+            words = picture[top:top + 22] < 170
+            picture[top:top + 22][~words] = chance.integers(180, 256)
+        return cv2.GaussianBlur(picture, (3, 3), 0)
+
+    states = [state(number) for number in range(6)]
+    shots = [filmed(np.round(one * 0.45).astype(np.uint8)) for one in states]
+    chance = np.random.default_rng(1)
+    votes = [vote(features(states[number - 1]), features(shot.luma), chance, (number, (number - 1) % 6))
+             for number, shot in enumerate(shots)]
+    assert exact(votes, shots, states).tone.is_near(Tone(0, 115))
