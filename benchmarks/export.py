@@ -1,4 +1,4 @@
-"""How fast are exports: to a folder beside `tar`, to S3 beside boto3? Does memory stay the same? Do two processes help?
+"""How fast are exports: to a folder beside `tar`, to S3 beside boto3? Does memory stay the same? Do workers help?
 
     python -m benchmarks.export [--demonstrations N] [--format F] [--sessions N] [--turns N] [--s3 N] [--seed N]
     python -m benchmarks.export --demonstrations 100 --s3 40 --parallel 100    # quick
@@ -6,11 +6,14 @@
 Records a few real sessions with a seeded random driver and processes them; every demonstration is one of them in a
 folder of its own (hard links) under a name of its own: the export keeps nothing from one to the next. What is
 measured of folder and S3 is the export of processed recordings, whose pages are prepared; `first_mb_per_second` tells
-what it is without, and two processes are timed at that, since the rest is copying. Memory is that of a tenth of the
-demonstrations beside all of them. Each export runs in a fresh process, whose start is not counted (that of the
-processes that it starts itself is). `tar` packs the files that the export wrote; `upload_file` sends one ready tar
-of the same size to the same service (moto's server). Nothing is synced to disk in either. Both are also measured with
-our destinations alone, which are given a ready file: the rest of the time is the making of samples.
+what it is without, and two processes and two workers of a Dask cluster are timed at that, each beside one, since the
+rest is copying. Memory is that of a tenth of the demonstrations beside all of them. Each export runs in a fresh
+process, whose start is not counted (that of the processes that it starts itself is). `tar` packs the files that the
+export wrote; `upload_file` sends one ready tar of the same size to the same service (moto's server). Nothing is synced
+to disk in either. Both are also measured with our destinations alone, which are given a ready file: the rest of the
+time is the making of samples.
+
+At last one demonstration more is exported over all others: how long that takes beside all, and what is sent to S3.
 """
 
 import argparse
@@ -32,7 +35,8 @@ from pathlib import Path
 
 from pipeline import process
 from pipeline.cache import derived
-from pipeline.export import FORMATS, Source, export, open_destination
+from pipeline.export import FORMATS, InOrder, Source, export, open_destination, place
+from pipeline.export.manifest import read_manifest
 from pipeline.export.source import Tally
 from recorder import Recording
 
@@ -57,16 +61,15 @@ def copies(sessions: list[Path], folder: Path, count: int, *, prepared: bool = T
 
 def sources(recordings: list[Path], turns: int | None = None) -> Iterator[Source]:
     """Demonstrations of at most so many turns, each opened when it is asked for."""
-    for number, path in enumerate(recordings):
+    for path in sorted(recordings, key=lambda path: place(path.name)):
         recording = Recording(path)
         demonstration = json.loads(recording.layout.demonstration.read_bytes())
-        yield Source(demonstration | {"id": f"demonstration-{number:05d}", "turns": demonstration["turns"][:turns]},
-                     recording)
+        yield Source(demonstration | {"id": path.name, "turns": demonstration["turns"][:turns]}, recording)
 
 
 def _work(pipe, recordings: list[Path], turns: int, destination: str, format: str, options: dict) -> None:
     start = time.perf_counter()
-    size = export(sources(recordings, turns), destination, format, **options).size
+    size = export(InOrder(sources(recordings, turns)), destination, format, **options).size
     peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     pipe.send((time.perf_counter() - start, size, peak * 1024))
 
@@ -143,8 +146,8 @@ def main() -> None:
     parser.add_argument("--s3", type=int, default=800,
                         help="demonstrations that are sent to S3; moto's server keeps them in memory")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--without", nargs="*", default=[], choices=("to_folder", "in_two_processes", "to_s3"),
-                        help="parts that are left out")
+    parser.add_argument("--without", nargs="*", default=[], help="parts that are left out",
+                        choices=("to_folder", "in_two_processes", "on_a_cluster", "to_s3", "adding"))
     parser.add_argument("--keep", type=Path, help="folder in which the recorded sessions are kept and found again")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="demotape-export-bench-"))
@@ -195,6 +198,19 @@ def in_two_processes(options, sessions: list[Path], folder: Path) -> dict:
             "two_processes": told[1] / told[2]}
 
 
+def on_a_cluster(options, sessions: list[Path], folder: Path) -> dict:
+    """One worker of a Dask cluster beside two, on recordings that are not prepared."""
+    from distributed import LocalCluster
+
+    told = {}
+    for count in (1, 2):
+        recordings = copies(sessions, folder / f"for-workers-{count}", options.parallel, prepared=False)
+        with LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as cluster:
+            told[count], _, _ = timed(recordings, options.turns, folder / f"by-workers-{count}", options.format,
+                                      scheduler=cluster.scheduler_address)
+    return {"seconds_one_worker": told[1], "seconds_two_workers": told[2], "two_workers": told[1] / told[2]}
+
+
 def to_s3(options, sessions: list[Path], folder: Path) -> dict:
     """Some demonstrations to S3, beside one ready tar of the same size."""
     recordings = copies(sessions, folder / "to-s3", options.s3)
@@ -211,13 +227,42 @@ def to_s3(options, sessions: list[Path], folder: Path) -> dict:
             "beside_upload_file": beside / seconds, "s3_alone_beside_upload_file": beside / alone}
 
 
+def adding(options, sessions: list[Path], folder: Path) -> dict:
+    """One demonstration more, over an export of all others: to a folder, and what is sent to S3."""
+    recordings = copies(sessions, folder / "adding", options.demonstrations + 1)
+    whole, size, _ = timed(recordings[:-1], options.turns, folder / "grown", options.format)
+    again, _, _ = timed(recordings, options.turns, folder / "grown", options.format)
+    shards = [entry for entry in read_manifest(folder / "grown")["files"] if entry.get("demonstrations")]
+    shutil.rmtree(folder / "grown")
+    few = recordings[-options.s3 - 1:]
+    with service() as url:
+        sent = [_sent(few[:count], options, url) for count in (len(few) - 1, len(few))]
+    return {"shards": len(shards), "seconds_all": whole, "seconds_one_more": again,
+            "one_more_beside_all": again / whole, "s3_bytes_all": sent[0][0], "s3_bytes_one_more": sent[1][0],
+            "s3_shards_one_more": sent[1][1]}
+
+
+def _sent(recordings: list[Path], options, url: str) -> tuple[int, int]:
+    """Bytes and shards that an export sends: what is another object than before."""
+    before = _objects(url)
+    timed(recordings, options.turns, f"s3://{_BUCKET}/grown", options.format, endpoint_url=url)
+    new = {name: size for name, (size, written) in _objects(url).items() if before.get(name) != (size, written)}
+    return sum(new.values()), sum(name.endswith((".tar", ".parquet")) for name in new)
+
+
+def _objects(url: str) -> dict[str, tuple[int, str]]:
+    pages = client(url).get_paginator("list_objects_v2").paginate(Bucket=_BUCKET, Prefix="grown/")
+    return {each["Key"]: (each["Size"], f"{each['LastModified']} {each['ETag']}")
+            for page in pages for each in page.get("Contents", ())}
+
+
 def measure(options, folder: Path) -> dict:
     """Do all of it; returns the figures."""
     os.environ.update(_KEYS)
     sessions = recorded(options, folder)
     figures = {"benchmark": "export", "format": options.format, "demonstrations": options.demonstrations,
                "turns": options.turns, "cores": os.cpu_count()}
-    for part in (to_folder, in_two_processes, to_s3):
+    for part in (to_folder, in_two_processes, on_a_cluster, to_s3, adding):
         if part.__name__ not in options.without:
             told = {name: round(value, 4) for name, value in part(options, sessions, folder).items()}
             print(", ".join(f"{name} {value}" for name, value in told.items()), flush=True)

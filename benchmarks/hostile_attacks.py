@@ -207,7 +207,8 @@ def _exports(target: "Target", recordings: list[Path]) -> None:
                 str(target.box / "imports" / path.name),
             )
             for path in few
-            for format_ in ("weblinx", "mind2web", "webdataset", "parquet")
+            for format_ in ("weblinx", "mind2web", "multimodal-mind2web", "webdataset", "parquet", "chat", "playwright",
+                            "trajectories")
         ],
     )
 

@@ -8,6 +8,7 @@ from flask import Flask
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 from curator_web.web.security import ANY_HOST, LOOPBACK
+from schemas.files import reason
 
 from .errors import InputError
 from .users import has_accounts
@@ -38,7 +39,7 @@ def make(app: Flask, host: str = "127.0.0.1", port: int = 0) -> BaseWSGIServer:
     except (OSError, OverflowError) as error:
         listening.close()
         raise InputError(f"--host {host} --port {port}: cannot be listened on "
-                         f"({getattr(error, 'strerror', None) or error})") from None
+                         f"({reason(error)})") from None
     server = make_server(host, listening.getsockname()[1], app, threaded=True, request_handler=QuietHandler,
                          fd=listening.detach())
     server.daemon_threads = True  # type: ignore[attr-defined]  # a threaded one has it

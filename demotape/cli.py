@@ -11,8 +11,9 @@ from typing import Any
 import click
 
 from schemas import DemotapeError, InputError
+from schemas.recording import ACTORS
 
-from . import data_set_commands, summary, user_commands
+from . import data_set_commands, ranker_commands, summary, user_commands
 from .terminal import DATA, console, errors, of_app
 from .terminal import PATH as _PATH
 from .terminal import complain as _complain
@@ -74,16 +75,23 @@ def demo(out: Path, port: int) -> None:
 @click.option("--har", is_flag=True, help="Keep the network with bodies as network.har, without secrets.")
 @click.option("--mhtml", is_flag=True, help="Keep each page as one self-contained MHTML file.")
 @click.option("--axtree", is_flag=True, help="Have the accessibility tree of each state; process makes it.")
+@click.option("--actor", type=click.Choice(ACTORS), help="Who acts.  [default: person, where a window is shown]")
+@click.option("--agent", metavar="NAME", help="Name and version of the agent or script that acts.")
+@click.option("--consent/--no-consent", default=None, help="Whether who acts agrees to the recording being published.")
+@click.option("--license", metavar="NAME", envvar="DEMOTAPE_LICENSE", show_envvar=True,
+              help="Licence under which it may be published, such as CC-BY-4.0.")
 def record(url: str | None, task: str, out: Path | None, headless: bool, connect: str | None, har: bool,
-           mhtml: bool, axtree: bool) -> None:
+           mhtml: bool, axtree: bool, **provenance: Any) -> None:
     """Record a session in the browser, starting at URL; closing the window or Ctrl-C ends it."""
     from .recording import record as record_live
 
     if not url and not connect:
         raise click.UsageError("give the URL to start at, or --connect to a running browser")
+    provenance["actor"] = provenance["actor"] or (None if headless or connect else "person")
     directory = out or Path("recordings") / datetime.now().strftime("%Y-%m-%d-%H%M%S")
     recorder = asyncio.run(record_live(url and _with_scheme(url), directory, task, headless=headless, connect=connect,
-                                       say=console.print, har=har, mhtml=mhtml, axtree=axtree))
+                                       say=console.print, har=har, mhtml=mhtml, axtree=axtree, provenance={
+                                           name: value for name, value in provenance.items() if value is not None}))
     summary.print_recording(console, directory, recorder.problems)
 
 
@@ -183,7 +191,7 @@ def review(host: str, port: int, upload_days: float, db: str | None, data: Path,
     _serve(db, data, host, port, blobs=blobs, endpoint_url=endpoint_url, upload_days=upload_days, openid=openid())
 
 
-for _command in (*data_set_commands.COMMANDS, user_commands.user):
+for _command in (*data_set_commands.COMMANDS, ranker_commands.ranker, user_commands.user):
     main.add_command(_command)
 
 

@@ -1,20 +1,46 @@
-"""The commands about data sets: export, check, evaluate."""
+"""The commands about data sets: export, check, diff, evaluate."""
 
 import json
+from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from schemas import DemotapeError, InputError
+from schemas.intents import BROWSER_INTENTS
+from schemas.recording import ACTORS
 
 from . import summary
 from .terminal import DATA, PATH, complain, console, of_app, open_app, progress
 
+if TYPE_CHECKING:
+    from pipeline.export import Selection
+
+_DAY = click.DateTime(["%Y-%m-%d"])
+
 
 @click.command("export")
 @click.argument("destination")
-@click.option("--format", "format_", required=True, help="weblinx, mind2web, webdataset, parquet or a plug-in's.")
+@click.option("--format", "format_", required=True,
+              help="weblinx, mind2web, multimodal-mind2web, webdataset, parquet, chat, playwright, trajectories or a "
+                   "plug-in's.")
 @click.option("--status", help="Only demonstrations with this status, such as approved.")
+@click.option("--reviewed-only", "reviewed", is_flag=True, help="Only demonstrations that somebody validated.")
+@click.option("--recorded-by", multiple=True, metavar="NAME", help="Only recordings of this user; may be given again.")
+@click.option("--since", type=_DAY, help="Only what was recorded on this day or later.")
+@click.option("--until", type=_DAY, help="Only what was recorded on this day or earlier.")
+@click.option("--actor", "actors", multiple=True, type=click.Choice(ACTORS),
+              help="Only what a person, an agent or a script did; may be given again.")
+@click.option("--website", "websites", multiple=True, metavar="NAME",
+              help="Only demonstrations on this website, such as shop.example; may be given again.")
+@click.option("--label", "labels", multiple=True, metavar="NAME=VALUE",
+              help="Only demonstrations with this label in the file of --splits; may be given again.")
+@click.option("--intent", "intents", multiple=True, type=click.Choice(sorted(BROWSER_INTENTS)),
+              help="Only actions of this kind, and chat; may be given again.")
+@click.option("--good-screenshots", is_flag=True, help="Only actions with a good screenshot, and chat.")
+@click.option("--without-check", "without_checks", multiple=True, metavar="KIND",
+              help="Only actions without a check of this kind, and chat; may be given again.")
 @click.option("--splits", type=PATH, help="JSON file with the split rule; without it, all is train.")
 @click.option("--screenshots", type=click.Choice(["png", "webp", "jpg"]),
               help="Encoding of the screenshots.  [default: what is usual in the format]")
@@ -23,36 +49,43 @@ from .terminal import DATA, PATH, complain, console, of_app, open_app, progress
 @click.option("--candidates", is_flag=True, help="weblinx: also ranked candidate elements.")
 @click.option("--records", is_flag=True, help="weblinx: also model-ready records.")
 @click.option("--budget", type=click.IntRange(min=64), default=2048, show_default=True, help="Tokens in a record.")
-@click.option("--scorer", metavar="MODEL", help="sentence-transformers model that ranks candidates.")
+@click.option("--scorer", metavar="MODEL",
+              help="What ranks candidates: a file of `ranker train`, or a sentence-transformers model.  "
+                   "[default: their words]")
+@click.option("--grammar", type=click.Choice(["weblinx", "browsergym", "computer-use"]),
+              help="chat, trajectories: how actions are written.  [default: browsergym]")
 @click.option("--allow", multiple=True, metavar="KIND",
               help="Kind of personal data to leave in: email, phone, card, iban, id or token; may be given again.")
 @click.option("--ocr", is_flag=True, help="Also read the text in pictures, and take personal data out of it.")
 @click.option("--names", is_flag=True, help="Also take out names of persons and postal addresses.")
+@click.option("--release", metavar="NAME", help="Write a release of this name below DESTINATION; none is replaced.")
 @click.option("--shard-size", type=click.IntRange(min=1), default=256, show_default=True, help="MiB in a shard.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that work at once.")
+@click.option("--scheduler", metavar="ADDRESS", help="Work on the Dask cluster of the scheduler at tcp://HOST:PORT.")
 @click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
 @click.option("--data", type=PATH, default=DATA, show_default=True, help="Data folder of the review app.")
 @of_app
-def export(destination: str, format_: str, status: str | None, splits: Path | None, shard_size: int, jobs: int,
-           allow: tuple[str, ...], endpoint_url: str | None, db: str | None, data: Path, blobs: str | None,
-           **options) -> None:
-    """Write the reviewed demonstrations as a data set to DESTINATION, a folder or s3://bucket/prefix.
+def export(destination: str, format_: str, splits: Path | None, shard_size: int, jobs: int,
+           scheduler: str | None, allow: tuple[str, ...], endpoint_url: str | None, db: str | None, data: Path,
+           blobs: str | None, **options) -> None:
+    """Write demonstrations as a data set to DESTINATION, a folder or s3://bucket/prefix.
 
+    Without --status, all but those marked invalid. What is not selected is counted by reason in manifest.json.
     Demonstrations that are damaged are named and left out; the exit code is 1 then.
     """
     from curator_web.demonstrations import damage
     from curator_web.demonstrations.library import exportable
     from curator_web.demonstrations.told_secrets import told_secrets
     from curator_web.storage.names_key import names_key
-    from pipeline.export import LeftOut, Source, export, read_rule
+    from pipeline.export import InOrder, LeftOut, export, read_rule
 
     rule = read_rule(splits) if splits else None
     database, store = open_app(db, data, blobs, endpoint_url)
     if options["names"]:
         options["names_key"] = names_key(database, store)
     damaged: list[LeftOut] = []
-    done = set[str]()
-    sources = (Source(*pair) for pair in exportable(database, store, status, damaged))
+    done, not_selected, selection = set[str](), Counter[str](), _selection(options)
+    sources = InOrder(exportable(database, store, selection, damaged, not_selected))
     if blobs and not destination.startswith("s3://"):
         endpoint_url = None  # it is only that of the recordings
     try:
@@ -60,9 +93,10 @@ def export(destination: str, format_: str, status: str | None, splits: Path | No
             def advance(name: str) -> None:
                 done.add(name)
                 step(name)
-            result = export(sources, destination, format_, advance, rule=rule, jobs=jobs, endpoint_url=endpoint_url,
-                            damaged=damaged, shard_size=shard_size << 20, allow=frozenset(allow),
-                            told=told_secrets(database, store), **options)
+            result = export(sources, destination, format_, advance, rule=rule, jobs=jobs, scheduler=scheduler,
+                            endpoint_url=endpoint_url, damaged=damaged, selection=selection, not_selected=not_selected,
+                            shard_size=shard_size << 20, allow=frozenset(allow), told=told_secrets(database, store),
+                            **options)
     finally:
         damage.note(database, damaged, done)
     summary.print_export(console, result)
@@ -71,6 +105,19 @@ def export(destination: str, format_: str, status: str | None, splits: Path | No
     if damaged:
         raise DemotapeError(f"{len(damaged)} of {len(damaged) + result.demonstrations} demonstrations are damaged and "
                             "left out, see above; the others are exported")
+
+
+def _selection(options: dict[str, Any]) -> "Selection":
+    """The selection that the options ask for, taken out of them; raises a usage error for what is no label."""
+    from pipeline.export import Selection
+
+    given = {name: options.pop(name) for name in tuple(options) if name in Selection.__dataclass_fields__}
+    labels = [label.partition("=") for label in given["labels"]]
+    if wrong := [name for name, equals, _ in labels if not equals]:
+        raise click.BadParameter(f"{wrong[0]!r} is not of the form NAME=VALUE", param_hint="--label")
+    given |= {name: day and day.date() for name in ("since", "until") for day in (given[name],)}
+    return Selection(**given | {"status": given["status"] or "",
+                                "labels": {name: value for name, _, value in labels}})
 
 
 @click.command()
@@ -112,4 +159,26 @@ def evaluate(predictions: Path, export: Path, as_json: bool) -> None:
         summary.print_scores(console, scores)
 
 
-COMMANDS = (export, check, evaluate)
+@click.command()
+@click.argument("before")
+@click.argument("after")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON lines, one a demonstration that differs.")
+@click.option("--endpoint-url", metavar="URL", help="Address of an S3 service other than Amazon's.")
+def diff(before: str, after: str, as_json: bool, endpoint_url: str | None) -> None:
+    """What differs between two exports: demonstrations and turns that are added, removed or changed, and why.
+
+    BEFORE and AFTER are folders or s3://bucket/prefix.
+    """
+    from pipeline.export import differences, read_export
+
+    old, new = (read_export(place, endpoint_url) for place in (before, after))
+    found = differences(old, new)
+    if as_json:
+        for each in found:
+            click.echo(json.dumps({"kind": each.kind, "id": each.id, "split": each.split,
+                                   "reasons": each.reasons, "turns": each.turns}))
+    else:
+        summary.print_differences(console, [*found], len(new["demonstrations"]))
+
+
+COMMANDS = (export, check, diff, evaluate)

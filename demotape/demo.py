@@ -13,16 +13,17 @@ from curator_web.db.database import open_database
 from curator_web.demonstrations.library import exportable, import_recording
 from curator_web.storage.recordings import RecordingStore
 from pipeline import process
-from pipeline.export import FORMATS, Source, export
+from pipeline.export import FORMATS, export
 from recorder import Recorder
 from recorder.browser import has_display, launch
 from schemas import InputError
-from schemas.types import Demonstration
+from schemas.types import Demonstration, Provenance
 
 from .navigator import TASK, book_flight
 from .site import miniwob_folder, serve
 
 VIEWPORT: ViewportSize = {"width": 960, "height": 720}
+PROVENANCE: Provenance = {"actor": "script", "agent": "demotape demo"}
 CHAT = Path(__file__).parent / "data" / "zoom-chat.txt"
 
 
@@ -63,7 +64,7 @@ def run(folder: Path, step: Callable[[str], None]) -> DemoResult:
     import_recording(database, store, recording)
     for format, destination in exports.items():
         step(f"exporting it as {format}")
-        export([Source(*pair) for pair in exportable(database, store)], destination, format)
+        export(list(exportable(database, store)), destination, format)
     database.close()
     lines = CHAT.read_text(encoding="utf-8").count("\n")
     return DemoResult(recording, data, exports, demonstration, lines, recorder.problems)
@@ -85,7 +86,7 @@ async def record_demo(directory: Path) -> Recorder:
             browser = await launch(playwright, headless=not has_display())
             context = await browser.new_context(viewport=VIEWPORT)
             page = await context.new_page()
-            async with Recorder(context, directory, task=TASK) as recorder:
+            async with Recorder(context, directory, task=TASK, provenance=PROVENANCE) as recorder:
                 await book_flight(page, site)
             await browser.close()
     return recorder

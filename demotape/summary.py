@@ -2,13 +2,16 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
 from recorder import Recording
 from schemas import DemotapeError, InputError, RecordingLayout
 from schemas.types import Turn
+
+if TYPE_CHECKING:
+    from pipeline.ranker import Trained
 
 
 def folder_size(folder: Path) -> int:
@@ -128,6 +131,20 @@ def print_export(console: Console, result) -> None:
         console.print(f"  {count} × {kind} taken out")
 
 
+def print_differences(console: Console, found: list, total: int) -> None:
+    """What differs between two exports, the newer of which has `total` demonstrations."""
+    kinds, turns = Counter(each.kind for each in found), Counter[str]()
+    for each in found:
+        turns += each.turns
+        more = ", ".join(f"{count} turns {kind}" for kind, count in each.turns.items())
+        console.print(f"{each.kind:8} {each.id} ({each.split}): {'; '.join(filter(None, (*each.reasons, more)))}",
+                      markup=False, soft_wrap=True)
+    same = total - kinds["added"] - kinds["changed"]
+    for name, counts in (("demonstrations", kinds), ("turns", turns)):
+        told = ", ".join(f"{counts[kind]} {kind}" for kind in ("added", "removed", "changed"))
+        console.print(f"{name}: {told}{f', {same} the same' if counts is kinds else ''}")
+
+
 def print_scores(console: Console, scores: list[dict[str, Any]]) -> None:
     """A table for each split: one row an intent, one column a metric, in percent."""
     for split in dict.fromkeys(score["split"] for score in scores):
@@ -146,6 +163,29 @@ def print_scores(console: Console, scores: list[dict[str, Any]]) -> None:
             console.print("  ".join(("", first.ljust(widths[0]), *cells)))
 
 
+def ranker_figures(told: "Trained") -> dict[str, Any]:
+    """What became of a training, and both scorers on each test split."""
+    splits = {split: {"turns": ranker.turns, "recall@10": round(ranker.recall, 4), "mrr": round(ranker.mrr, 4),
+                      "lexical_recall@10": round(lexical.recall, 4), "lexical_mrr": round(lexical.mrr, 4)}
+              for split, (ranker, lexical) in told.splits.items()}
+    return {"ranker": str(told.path), "demonstrations": told.demonstrations, "turns": told.turns, "trees": told.trees,
+            "splits": splits}
+
+
+def print_ranker(console: Console, told: "Trained") -> None:
+    """The same as lines, in percent."""
+    console.print(f"{told.path}: {told.trees} trees, learned from {told.turns} turns of {told.demonstrations} "
+                  "demonstrations")
+    if not told.splits:
+        console.print("no test split in the export, so nothing is measured; export with --splits")
+        return
+    width = max(map(len, told.splits))
+    console.print(f"  {'':{width}}  turns  recall@10  lexical    MRR  lexical")
+    for split, (ranker, lexical) in told.splits.items():
+        console.print(f"  {split:{width}}  {ranker.turns:5}  {100 * ranker.recall:9.1f}  {100 * lexical.recall:7.1f}  "
+                      f"{100 * ranker.mrr:5.1f}  {100 * lexical.mrr:7.1f}")
+
+
 def print_demo(console: Console, result) -> None:
     """What the demo did and where everything is."""
     turns = result.demonstration["turns"]
@@ -158,8 +198,9 @@ def print_demo(console: Console, result) -> None:
         "Recording": f"{result.recording} ({human_size(folder_size(result.recording))})",
         "Review app": f"{result.data} ({human_size(folder_size(result.data))})",
     } | {f"Export {name}": f"{folder} ({human_size(folder_size(folder))})" for name, folder in result.exports.items()}
+    width = max(map(len, rows))
     for name, value in rows.items():
-        console.print(f"{name:<18} {value}")
+        console.print(f"{name:<{width}} {value}")
     for problem in result.problems:
         console.print(f"note: {problem}")
     console.print(f"\nTo review it: demotape review --data {result.data}")

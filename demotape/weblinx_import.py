@@ -14,7 +14,7 @@ from lxml import etree, html
 
 from recorder.writer import RecordingWriter
 from schemas import UID_ATTRIBUTE, DemonstrationSchema, InputError, limits
-from schemas.files import dump_json, read_inside, validated, write_atomically
+from schemas.files import dump_json, read_inside, reason, validated, write_atomically
 from schemas.types import Box, BrowserTurn, ChatTurn, Element, Size, TableRow, Turn, TurnState
 from schemas.upgrade import VERSIONS
 
@@ -230,4 +230,4 @@ def _read(folder: Path, name: str) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+        raise InputError(f"{path}: cannot be read ({reason(error)})") from None

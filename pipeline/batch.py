@@ -13,10 +13,8 @@ from schemas import DemonstrationSchema, DemotapeError, InputError, RecordingLay
 from schemas.files import read_json
 from schemas.types import VideoPlace
 
-from . import plugins, workers
+from . import cluster, plugins, workers
 from .processing import refresh
-
-CONNECT_TIMEOUT = 10  # seconds in which a scheduler must answer
 
 
 @dataclass(frozen=True)
@@ -53,13 +51,17 @@ class Outcome:
 
 def run(jobs: Sequence[Job], executor: Executor) -> Iterator[Outcome]:
     """Outcomes in the order of the jobs, each as soon as it and those before it are there. Never raises for a job: one
-    whose process dies is tried once more alone, and is then said to have failed."""
+    whose process dies is tried once more alone, and is then said to have failed; so is one that its cluster lost."""
     futures = [executor.submit(work, job) for job in jobs]
     alone: Executor | None = None
     try:
         for job, future in zip(jobs, futures, strict=True):
             try:
-                yield future.result()
+                with cluster.failures(str(job.path)):
+                    outcome = future.result()
+                yield outcome
+            except DemotapeError as error:
+                yield Outcome(job.path, "failed", str(error), error.exit_code)
             except BrokenExecutor:  # some job's process died, and all that had not begun died with it
                 alone = alone or _pool(1)
                 try:
@@ -114,11 +116,10 @@ def _chat_turns(path: Path) -> int | None:
 def executor(jobs: int = 1, scheduler: str | None = None) -> Iterator[Executor]:
     """This process for one job at a time, a pool of processes for several, a Dask cluster by its scheduler's address.
 
-    The workers of a cluster need demotape, and the recordings under the same paths. Raises InputError when there is no
-    scheduler at that address, or Dask is not installed.
+    Raises what `cluster.connected` does.
     """
     if scheduler:
-        with _cluster(scheduler) as client:
+        with cluster.connected(scheduler) as client:
             yield client.get_executor(pure=False)
         return
     chosen = _Here() if jobs == 1 else _pool(jobs)
@@ -149,17 +150,6 @@ class _Lazy(Future):
 def _pool(jobs: int) -> ProcessPoolExecutor:
     # A fresh interpreter for each: forking a process with threads, as decoders and OpenCV have, may hang.
     return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=workers.begin)
-
-
-def _cluster(address: str):
-    try:
-        from distributed import Client
-    except ImportError:
-        raise InputError("--scheduler needs Dask; install it with: pip install 'demotape[cluster]'") from None
-    try:
-        return Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise InputError(f"--scheduler {address}: no Dask scheduler answers there ({error})") from None
 
 
 def jobs_for(paths: Iterable[Path], chat: Path | None, speakers: dict[str, str], video: Path | None,

@@ -12,7 +12,7 @@ from pipeline.export.manifest import MANIFEST, ManifestFile, extra_files, read_m
 from recorder import Recording
 from schemas import DemonstrationSchema, InputError, RecordingLayout, limits
 from schemas.demonstration import FORMAT as DEMONSTRATION_FORMAT
-from schemas.files import open_inside, read_inside, read_json
+from schemas.files import open_inside, read_inside, read_json, reason
 from schemas.types import State
 
 _CHUNK = 1 << 20  # bytes
@@ -173,7 +173,7 @@ def _export(path: Path) -> Iterator[str]:
         return
     for entry in manifest["files"]:
         yield from _file(path, entry)
-    for name in extra_files(path):
+    for name in extra_files(path, manifest):
         yield f"{path / name}: not part of the export"
     yield from wrong_totals(manifest, str(path / MANIFEST))
 
@@ -193,7 +193,7 @@ def _file(root: Path, entry: ManifestFile) -> Iterator[str]:
         yield str(error)
         return
     except OSError as error:
-        yield f"{path}: {'missing' if isinstance(error, FileNotFoundError) else error.strerror}"
+        yield f"{path}: {'missing' if isinstance(error, FileNotFoundError) else reason(error)}"
         return
     if size != entry["size"]:
         yield f"{path}: {size} bytes instead of {entry['size']}"

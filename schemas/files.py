@@ -52,6 +52,11 @@ def _open(path: Path, flags: int) -> IO[bytes]:
     return os.fdopen(descriptor, "rb")
 
 
+def reason(error: Exception) -> str:
+    """Why the system or a library refused, in words; not every OSError has a `strerror`."""
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
 def read_inside(path: Path, limit: int, root: Path | None = None) -> bytes:
     """Content of a file; raises as `open_inside` does, and InputError when it is larger than `limit` bytes."""
     with open_inside(path, root) as file:
@@ -64,7 +69,7 @@ def read_named(path: Path, limit: int) -> bytes:
         with open_named(path) as file:
             return read_all(file, limit, path)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+        raise InputError(f"{path}: cannot be read ({reason(error)})") from None
 
 
 def read_all(file: IO[bytes], limit: int, path: Path) -> bytes:
@@ -115,7 +120,7 @@ def read_versioned(path: Path, schema: Strict, limit: int = limits.JSON) -> tupl
     try:
         content = read_inside(path, limit)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+        raise InputError(f"{path}: cannot be read ({reason(error)})") from None
     return parse(content, schema, str(path))
 
 
@@ -155,7 +160,7 @@ def read_lines(path: Path, schema: Strict, version: int) -> Iterator[Any]:
                     return
                 yield validated(parse_line(line, schema.piece, version, where), schema, where)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+        raise InputError(f"{path}: cannot be read ({reason(error)})") from None
 
 
 def validated(content: Any, schema: Schema, where: str) -> Any:

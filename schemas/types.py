@@ -94,6 +94,15 @@ class SecretDigest(TypedDict):
     digest: str
 
 
+class Provenance(TypedDict):
+    """ProvenanceSchema."""
+
+    actor: NotRequired[str]
+    agent: NotRequired[str]
+    consent: NotRequired[bool]
+    license: NotRequired[str]
+
+
 class RecordingManifest(TypedDict):
     """RecordingSchema."""
 
@@ -108,6 +117,7 @@ class RecordingManifest(TypedDict):
     browser: str
     viewport: Size | None
     options: dict[str, Any]
+    provenance: NotRequired[Provenance]
     armed_late: NotRequired[bool]
     lost_values: NotRequired[int]
     secret_digests: NotRequired[list[SecretDigest]]

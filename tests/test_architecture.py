@@ -26,9 +26,9 @@ FLOORS = {
         {"media", "devtools"}, {"building"}, {"browser", "package"}, {"control"},
     ),
     "pipeline": (
-        {"workers", "plugins"}, {"limited", "cache"}, {"context"}, {"turns", "pages"}, {"privacy"},
+        {"workers", "plugins", "cluster"}, {"limited", "cache"}, {"context"}, {"turns", "pages"}, {"privacy"},
         {"align", "chat", "speech"}, {"checks"}, {"export"},
-        {"evaluate"}, {"processing", "verify"}, {"batch"},
+        {"evaluate", "ranker"}, {"processing", "verify"}, {"batch"},
     ),
     "curator_web": (
         {"errors", "settings", "vendor"}, {"db"}, {"users", "storage"}, {"demonstrations"}, {"jobs"}, {"web"}, {"api"},

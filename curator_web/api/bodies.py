@@ -7,15 +7,15 @@ from flask import Request
 from marshmallow import Schema
 from webargs.flaskparser import FlaskParser
 
-from curator_web.demonstrations.summary import well_formed
 from curator_web.errors import InputError
+from schemas.text import storable
 
 
 class _Parser(FlaskParser):
     def load_json(self, req: Request, schema: Schema) -> Any:
         """The body with text that any database can hold; raises InputError for JSON that Python does not read."""
         try:
-            return well_formed(super().load_json(req, schema))
+            return storable(super().load_json(req, schema))
         except (RecursionError, ValueError):  # arrays in arrays; integers of thousands of digits
             raise InputError("the body is too deep, or holds a number that is too long") from None
 

@@ -17,6 +17,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, NoSuch
 from sqlalchemy.orm import Session
 
 from curator_web.errors import InputError
+from schemas.files import reason
 
 MIGRATIONS = Path(__file__).resolve().parent / "migrations"
 MIGRATION_LOCK = 8_376_021  # any fixed number: the key of PostgreSQL's advisory lock while migrating
@@ -100,7 +101,7 @@ def open_database(url: str) -> Database:
     except CommandError:
         raise InputError(f"{_public(url)}: made by a newer version of demotape; install that one") from None
     except OSError as error:
-        raise InputError(f"{_public(url)}: cannot be opened ({error.strerror})") from None
+        raise InputError(f"{_public(url)}: cannot be opened ({reason(error)})") from None
     return Database(engine, _turns(engine))
 
 

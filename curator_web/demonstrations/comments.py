@@ -10,9 +10,9 @@ from curator_web.db.database import Database
 from curator_web.db.models import COMMENT_KINDS, QUESTION, Comment, Demonstration
 from curator_web.errors import InputError, NotAllowed, NotFound
 from curator_web.users import Account
+from schemas.text import storable
 
 from . import library
-from .summary import well_formed
 
 TEXT_LENGTH = 4000
 LIMIT = 500  # of one demonstration
@@ -25,14 +25,14 @@ def add_comment(db: Database, demonstration_id: str, account: Account, text: str
 
     Raises InputError for what cannot be said, NotFound.
     """
-    text = well_formed(text).strip()
+    text = storable(text).strip()
     if not 0 < len(text) <= TEXT_LENGTH:
         raise InputError(f"field text: 1 to {TEXT_LENGTH} characters")
     if kind not in COMMENT_KINDS:
         raise InputError(f"field kind: {kind[:40]!r} is none; {', '.join(COMMENT_KINDS)} are")
     with db.writing() as session:
         row = library.row_of(session, demonstration_id, lock=True)
-        turn = _checked_turn(session, row, well_formed(turn), answers)
+        turn = _checked_turn(session, row, storable(turn), answers)
         if kind == QUESTION and not answers and not row.recorded_by:
             raise InputError("field kind: nobody is known to have recorded this demonstration")
         if (session.scalar(select(func.count()).where(Comment.demonstration_id == row.id)) or 0) >= LIMIT:
@@ -70,7 +70,7 @@ def resolve(db: Database, comment_id: int, account: Account) -> Comment:
 def comments_of(db: Database, demonstration_id: str) -> list[Comment]:
     """All comments of a demonstration, each followed by its answers; raises NotFound."""
     with db.reading() as session:
-        mine = Comment.demonstration_id == well_formed(demonstration_id)
+        mine = Comment.demonstration_id == storable(demonstration_id)
         found = session.scalars(select(Comment).where(mine).order_by(Comment.id)).all()
         if not found:
             library.row_of(session, demonstration_id)

@@ -18,9 +18,10 @@ from curator_web.db.models import APPROVED, INVALID, Edit, StatusChange
 from curator_web.errors import Conflict, InputError
 from pipeline.turns.edits import appended
 from schemas import types
+from schemas.text import storable
 
 from .library import Review, load
-from .summary import counts, well_formed
+from .summary import counts
 
 LOCAL = "local"
 LOCKED = (APPROVED, INVALID)
@@ -57,7 +58,7 @@ def make_edit(session: Session, found: Review, edit: Mapping[str, Any], version:
         raise InputError("field op: this demonstration has no external video that could be placed")
     before = found.turns  # one that is damaged is not changed
     base = found.base["turns"]
-    edits, turns = appended(base, found.edits, well_formed(edit))
+    edits, turns = appended(base, found.edits, storable(edit))
     if edit["op"] not in ("undo", "redo") and turns == before and found.alignment == found.with_edits(edits).alignment:
         return None
     now = datetime.now(UTC)

@@ -1,5 +1,7 @@
 """The demonstrations that the review app holds: importing, listing and reading them. Also the Python API."""
 
+import hmac
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -12,19 +14,34 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.models import DRAFT, ID_LENGTH, INVALID, STATUSES, BaseTurns, Demonstration, Edit, StatusChange
+from curator_web.db.models import (
+    APPROVED,
+    DRAFT,
+    ID_LENGTH,
+    INVALID,
+    STATUSES,
+    VALIDATED,
+    BaseTurns,
+    Demonstration,
+    Edit,
+    StatusChange,
+)
 from curator_web.errors import Damaged, NotFound
+from curator_web.storage.names_key import names_key
 from curator_web.storage.recordings import ID, RecordingStore
 from curator_web.users import BY_COMMAND
-from pipeline.export import LeftOut
+from pipeline.export import LeftOut, ReviewState, Selection, Source, place
 from pipeline.turns.edits import apply_edits, standing
 from pipeline.turns.video_place import alignment_after
 from recorder.reader import Recording
 from schemas import DemonstrationSchema, InputError, types
 from schemas.files import read_json, validated
+from schemas.text import storable
 
 from . import damage, facets, owners
-from .summary import counts, site, well_formed
+from .summary import counts, site
+
+EVERYTHING = Selection()
 
 
 @dataclass(frozen=True)
@@ -133,19 +150,19 @@ def listed(db: Database, demonstration_id: str) -> Demonstration:
         return row_of(session, demonstration_id)
 
 
-def exportable(db: Database, store: RecordingStore, status: str | None = None,
-               damaged: list[LeftOut] | None = None) -> Iterator[tuple[types.Demonstration, Recording]]:
-    """Demonstrations as they are now, each with its recording, in order of their ids.
+def exportable(db: Database, store: RecordingStore, selection: Selection = EVERYTHING,
+               damaged: list[LeftOut] | None = None, not_selected: Counter[str] | None = None) -> Iterator[Source]:
+    """Demonstrations as they are now, each with its recording and what became of it in review, in the order that
+    exports have them in (`pipeline.export.place`).
 
-    Without a status: all but those marked invalid. What cannot be read is noted in `damaged` and left out; without it,
-    it raises Damaged. Raises InputError for a status that does not exist.
+    Of the selection, only what the list tells is looked at: status, review, who, when; what is left out is counted in
+    `not_selected`. Without a status: all but those marked invalid. What cannot be read is noted in `damaged` and left
+    out; without it, it raises Damaged. Raises InputError for a status that does not exist.
     """
-    if status is not None and status not in STATUSES:
-        raise InputError(f"status: {status!r} is none; {', '.join(STATUSES)} are")
-    wanted = Demonstration.status == status if status else Demonstration.status != INVALID
-    with db.reading() as session:
-        ids = session.scalars(select(Demonstration.id).where(wanted).order_by(Demonstration.id)).all()
-    for demonstration_id in ids:
+    if selection.status and selection.status not in STATUSES:
+        raise InputError(f"status: {selection.status!r} is none; {', '.join(STATUSES)} are")
+    key = names_key(db, store)
+    for demonstration_id in _selected(db, selection, Counter() if not_selected is None else not_selected):
         try:
             found = review(db, demonstration_id)
             with damage.named(demonstration_id):
@@ -156,7 +173,44 @@ def exportable(db: Database, store: RecordingStore, status: str | None = None,
                 raise
             damaged.append(LeftOut(demonstration_id, store.without_paths(error.reason)))
         else:
-            yield current, recording
+            yield Source(current, recording, review=_review_state(db, found.row, key))
+
+
+def _selected(db: Database, selection: Selection, not_selected: Counter[str]) -> list[str]:
+    """Ids of what is selected by the list."""
+    columns = (Demonstration.id, Demonstration.status, Demonstration.reviewed_by, Demonstration.recorded_by,
+               Demonstration.recorded_at)
+    ids = []
+    with db.reading() as session:
+        for demonstration_id, status, reviewed_by, recorded_by, day in session.execute(
+                select(*columns).order_by(Demonstration.id)):
+            reason = selection.refuses(status, _validated(status, reviewed_by), recorded_by, day.date())
+            if not reason and status == INVALID != selection.status:
+                reason = f"demonstration: its status is {INVALID}"
+            if reason:
+                not_selected[reason] += 1
+            else:
+                ids.append(demonstration_id)
+    return sorted(ids, key=place)
+
+
+def _validated(status: str, reviewed_by: str | None) -> bool:
+    return reviewed_by is not None and status in (VALIDATED, APPROVED)
+
+
+def _review_state(db: Database, row: Demonstration, key: str) -> ReviewState:
+    """What became of it, with pseudonyms for people."""
+    with db.reading() as session:
+        editors = session.scalars(select(Edit.who).where(Edit.demonstration_id == row.id).distinct()).all()
+    people = {*editors, row.submitted_by} - {None, BY_COMMAND}
+    validator = row.reviewed_by if _validated(row.status, row.reviewed_by) else None
+    return ReviewState(row.status, tuple(sorted(_pseudonym(who, key) for who in people if who)),
+                       _pseudonym(validator, key) if validator else "")
+
+
+def _pseudonym(who: str, key: str) -> str:
+    """The same for the same user in all exports of a data folder; nobody can tell whose it is by trying names."""
+    return f"reviewer-{hmac.digest(key.encode(), f'user {who}'.encode(), 'sha256').hex()[:8]}"
 
 
 def load(session: Session, demonstration_id: str, *, lock: bool = False, known: Review | None = None) -> Review:
@@ -176,7 +230,7 @@ def load(session: Session, demonstration_id: str, *, lock: bool = False, known: 
 
 def row_of(session: Session, demonstration_id: str, *, lock: bool = False) -> Demonstration:
     """The demonstration's row, inside a transaction; raises NotFound."""
-    row = session.get(Demonstration, well_formed(demonstration_id), with_for_update=lock)
+    row = session.get(Demonstration, storable(demonstration_id), with_for_update=lock)
     if row is None:
         raise NotFound(f"there is no demonstration {demonstration_id[:ID_LENGTH]!r}")
     return row
@@ -190,7 +244,7 @@ def _read(recording: Recording) -> types.Demonstration:
     if not path.is_file():
         raise InputError(f"{recording.layout.root}: not processed yet; "
                          f"run: demotape process {recording.layout.root}")
-    demonstration = well_formed(read_json(path, DemonstrationSchema()))
+    demonstration = storable(read_json(path, DemonstrationSchema()))
     if not ID.fullmatch(demonstration["id"]):
         raise InputError(f"{path}: field id: letters, digits, - and _ only, 100 at most")
     if demonstration["recording"] != recording.id:

@@ -17,9 +17,9 @@ from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 from curator_web.db.database import Database
 from curator_web.db.models import ORDERS, STATUSES, Demonstration, Facet
 from curator_web.errors import InputError
+from schemas.text import storable
 
 from .facets import words
-from .summary import well_formed
 
 PAGE_SIZE = 50
 COUNT_LIMIT = 200  # of what is found by facets and words; more are told as "more than"
@@ -88,7 +88,7 @@ class Page:
 
 def read_filter(parameters) -> Filter:
     """The filter that an address's parameters mean; what makes no sense is left out, so that every address works."""
-    given = {each.name: well_formed(parameters.get(each.name, "")).strip()[:TEXT_LENGTH] for each in fields(Filter)}
+    given = {each.name: storable(parameters.get(each.name, "")).strip()[:TEXT_LENGTH] for each in fields(Filter)}
     given["status"] = given["status"] if given["status"] in STATUSES else ""
     given["sort"] = given["sort"] if given["sort"] in ORDERS else NEWEST
     given["order"] = given["order"] if given["order"] in ("asc", "desc") else "desc"
@@ -257,7 +257,7 @@ def _read_key(sought: Filter) -> tuple | None:
                 or isinstance(value, datetime) != timed or not (timed or type(value) is int) \
                 or (timed and value.tzinfo is None) or (not timed and abs(value) >= 1 << 31):
             raise ValueError
-        return side, value, well_formed(last_id)
+        return side, value, storable(last_id)
     except (ValueError, TypeError, binascii.Error, RecursionError):
         raise InputError("field after: this is no page of this list; begin with the first") from None
 

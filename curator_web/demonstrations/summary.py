@@ -1,6 +1,6 @@
 """What a list shows of a demonstration, computed from its turns."""
 
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from pipeline.turns.edits import standing
 from pipeline.turns.video_place import without_video
@@ -49,17 +49,3 @@ def site(turns: list[types.Turn]) -> str:
         if host:
             return host.rpartition("@")[2][:SITE_LENGTH]
     return ""
-
-
-def well_formed(value: Any) -> Any:
-    """The value with text that any database and UTF-8 can hold.
-
-    A page's text may hold halves of surrogate pairs (a text cut inside an emoji) and NUL characters.
-    """
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\ufffd")
-    if isinstance(value, list):
-        return [well_formed(item) for item in value]
-    if isinstance(value, dict):
-        return {well_formed(key): well_formed(item) for key, item in value.items()}
-    return value

@@ -30,10 +30,10 @@ from curator_web.errors import Conflict, InputError, NotAllowed
 from curator_web.users import Account
 from schemas import EditSchema
 from schemas.files import validated
+from schemas.text import storable
 
 from . import agreement, facets, leases, library
 from .editing import REASON_LENGTH, make_edit
-from .summary import well_formed
 
 OPEN = (DRAFT, RETURNED)  # with who annotates
 IN_REVIEW = (SUBMITTED, VALIDATED)  # with who reviews
@@ -126,7 +126,7 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
     Sending back and `invalid` need a reason. Raises InputError for what cannot be, NotAllowed for who may not, Conflict
     when the version is stale or somebody else is at work, NotFound.
     """
-    reason = well_formed(reason).strip()[:REASON_LENGTH]
+    reason = storable(reason).strip()[:REASON_LENGTH]
     if status not in STATUSES:
         raise InputError(f"field status: {status[:40]!r} is none; {', '.join(STATUSES)} are")
     if status in NEEDS_REASON and not reason:
@@ -171,7 +171,7 @@ def _made_before(session: Session, demonstration_id: str, key: str, change: Mapp
     row = session.scalars(select(Edit).where(Edit.demonstration_id == demonstration_id, Edit.key == key)).first()
     if row is None:
         return None
-    if row.content != validated(well_formed(change), EditSchema(), "edit"):
+    if row.content != validated(storable(change), EditSchema(), "edit"):
         raise Conflict("another edit was made under this key; give each edit a key of its own")
     return Made(row.version or 0, again=True)
 

@@ -2,6 +2,7 @@
 
 import shutil
 import zipfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from curator_web.demonstrations import damage
 from curator_web.demonstrations.library import exportable
 from curator_web.demonstrations.told_secrets import told_secrets
 from curator_web.storage.recordings import RecordingStore
-from pipeline.export import LeftOut, Source, export
+from pipeline.export import InOrder, LeftOut, Selection, export
 
 from .queue import Step
 
@@ -40,10 +41,11 @@ def run(db: Database, store: RecordingStore, job_id: int, arguments: dict[str, A
     folder.mkdir()
     try:
         damaged: list[LeftOut] = []
-        sources = (Source(*pair) for pair in exportable(db, store, status, damaged))
+        selection, not_selected = Selection(status=status or ""), Counter[str]()
+        sources = InOrder(exportable(db, store, selection, damaged, not_selected))
         try:
-            summary = export(sources, written, format_, progress, damaged=damaged,
-                             limited=True, told=told_secrets(db, store))
+            summary = export(sources, written, format_, progress, damaged=damaged, selection=selection,
+                             not_selected=not_selected, limited=True, told=told_secrets(db, store))
         finally:
             damage.note(db, damaged, names)
         step(total, total, "packing")

@@ -15,7 +15,7 @@ from pipeline.cache import derived, given
 from pipeline.cache.inputs import of_file
 from recorder.reader import Recording
 from schemas import RecordingLayout
-from schemas.files import open_inside
+from schemas.files import open_inside, reason
 
 from .files import Files, FolderFiles
 from .temporary import Temporary
@@ -42,7 +42,7 @@ class RecordingStore:
         try:
             self.recordings.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(f"{data_dir}: the data folder cannot be made ({error.strerror})") from None
+            raise InputError(f"{data_dir}: the data folder cannot be made ({reason(error)})") from None
 
     def open(self, recording_id: str) -> Recording:
         """An imported recording; raises NotFound for any name that is not one."""
@@ -93,7 +93,7 @@ class RecordingStore:
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # another import of the same was first
                 where = error.filename or recording.layout.root
-                raise InputError(f"{where}: cannot be copied ({error.strerror})") from None
+                raise InputError(f"{where}: cannot be copied ({reason(error)})") from None
 
     def path(self, recording_id: str) -> Path:
         """Where a recording lies; raises NotFound when the id is not a plain name."""

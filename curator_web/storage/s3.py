@@ -10,7 +10,7 @@ from typing import cast
 
 from curator_web.errors import InputError
 from recorder.reader import Recording
-from schemas.files import open_inside
+from schemas.files import open_inside, reason
 
 from .files import S3Files
 from .objects import Objects
@@ -71,7 +71,7 @@ class S3Store(RecordingStore):
                         self._objects.send(f"{folder}/{name}", file)
                         self._cache.forget(f"{folder}/{name}")
             except OSError as error:
-                raise InputError(f"{source}: cannot be read ({error.strerror})") from None
+                raise InputError(f"{source}: cannot be read ({reason(error)})") from None
 
         files = [pair for pair in files_of(recording.layout) if not held or len(pair[1].parts) > 1
                  or pair[1].name == recording.layout.external_video.name]

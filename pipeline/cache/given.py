@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from schemas import InputError, ProcessedSchema, RecordingLayout
-from schemas.files import open_named, read_json
+from schemas.files import open_named, read_json, reason
 from schemas.types import VideoPlace
 
 from .inputs import of_file
@@ -152,6 +152,6 @@ def _copy(given: Path, folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         os.replace(made, folder)
     except OSError as error:
-        raise InputError(f"{given}: cannot be copied into the recording ({error.strerror})") from None
+        raise InputError(f"{given}: cannot be copied into the recording ({reason(error)})") from None
     finally:
         shutil.rmtree(made, ignore_errors=True)

@@ -9,7 +9,7 @@ from typing import Any
 from pipeline import plugins
 from schemas import InputError, ProcessedSchema, RecordingLayout
 from schemas.demonstration import PROCESSED_FORMAT
-from schemas.files import dump_json, open_named, read_json, write_atomically
+from schemas.files import dump_json, open_named, read_json, reason, write_atomically
 from schemas.types import VideoPlace
 from schemas.upgrade import VERSIONS
 
@@ -68,7 +68,7 @@ def of_file(path: Path) -> str:
             while chunk := file.read(_CHUNK):
                 digest.update(chunk)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+        raise InputError(f"{path}: cannot be read ({reason(error)})") from None
     return digest.hexdigest()
 
 

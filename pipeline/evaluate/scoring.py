@@ -9,7 +9,7 @@ from marshmallow import Schema, fields
 
 from pipeline.export.manifest import read_manifest
 from schemas import InputError
-from schemas.files import open_named, validated
+from schemas.files import open_named, reason, validated
 
 from . import mind2web, weblinx
 
@@ -77,6 +77,6 @@ def _read(path: Path, schema: Schema) -> Iterator[dict[str, Any]]:
                     continue
                 yield validated(line if whole else json.loads(line), schema, where)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+        raise InputError(f"{path}: cannot be read ({reason(error)})") from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: neither a JSON list nor JSON lines ({error})") from None

@@ -10,7 +10,7 @@ from typing import Any
 import lxml.html
 
 from schemas import InputError, limits
-from schemas.files import read_inside
+from schemas.files import read_inside, reason
 
 from . import metrics
 from .outputs import intent_of, read_action
@@ -164,7 +164,7 @@ def _read(path: Path):
     try:
         return json.loads(read_inside(path, limits.JSON))
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); do the predictions name it rightly?") \
+        raise InputError(f"{path}: cannot be read ({reason(error)}); do the predictions name it rightly?") \
             from None
     except ValueError as error:
         raise InputError(f"{path}: not JSON ({error}); run: demotape check on the export") from None

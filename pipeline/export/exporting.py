@@ -1,5 +1,6 @@
 """Export: demonstrations in, a data set out, in one of several formats; whole or absent, the same each time."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -10,7 +11,17 @@ from typing import Any
 from pipeline import plugins
 from pipeline.export.destinations.destination import Destination
 from pipeline.export.destinations.folder import Folder
-from pipeline.export.formats import mind2web, parquet, webdataset, weblinx
+from pipeline.export.formats import (
+    chat,
+    mind2web,
+    multimodal_mind2web,
+    parquet,
+    playwright_script,
+    trajectories,
+    webdataset,
+    weblinx,
+)
+from pipeline.export.grammars.table import GRAMMARS
 from pipeline.plugins import Plugin
 from pipeline.privacy.finding import KINDS
 from pipeline.privacy.names.finding import KINDS as NAME_KINDS
@@ -18,8 +29,12 @@ from pipeline.privacy.names.lists import versions
 from pipeline.privacy.reading import need_recogniser
 from schemas import InputError
 
+from . import releases
+from .ordering import in_order
 from .plugged import find_format, named
 from .running import FAULTS, Format, run
+from .selection import Selection, select
+from .sharding import ShardedFiles
 from .source import LeftOut, Options, Source, Summary, Tally, told_by
 from .splits import LeakCheck, Rule
 from .states import ENCODINGS
@@ -27,9 +42,14 @@ from .states import ENCODINGS
 FORMATS: dict[str, Format] = {
     "weblinx": Format(weblinx.samples, weblinx.Writer),
     "mind2web": Format(mind2web.samples, mind2web.Writer),
+    "multimodal-mind2web": Format(multimodal_mind2web.samples, multimodal_mind2web.Writer),
     "webdataset": Format(webdataset.samples, webdataset.Writer),
     "parquet": Format(parquet.samples, parquet.Writer),
+    "chat": Format(chat.samples, chat.Writer),
+    "playwright": Format(playwright_script.samples, playwright_script.Writer),
+    "trajectories": Format(trajectories.samples, trajectories.Writer),
 }
+WITH_GRAMMAR = ("chat", "trajectories")
 
 
 def format_names() -> list[str]:
@@ -39,23 +59,27 @@ def format_names() -> list[str]:
 
 def export(sources: Iterable[Source], destination: Path | str, format: str,
            progress: Callable[[str], None] | None = None, *, rule: Rule | None = None, jobs: int = 1,
-           limited: bool = False, endpoint_url: str | None = None, damaged: list[LeftOut] | None = None,
-           **options: Any) -> Summary:
+           scheduler: str | None = None, limited: bool = False, endpoint_url: str | None = None,
+           damaged: list[LeftOut] | None = None, selection: Selection | None = None,
+           not_selected: Counter[str] | None = None, release: str | None = None, **options: Any) -> Summary:
     """Write a data set into a folder or to `s3://bucket/prefix`, streaming: a demonstration at a time.
 
     `format` is one of `format_names()`; `progress` is called with each demonstration's id when it is written; `rule`
-    gives the splits (without it all is train); `jobs` is the number of processes that work on it; `limited`: it is one
-    with limits, for demonstrations that are not trusted; `endpoint_url` is the address of an S3 service other than
-    Amazon's; `options` are the fields of Options, of which `told` is made of `sources` if they are a sequence. A folder
-    must be absent, empty or an earlier export, which is then replaced in one step at the end. Demonstrations that
-    cannot be read are left out and noted in `damaged`, which whoever makes the sources may add to meanwhile; without
-    it, the first one raises.
+    gives the splits (without it all is train); `jobs` is the number of processes that work on it, `scheduler` the
+    address of a Dask cluster's that does instead; `limited`: it is one process with limits, for demonstrations that are
+    not trusted; `endpoint_url` is the address of an S3 service other than Amazon's; `options` are the fields of
+    Options, of which `told` is made of `sources` if they are a sequence. A folder must be absent, empty or an earlier
+    export, which is then replaced in one step at the end. Demonstrations that cannot be read are left out and noted in
+    `damaged`, which whoever makes the sources may add to meanwhile; without it, the first one raises. `selection`:
+    which of them, and which turns; `not_selected` counts the others, and may hold what whoever makes the sources left
+    out.
+    `release`: the name of a release, which is written below the destination and follows the last one there.
     Raises InputError for a wrong destination, format or option, no demonstrations, or two of one name.
     """
     plugin, made_by = _format(format)
     chosen = Options(**options)
-    if isinstance(sources, Sequence) and not chosen.told:
-        chosen = replace(chosen, told=told_by(source.recording for source in sources))
+    if isinstance(sources, Sequence):
+        chosen = replace(chosen, told=chosen.told or told_by(source.recording for source in sources))
     if chosen.names:
         versions()  # complains when they are not installed
         chosen = replace(chosen, names_key=chosen.names_key or token_hex())
@@ -68,15 +92,30 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
         raise InputError(f"--candidates and --records go with the format weblinx, not with {format}")
     if chosen.scorer and not (chosen.candidates or chosen.records):
         raise InputError("--scorer goes with --candidates or --records")
+    if chosen.grammar is not None and format not in WITH_GRAMMAR:
+        raise InputError(f"--grammar goes with the format {' or '.join(WITH_GRAMMAR)}, not with {format}")
+    if chosen.grammar not in (None, *GRAMMARS):
+        raise InputError(f"--grammar {chosen.grammar}: choose one of {', '.join(GRAMMARS)}")
     if chosen.ocr:
         need_recogniser()
     leaks = LeakCheck(rule or Rule())
-    with open_destination(destination, format, endpoint_url) as opened, named(plugin):
+    previous = releases.before(destination, release, endpoint_url) if release else ""
+    before = releases.place_of(destination, previous) if previous else None
+    where = releases.place_of(destination, release) if release else destination
+    with open_destination(where, format, endpoint_url, before) as opened, named(plugin):
+        opened.summary.release, opened.summary.previous = release or "", previous
         opened.summary.split_rule = rule.title if rule else ""
         if damaged is not None:
             opened.summary.damaged = damaged
+        if isinstance(made_by.writer, type) and issubclass(made_by.writer, ShardedFiles):
+            sources = in_order(sources)
+        if selection is not None:
+            opened.summary.selection = selection.asked()
+            if not_selected is not None:
+                opened.summary.not_selected = not_selected
+            sources = select(sources, selection, rule or Rule(), opened.summary.not_selected)
         faults = () if damaged is None else FAULTS if plugin is None else (InputError,)
-        run(leaks.watch(sources), made_by, opened, chosen, jobs=jobs, limited=limited,
+        run(leaks.watch(sources), made_by, opened, chosen, jobs=jobs, scheduler=scheduler, limited=limited,
             progress=progress or (lambda name: None), faults=faults)
         leaks.verify()
         return opened.publish()
@@ -102,12 +141,13 @@ def prepare(source: Source) -> None:
             pass
 
 
-def open_destination(destination: Path | str, format: str, endpoint_url: str | None = None) -> Destination:
-    """Where an export goes: `s3://…` or a folder."""
+def open_destination(destination: Path | str, format: str, endpoint_url: str | None = None, before: str | None = None
+                     ) -> Destination:
+    """Where an export goes: `s3://…` or a folder; `before`: another export, from which files may be taken over."""
     if str(destination).startswith("s3:"):
         from pipeline.export.destinations.s3 import S3  # here, as botocore is slow to import
 
-        return S3(str(destination), format, endpoint_url)
+        return S3(str(destination), format, endpoint_url, before)
     if endpoint_url:
         raise InputError(f"{destination}: --endpoint-url goes with an address of the form s3://bucket/prefix")
-    return Folder(destination, format)
+    return Folder(destination, format, before)

@@ -4,11 +4,10 @@ import json
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import IO, NotRequired, TypedDict
+from typing import IO, Any, NotRequired, TypedDict
 
 from marshmallow import fields, validate
 
-from schemas import InputError
 from schemas.files import parse, read_json
 from schemas.parts import Strict, digest, integer, listing, newest_version, string
 from schemas.upgrade import VERSIONS
@@ -19,6 +18,16 @@ MANIFEST = "manifest.json"
 FORMAT = "demotape/export"
 
 
+class HeldSchema(Strict):
+    """Where a demonstration is in a file that several share."""
+
+    id = string("id of the demonstration")
+    start = integer("where it begins in the file: bytes in a tar, rows in Parquet", validate=validate.Range(min=0))
+    length = integer("how much it has, in all files that have parts of it; 0 in all but the first of them",
+                     validate=validate.Range(min=0))
+    about = integer("its size, as shards count it; 0 where the length is", validate=validate.Range(min=0))
+
+
 class FileSchema(Strict):
     """One file of an export."""
 
@@ -26,6 +35,8 @@ class FileSchema(Strict):
     size = integer("bytes", validate=validate.Range(min=0))
     sha256 = digest("SHA-256 of its content")
     samples = integer("turns in it", validate=validate.Range(min=0))
+    demonstrations = listing(fields.Nested(HeldSchema), "the demonstrations in a shard, in order; absent for others",
+                             required=False)
 
 
 class SourceSchema(Strict):
@@ -37,6 +48,18 @@ class SourceSchema(Strict):
     split = string("the split that it is in", required=False, load_default="train")
     turns = integer("turns exported", validate=validate.Range(min=0))
     sha256 = digest("SHA-256 of the demonstration as compact JSON with sorted keys, edits folded")
+    fingerprint = digest("SHA-256 of all that its part of the export depends on, the options and the rules included; "
+                         "absent for formats without shards, and with names taken out", required=False)
+    intents = fields.Dict(keys=fields.String(), required=False, values=fields.Dict(
+        keys=fields.String(), values=fields.Integer()), metadata={
+            "description": "its turns by intent and screenshot status; absent for formats without shards"})
+    counts = fields.Dict(keys=fields.String(), required=False, values=fields.Dict(
+        keys=fields.String(), values=fields.Integer()), metadata={
+            "description": "what became of the rest of it: `left_out`, `notes`, `redacted`, by reason or kind"})
+    turn_digests = fields.Dict(keys=fields.String(), values=fields.String(), required=False, metadata={
+        "description": "first digits of the SHA-256 of each sample, by turn; absent for formats without shards"})
+    pictures_left_out = integer("of its screenshots, as it is not known where in them personal data stand",
+                                required=False, validate=validate.Range(min=0))
 
 
 class ManifestSchema(Strict):
@@ -60,8 +83,23 @@ class ManifestSchema(Strict):
                       required=False)
     split_rule = string("the plug-in's rule that gave the splits, with its package; absent without one",
                         required=False)
+    release = string("name of the release; absent when it is none", required=False)
+    previous = string("name of the release before; absent for the first one", required=False)
+    selection = fields.Dict(keys=fields.String(), required=False, metadata={
+        "description": "what was asked for, by field; absent when all was"})
+    not_selected = fields.Dict(keys=fields.String(), values=fields.Integer(), required=False, metadata={
+        "description": "demonstrations and turns that were not asked for, by reason; absent without a selection"})
     files = listing(fields.Nested(FileSchema), "every other file")
     demonstrations = listing(fields.Nested(SourceSchema), "every demonstration, in order")
+
+
+class Held(TypedDict):
+    """HeldSchema."""
+
+    id: str
+    start: int
+    length: int
+    about: int
 
 
 class ManifestFile(TypedDict):
@@ -71,6 +109,7 @@ class ManifestFile(TypedDict):
     size: int
     sha256: str
     samples: int
+    demonstrations: NotRequired[list[Held]]
 
 
 class ManifestSource(TypedDict):
@@ -82,6 +121,11 @@ class ManifestSource(TypedDict):
     split: NotRequired[str]
     turns: int
     sha256: str
+    fingerprint: NotRequired[str]
+    intents: NotRequired[dict[str, dict[str, int]]]
+    counts: NotRequired[dict[str, dict[str, int]]]
+    turn_digests: NotRequired[dict[str, str]]
+    pictures_left_out: NotRequired[int]
 
 
 class Manifest(TypedDict):
@@ -97,6 +141,10 @@ class Manifest(TypedDict):
     pictures_left_out: NotRequired[int]
     redacted: NotRequired[dict[str, int]]
     damaged: NotRequired[list[str]]
+    release: NotRequired[str]
+    previous: NotRequired[str]
+    selection: NotRequired[dict[str, Any]]
+    not_selected: NotRequired[dict[str, int]]
     files: list[ManifestFile]
     demonstrations: list[ManifestSource]
 
@@ -115,24 +163,15 @@ def parse_manifest(content: bytes, where: str) -> Manifest:
     return manifest
 
 
-def is_export(folder: Path) -> bool:
-    """Whether a folder was written by an export."""
-    try:
-        read_manifest(folder)
-    except InputError:
-        return False
-    return True
-
-
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of an export; raises InputError when it is missing or wrong."""
     manifest: Manifest = read_json(folder / MANIFEST, ManifestSchema())
     return manifest
 
 
-def extra_files(folder: Path) -> list[str]:
+def extra_files(folder: Path, manifest: Manifest) -> list[str]:
     """Files in an export's folder that its manifest does not name."""
-    known = {file["path"] for file in read_manifest(folder)["files"]} | {MANIFEST}
+    known = {file["path"] for file in manifest["files"]} | {MANIFEST}
     found = (path for path in folder.rglob("*") if not path.is_dir() or path.is_symlink())
     return sorted({path.relative_to(folder).as_posix() for path in found} - known)
 
@@ -155,6 +194,9 @@ def write_manifest(file: IO[bytes], summary: Summary, files: IO[bytes], demonstr
         head["damaged"] = [each.id for each in summary.damaged]
     if summary.split_rule:
         head["split_rule"] = summary.split_rule
+    head |= {name: value for name, value in (("release", summary.release), ("previous", summary.previous)) if value}
+    if summary.selection:
+        head |= {"selection": summary.selection, "not_selected": dict(sorted(summary.not_selected.items()))}
     file.write(json.dumps(head, indent=1)[:-2].encode("ascii"))
     for name, lines in (("files", files), ("demonstrations", demonstrations)):
         file.write(f',\n "{name}": ['.encode("ascii"))

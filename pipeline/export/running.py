@@ -1,5 +1,6 @@
-"""Makes the samples of demonstrations, here or in several processes, and hands them to the format's writer in order."""
+"""Makes demonstrations' samples, here, in several processes or on a cluster, and hands them to the writer in order."""
 
+import io
 import pickle
 import sys
 import tempfile
@@ -12,18 +13,19 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from pipeline import workers
+from pipeline import cluster, workers
 from pipeline.export.destinations.destination import Destination, HashingFile
 from pipeline.limited import Allowance, Processes
 from schemas import DemotapeError, InputError, limits
 
+from .earlier import Part
 from .source import File, Options, Source, Tally
 
 # What reading a damaged demonstration meets, besides our own error.
 FAULTS = (InputError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 _LIMITED = Processes(1, niceness=10)
 SPOOL = 32 << 20  # bytes of a demonstration's samples that stay in memory until it is known that all can be made
-AHEAD = 2  # demonstrations that each process may be ahead of the writer: memory and disk stay bounded
+AHEAD = 2  # demonstrations that each worker may be ahead of the writer: memory and disk stay bounded
 
 
 Faults = tuple[type[Exception], ...]
@@ -65,6 +67,17 @@ class Files:
                 raise
         self._open.__exit__(*error)
 
+    def earlier(self, source: Source) -> Part | None:
+        """What an earlier export to the same destination has of a demonstration, where nothing need be made again."""
+        return None
+
+    def keep(self, part: Part) -> None:
+        """Take it in."""
+
+    def told(self, source: Source) -> dict[str, Any]:
+        """What the manifest is to tell of the demonstration that was just written, by field of SourceSchema."""
+        return {}
+
     def write(self, source: Source, sample: Any) -> None:
         """Put a File into the destination, or a Line at the end of a shared file; another format has other samples."""
         if isinstance(sample, File):
@@ -82,21 +95,38 @@ class Files:
 
 
 def run(sources: Iterable[Source], format: Format, destination: Destination, options: Options, *, jobs: int = 1,
-        limited: bool = False, progress: Callable[[str], None] = lambda name: None, faults: Faults = ()) -> None:
-    """Write all demonstrations in their order; the bytes do not depend on the number of `jobs`, nor on `limited`.
+        scheduler: str | None = None, limited: bool = False, progress: Callable[[str], None] = lambda name: None,
+        faults: Faults = ()) -> None:
+    """Write all demonstrations in their order; the bytes do not depend on who makes them: `jobs` processes, the cluster
+    of a Dask `scheduler` (its address), or a `limited` process.
 
     One that meets one of the `faults` is left out whole.
     """
     workers.keep_freed_memory()
     with format.writer(destination, options) as writer:
-        for source, made in _made(_claimed(sources, destination), format, options, jobs, limited, faults):
+        def make(these: Iterable[Source]) -> Iterator[_Made]:
+            if limited:
+                return _made_in_limits(these, format, options, faults)
+            if scheduler:
+                return _made_on_cluster(these, format, options, scheduler, faults)
+            if jobs > 1:
+                return _made_elsewhere(these, format, options, jobs, faults)
+            return _made_here(these, format, options, faults)
+
+        for each in _with_earlier(_claimed(sources, destination), writer, make):
+            if isinstance(each, Part):
+                destination.keep_demonstration(each.entry)
+                writer.keep(each)
+                progress(each.entry["id"])
+                continue
+            source, made = each
             if isinstance(made, Exception):
                 destination.leave_out(source, made)
             else:
                 samples, tally = made
                 for sample in samples:
                     writer.write(source, sample)
-                destination.add_demonstration(source, tally)
+                destination.add_demonstration(source, tally, writer.told(source))
                 writer.add(source)
             progress(source.id)
 
@@ -107,15 +137,27 @@ def _claimed(sources: Iterable[Source], destination: Destination) -> Iterator[So
         yield source
 
 
-def _made(sources: Iterable[Source], format: Format, options: Options, jobs: int, limited: bool, faults: Faults
-          ) -> Iterator[_Made]:
+def _with_earlier(sources: Iterable[Source], writer: Files, make: Callable[[Iterable[Source]], Iterator[_Made]]
+                  ) -> Iterator[_Made | Part]:
+    """Each demonstration as it is made, or what an earlier export has of it, in their order."""
+    waiting: deque[Part | None] = deque()  # None: one that is made
+
+    def new() -> Iterator[Source]:
+        for source in sources:
+            part = writer.earlier(source)
+            waiting.append(part)
+            if part is None:
+                yield source
+
+    for made in make(new()):
+        while (part := waiting.popleft()) is not None:
+            yield part
+        yield made
+    yield from (part for part in waiting if part is not None)
+
+
+def _made_here(sources: Iterable[Source], format: Format, options: Options, faults: Faults) -> Iterator[_Made]:
     """Each demonstration with its samples; the tally is complete when they are all taken."""
-    if limited:
-        yield from _made_in_limits(sources, format, options, faults)
-        return
-    if jobs > 1:
-        yield from _made_elsewhere(sources, format, options, jobs, faults)
-        return
     for source in sources:
         if not faults:
             tally = Tally()
@@ -165,6 +207,36 @@ def _made_elsewhere(sources: Iterable[Source], format: Format, options: Options,
                 yield _taken(*waiting.popleft(), faults)
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _made_on_cluster(sources: Iterable[Source], format: Format, options: Options, scheduler: str, faults: Faults
+                     ) -> Iterator[_Made]:
+    """The same by a cluster's workers, which need not see where this machine writes: what they make is sent to it."""
+    with cluster.connected(scheduler) as client:
+        waiting: deque[tuple[Source, Any]] = deque()
+        ahead = AHEAD * cluster.threads(client)
+        for source in sources:
+            waiting.append((source, client.submit(_packed, format.samples, source, options, pure=False)))
+            if len(waiting) > ahead:
+                yield _fetched(*waiting.popleft(), faults)
+        while waiting:
+            yield _fetched(*waiting.popleft(), faults)
+
+
+def _packed(samples: Samples, source: Source, options: Options) -> tuple[bytes, Tally]:
+    workers.keep_freed_memory()
+    spool = io.BytesIO()
+    tally = _fill(spool, samples, source, options)
+    return spool.getvalue(), tally
+
+
+def _fetched(source: Source, future: Any, faults: Faults) -> _Made:
+    try:
+        with cluster.failures(f"demonstration {source.id!r}"):
+            content, tally = future.result()
+    except faults as error:
+        return source, error
+    return source, (_read(io.BytesIO(content)), tally)
 
 
 def _spool(samples: Samples, source: Source, options: Options, spool: Path) -> Tally:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from recorder import Recording
 from schemas.types import Demonstration, SecretDigest, Turn
@@ -17,21 +17,40 @@ MAX_NAME = 60  # with a turn number and a suffix it stays within the 100 charact
 class About(TypedDict, total=False):
     """What the split rule's file tells of a demonstration; AboutSchema in splits.py."""
 
+    website: str
     category: str
     subdomain: str
     region: str
     instructor: str
     vision: bool
+    labels: dict[str, str]
+
+
+@dataclass(frozen=True)
+class ReviewState:
+    """What became of a demonstration in the review app; empty where it was never there.
+
+    People are told by pseudonyms: `annotators` edited or submitted it, `validator` validated or approved it.
+    """
+
+    status: str = ""
+    annotators: tuple[str, ...] = ()
+    validator: str = ""
 
 
 @dataclass(frozen=True)
 class Source:
-    """One demonstration to export: its turns with all edits folded, the recording that holds its blobs, its split."""
+    """One demonstration to export: its turns with all edits folded, the recording that holds its blobs, its split.
+
+    `without`: ids of turns that are not selected (selection.py).
+    """
 
     demonstration: Demonstration
     recording: Recording
     split: str = "train"
     about: About = field(default_factory=About)
+    review: ReviewState = ReviewState()
+    without: frozenset[str] = frozenset()
 
     @property
     def id(self) -> str:
@@ -56,8 +75,9 @@ class Source:
 
     @property
     def turns(self) -> list[Turn]:
-        """The turns in order, without those that a reviewer dropped, and without `reply_to` where it names none."""
-        kept = [turn for turn in self.demonstration["turns"] if not turn.get("dropped")]
+        """The turns in order, without those that were dropped or are not selected; no `reply_to` names none."""
+        kept = [turn for turn in self.demonstration["turns"]
+                if not turn.get("dropped") and turn["id"] not in self.without]
         said = {turn["id"] for turn in kept if turn["type"] == "chat"}
         return [_answering(turn, said) for turn in kept]
 
@@ -88,6 +108,7 @@ class Options:
     data set tell of secrets typed in them, which are looked for in all (pipeline/privacy/told_secrets.py). `ocr`: text
     that stands only in pictures is read, and personal data in it taken out (pipeline/privacy/reading.py). `budget`:
     tokens of a record's state; `scorer`: a sentence-transformers model that ranks candidates, None for the lexical one.
+    `grammar`: how actions are written (pipeline/export/grammars), None for what is usual.
     `names`: take out names of persons and postal addresses, too; `names_key`: the secret under which their stand-ins
     are made, the same for the same stand-ins; empty for one that is made for this export.
     """
@@ -100,6 +121,7 @@ class Options:
     records: bool = False
     budget: int = 2048
     scorer: str | None = None
+    grammar: str | None = None
     allow: frozenset[str] = frozenset()
     told: tuple[SecretDigest, ...] = ()
     ocr: bool = False
@@ -150,7 +172,9 @@ class Summary:
     `left_out` counts turns that the format cannot hold, by reason; `notes` counts what else there is to know;
     `pictures_left_out` screenshots in which it is not known where personal data stand; `redacted` counts what was
     taken out, by kind; `splits` demonstrations by split; `split_rule`: the plug-in's rule that decided, empty without
-    one. `skipped`: files that the destination had already. `damaged`: demonstrations that could not be read.
+    one. `release`, `previous`: its name and that of the one before. `selection` is what was asked for, `not_selected`
+    counts demonstrations and turns that were not, by reason.
+    `skipped`: files that the destination had already. `damaged`: demonstrations that could not be read.
     """
 
     format: str
@@ -166,12 +190,17 @@ class Summary:
     redacted: Counter[str] = field(default_factory=Counter)
     splits: Counter[str] = field(default_factory=Counter)
     split_rule: str = ""
+    release: str = ""
+    previous: str = ""
+    selection: dict[str, Any] = field(default_factory=dict)
+    not_selected: Counter[str] = field(default_factory=Counter)
     damaged: list[LeftOut] = field(default_factory=list)
 
     def reasons(self) -> list[tuple[str, int]]:
         """What was left out and what else there is to know, with its count, the most frequent first."""
         pictures = {"screenshot left out: personal data may stand anywhere in it": self.pictures_left_out}
-        return (self.left_out + self.notes + Counter(pictures)).most_common()
+        others = Counter({f"not selected: {reason}": count for reason, count in self.not_selected.items()})
+        return (self.left_out + self.notes + Counter(pictures) + others).most_common()
 
     def add(self, tally: Tally) -> None:
         """Take in what became of one demonstration."""

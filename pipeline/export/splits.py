@@ -61,11 +61,14 @@ class Share(fields.Field[float | list[str]]):
 class AboutSchema(Strict):
     """What people know of a website or a demonstration and no recording tells."""
 
+    website = string("short name of the website, Mind2Web's website", required=False)
     category = string("category of the website, also Mind2Web's domain", required=False)
     subdomain = string("finer category, Mind2Web's subdomain", required=False)
     region = string("where the instructor or the website is", required=False)
     instructor = string("name of the instructor, for holding out instructors", required=False)
     vision = flag("false when the instructor did not see the screen", required=False)
+    labels = fields.Dict(keys=fields.String(), values=fields.String(), required=False, metadata={
+        "description": "anything else, such as difficulty, by name; exports are filtered by it"})
 
 
 class RuleSchema(Strict):
@@ -109,8 +112,16 @@ class Rule:
         """What people told of a demonstration: of its websites, the first's first, and of itself."""
         labels: About = {}
         for site in reversed(websites(source)):
+            labels.pop("website", None)  # the name of another
             labels |= self.websites.get(site, {})
         return labels | self.demonstrations.get(source.id, {})
+
+    def labels(self, source: Source) -> dict[str, str]:
+        """All that people told of it in words, by name; its own goes before its websites'."""
+        told = [*(self.websites.get(site, {}) for site in reversed(websites(source))),
+                self.demonstrations.get(source.id, {})]
+        return {name: value for each in told for name, value in (each | each.get("labels", {})).items()
+                if isinstance(value, str)}
 
     def facts(self, source: Source) -> Facts:
         """What the rule looks at in a demonstration; dropped turns count too, so that no edit moves it."""

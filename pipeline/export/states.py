@@ -25,6 +25,7 @@ from pipeline.privacy.redacting import blur, findings, redactor, taken_out
 from pipeline.privacy.told_secrets import ToldSecrets
 from recorder.pictures import decoded
 from schemas import InputError
+from schemas.text import read_well_formed, well_formed
 from schemas.types import Box, Demonstration, TableRow, TurnState
 
 from .source import Options, Source
@@ -67,10 +68,11 @@ class States:
         self._tables: OrderedDict[tuple[str, str], dict[str, TableRow]] = OrderedDict()
         self._boxes: OrderedDict[tuple[str, str], str] = OrderedDict()
         self._ocr = options.ocr
-        found = [*self._findings(source.demonstration), *self._findings_in_pictures(source)]
-        self.known = redactor(source.demonstration, found, options.allow, self._told, self._names)
+        demonstration = well_formed(source.demonstration)
+        found = [*self._findings(demonstration), *self._findings_in_pictures(source)]
+        self.known = redactor(demonstration, found, options.allow, self._told, self._names)
         self._misread = Values(self.known.known)
-        self.source = replace(source, demonstration=self.known.walk(source.demonstration))
+        self.source = replace(source, demonstration=self.known.walk(demonstration))
 
     def page(self, state: TurnState) -> Page | None:
         """The flattened DOM snapshot; None where the recording has none."""
@@ -126,7 +128,7 @@ class States:
     def tree(self, state: TurnState) -> list[dict[str, Any]] | None:
         """The accessibility tree; None where `demotape process` made none."""
         name = state.get("axtree")
-        return None if name is None else self.known.walk(json.loads(self.recording.blob(name)))
+        return None if name is None else self.known.walk(read_well_formed(self.recording.blob(name)))
 
     def _findings(self, demonstration: Demonstration) -> list[tuple[str, str]]:
         """What is personal or secret in all pages: all must be looked through before one is written.
@@ -261,7 +263,7 @@ class States:
         rows and its SHA-256 has shown that it is as the recorder wrote it."""
         rows = {}
         try:
-            for row in json.loads(self.recording.blob(name)):
+            for row in read_well_formed(self.recording.blob(name)):
                 uid = page.uid(row["frame"], row["uid"])
                 if uid in page.names:
                     box = {side: float(row["bbox"][side]) for side in ("x", "y", "width", "height")}

@@ -80,7 +80,12 @@ class Page:
     @cached_property
     def names(self) -> frozenset[str]:
         """The uids in this page: those of `elements`, without parsing it again."""
-        return frozenset(filter(None, self.listed.decode("utf-8").split("\0")))
+        return frozenset(self.order)
+
+    @property
+    def order(self) -> list[str]:
+        """The same in document order."""
+        return [uid for uid in self.listed.decode("utf-8").split("\0") if uid]
 
     def has(self, uid: str) -> bool:
         """Whether a uid is one of `names`, without making them."""

@@ -9,6 +9,7 @@ import numpy as np
 from av.audio.frame import AudioFrame
 
 from schemas import InputError, limits
+from schemas.files import reason
 
 RATE = 16_000  # samples a second
 _GAP = 0.1  # seconds that may be missing between two frames without being filled up
@@ -80,6 +81,6 @@ def _open(path: Path):
     try:
         return av.open(str(path))
     except av.FFmpegError as error:
-        raise InputError(f"{path}: not a video that can be read ({error.strerror})") from None
+        raise InputError(f"{path}: not a video that can be read ({reason(error)})") from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+        raise InputError(f"{path}: cannot be read ({reason(error)})") from None

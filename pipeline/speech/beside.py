@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from schemas import InputError
+from schemas.files import reason
 
 _ENDINGS = (".vtt", ".srt")
 _LONGEST = 12  # characters of a language, such as `pt-BR` or `zh-Hans`
@@ -13,7 +14,7 @@ def subtitles_beside(video: Path) -> Path | None:
     try:
         found = [path for path in sorted(video.parent.iterdir()) if _belongs(path.name, video.stem) and path.is_file()]
     except OSError as error:
-        raise InputError(f"{video.parent}: cannot be read ({error.strerror})") from None
+        raise InputError(f"{video.parent}: cannot be read ({reason(error)})") from None
     plain = [path for path in found if path.stem == video.stem]
     chosen = plain or found
     if len(chosen) > 1:

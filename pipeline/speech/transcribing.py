@@ -13,6 +13,8 @@ from .audio import Track, samples_of, tracks_of
 from .recognisers import find
 from .segments import Segment
 
+UNKNOWN = "unknown"  # the name of who speaks where none is told; pipeline/chat has the same
+
 
 def transcribe(video: Path, digest: str, recogniser: str, model: str | None, folder: Path) -> Path:
     """Subtitles (WebVTT) of what was said in a video, in `folder`; those of the same video, recogniser and model stay.
@@ -47,8 +49,8 @@ def _speaker(segment: Segment, track: Track, tracks: int) -> str:
 
 
 def _voice(name: str) -> str:
-    plain = escape(" ".join(name.split())[:100], quote=False)
-    return f"<v {plain}>" if plain else ""
+    """Always one: without any, what stands before a colon would be taken for a name."""
+    return f"<v {escape(' '.join(name.split())[:100], quote=False) or UNKNOWN}>"
 
 
 def _time(seconds: float) -> str:

@@ -17,6 +17,7 @@ from curator_web.demonstrations.workflow import change_status
 from curator_web.errors import Conflict, NotFound
 from curator_web.users import Account
 from curator_web.web.security import PAGE_POLICY, SNAPSHOT_POLICY
+from pipeline.export import Selection, place
 from recorder.writer import RecordingWriter
 from schemas import InputError
 from tests.support.curator_fixtures import (
@@ -219,12 +220,13 @@ def test_exportable_by_status(db, store, recording, tmp_path):
     add_edit(db, "rec-1", {"op": "drop", "turn": "t2"}, 1)
     set_status(db, "rec-1", "approved", 2)
     set_status(db, "rec-3", "invalid", 1, reason="wrong page")
-    [(demonstration, held)] = exportable(db, store, "approved")
+    [source] = exportable(db, store, Selection("approved"))
+    demonstration, held = source.demonstration, source.recording
     assert demonstration["turns"][1]["dropped"] and held.id == "rec-1"
     assert held.blob(demonstration["turns"][1]["state"]["screenshot"]).startswith(b"\xff\xd8")
-    assert [demonstration["id"] for demonstration, _ in exportable(db, store)] == ["rec-1", "rec-2"]
+    assert [source.id for source in exportable(db, store)] == sorted(["rec-1", "rec-2"], key=place)
     with pytest.raises(InputError):
-        list(exportable(db, store, "perfect"))
+        list(exportable(db, store, Selection("perfect")))
 
 
 def test_list_is_searched_and_filtered(db, store, recording, tmp_path):

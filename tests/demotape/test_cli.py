@@ -85,7 +85,8 @@ def test_an_unknown_format(tmp_path):
 
 def test_record_ends_on_ctrl_c_and_says_what_was_recorded(tmp_path, site):
     site.pages["/"] = "<h1>Hello</h1>"
-    recording = subprocess.Popen([DEMOTAPE, "record", site.origin + "/", "--headless", "--out", tmp_path / "rec"],
+    recording = subprocess.Popen([DEMOTAPE, "record", site.origin + "/", "--headless", "--out", tmp_path / "rec",
+                                  "--actor", "agent", "--agent", "walker 1", "--consent", "--license", "MIT"],
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
                                  env=os.environ | {"PYTHONUNBUFFERED": "1"})
     assert "Ctrl-C" in recording.stdout.readline()
@@ -95,6 +96,8 @@ def test_record_ends_on_ctrl_c_and_says_what_was_recorded(tmp_path, site):
     assert "Recorded" in output and "demotape process" in output
     assert [event["type"] for event in Recording(tmp_path / "rec").events] == ["navigate"]
     assert Recording(tmp_path / "rec").manifest["status"] == "complete"
+    assert Recording(tmp_path / "rec").manifest["provenance"] == {
+        "actor": "agent", "agent": "walker 1", "consent": True, "license": "MIT"}
     assert run("check", tmp_path / "rec").returncode == 0
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from playwright.sync_api import expect, sync_playwright
 from curator_web import create_app
 from curator_web.demonstrations.library import current
 from curator_web.users import add_user
+from demotape.site import miniwob_folder, serve
 from pipeline.verify import verify
 from recorder import Recording
 from schemas.chromium import find_chromium
@@ -64,6 +66,21 @@ def test_the_chat_stands_between_them(demonstration):
 def test_everything_it_wrote_is_whole(demo):
     for name in ("book-a-flight", "export-weblinx", "export-webdataset"):
         assert verify(demo[0] / name) == []
+    assert "| script demotape demo | 1 |" in (demo[0] / "export-parquet" / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_exported_script_books_the_flight_again(demo, monkeypatch):
+    [script] = (demo[0] / "export-playwright" / "train").glob("*.py")
+    with serve(miniwob_folder()) as site, sync_playwright() as playwright:
+        monkeypatch.setenv("DEMOTAPE_ORIGIN", site)
+        made = runpy.run_path(str(script))
+        browser = playwright.chromium.launch(executable_path=find_chromium(playwright.chromium.executable_path))
+        context = browser.new_context(viewport=made["VIEWPORT"])
+        context.add_init_script("addEventListener('DOMContentLoaded', () => Math.seedrandom('23'))")  # the same flight
+        page = context.new_page()
+        made["run"](context, page)
+        expect(page.locator("#reward-reason")).to_have_text("GOOD")
+        browser.close()
 
 
 def test_states_show_the_page_before_the_effect(demo, demonstration):

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from demotape.cli import main
+from pipeline.export.grammars.table import GRAMMARS
 from tests.support.curator_fixtures import make_recording
 
 
@@ -36,17 +37,36 @@ def test_export_with_all_options(tmp_path, data):
     assert run("check", tmp_path / "out").output == f"{tmp_path / 'out'}: whole\n"
 
 
+def test_what_is_not_selected_is_counted_by_reason(tmp_path, data):
+    done = run("export", tmp_path / "out", "--format", "webdataset", "--since", "2000-01-01", "--intent", "click",
+               "--data", data)
+    assert done.exit_code == 0 and "not selected: turn: another intent" in done.output, done.output
+    none = run("export", tmp_path / "none", "--format", "webdataset", "--reviewed-only", "--data", data)
+    assert none.exit_code == 2 and "no demonstrations to export" in none.output
+    wrong = run("export", tmp_path / "none", "--format", "webdataset", "--label", "hard", "--data", data)
+    assert wrong.exit_code == 2 and "NAME=VALUE" in wrong.output
+
+
 @pytest.mark.parametrize("options, reason", [
     (["--format", "mind2web", "--records"], "go with the format weblinx"),
     (["--format", "weblinx", "--allow", "name"], "email, phone, card, iban, id, token"),
     (["--format", "weblinx", "--splits", "/nonexistent"], "cannot be read"),
     (["--format", "weblinx", "--candidates", "--scorer", "x"], "sentence-transformers"),
     (["--format", "parquet", "--scorer", "x"], "--scorer goes with"),
+    (["--format", "weblinx", "--grammar", "browsergym"], "goes with the format chat or trajectories"),
     (["--format", "weblinx", "--endpoint-url", "http://x"], "goes with an address")])
 def test_wrong_options(tmp_path, data, options, reason):
     done = run("export", tmp_path / "out", *options, "--data", data)
     assert done.exit_code == 2 and reason in done.output and "Traceback" not in done.output
     assert list(tmp_path.iterdir()) == []
+
+
+def test_every_grammar_can_be_asked_for(tmp_path, data):
+    [option] = [each for each in main.commands["export"].params if each.name == "grammar"]
+    assert [*option.type.choices] == [*GRAMMARS]
+    done = run("export", tmp_path / "out", "--format", "chat", "--grammar", "computer-use", "--data", data)
+    assert done.exit_code == 0 and "3 demonstrations" in done.output, done.output
+    assert b"left_click" in (tmp_path / "out" / "train.jsonl").read_bytes()
 
 
 def test_names_get_the_same_stand_ins_in_every_export(tmp_path):
@@ -68,7 +88,7 @@ def test_two_processes_write_the_same_bytes(tmp_path, data):
     def content(root):
         return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
-    for format in ("weblinx", "mind2web", "webdataset", "parquet"):
+    for format in ("weblinx", "mind2web", "multimodal-mind2web", "webdataset", "parquet"):
         written = []
         for jobs in (1, 2):
             done = run("export", tmp_path / f"{format}-{jobs}", "--format", format, "--jobs", jobs, "--data", data)

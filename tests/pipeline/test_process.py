@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from demotape.cli import main
-from pipeline import batch, process, processing, refresh
+from pipeline import batch, cluster, process, processing, refresh
 from pipeline.cache import inputs
 from recorder import Recording
 from schemas import InputError
@@ -149,7 +149,7 @@ def test_whoever_works_the_bytes_are_the_same(recordings):
 
 
 def test_a_scheduler_that_is_not_there(recordings, monkeypatch):
-    monkeypatch.setattr(batch, "CONNECT_TIMEOUT", 1)
+    monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", 1)
     code, output = demotape("process", recordings[0], "--scheduler", "tcp://127.0.0.1:9")
     assert code == 2 and "tcp://127.0.0.1:9" in output and "no Dask scheduler" in output
 

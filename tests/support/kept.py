@@ -128,7 +128,7 @@ def outcome(kept: Path, work: Path) -> dict:
     found = {"demonstration.json": _sha256(_without_versions(process(recording)))}
     for layout in FORMATS:
         # Bytes of what is packed with a loss depend on a library's version.
-        options = {"screenshots": "png"} if layout in ("webdataset", "parquet") else {}
+        options = {"screenshots": "png"} if layout not in ("weblinx", "mind2web") else {}
         target = _export(recording, work / layout, layout, **options)
         for path in sorted(path for path in target.rglob("*") if path.is_file()):
             found[f"{layout}/{path.relative_to(target).as_posix()}"] = _sha256(told(path.name, path.read_bytes()))
@@ -150,7 +150,15 @@ def told(name: str, content: bytes) -> object:
     if name == "manifest.json":
         manifest = _without_versions(json.loads(content))
         manifest["files"] = [[file["path"], file["samples"]] for file in manifest["files"]]
+        for each in manifest["demonstrations"]:  # digests of our code, and of what libraries pack
+            each.pop("fingerprint", None)
+            each.pop("turn_digests", None)
         return {key: value for key, value in manifest.items() if key not in ("tool", "size")}
+    if name == "croissant.json":  # sizes and digests are those of packed files
+        document = json.loads(content)
+        document["distribution"] = [{key: value for key, value in each.items() if key not in ("sha256", "contentSize")}
+                                    for each in document["distribution"]]
+        return document
     if name == "README.md":
         content = content.replace(f"demotape {tool_version()}".encode(), b"demotape")
     return hashlib.sha256(content).hexdigest()

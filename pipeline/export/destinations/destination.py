@@ -5,19 +5,22 @@ import json
 import os
 import tempfile
 from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from typing import IO
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO, Any
 
-from pipeline.export.manifest import write_manifest
+from pipeline.export.manifest import Held, Manifest, ManifestFile, ManifestSource, SourceSchema, write_manifest
 from pipeline.export.source import LeftOut, Source, Summary, Tally
 from schemas import InputError
 from schemas.files import dump_line
 
 _PIECE = 1 << 20  # bytes that are hashed and written at once
 _PIECES = 4  # that may wait
+_FIELDS = tuple(SourceSchema().fields)  # in the order in which a manifest has them
 
 
 class Destination(ABC):
@@ -56,6 +59,29 @@ class Destination(ABC):
     def finish(self, manifest: IO[bytes]) -> None:
         """Write the manifest, given from its beginning, when all files are there, and show the export."""
 
+    @abstractmethod
+    def earlier(self) -> Manifest | None:
+        """The manifest of the whole export that is there already, with those files that are as it says."""
+
+    @abstractmethod
+    def earlier_file(self, file: ManifestFile) -> Path:
+        """A file of that export, to be read until this one ends; raises InputError when it is another by now."""
+
+    @abstractmethod
+    def stay(self, file: ManifestFile) -> None:
+        """Take over a file of that export as it is."""
+
+    def keep(self, file: ManifestFile) -> None:
+        """A file of the earlier export stays in this one."""
+        self.stay(file)
+        self._note(file)
+
+    def _note(self, entry: ManifestFile) -> None:
+        self._entries["files"].write(dump_line(dict(entry)))
+        self.summary.files += 1
+        self.summary.size += entry["size"]
+        self.summary.samples += entry["samples"]
+
     @contextmanager
     def create(self, name: str, *, provisional: bool = False) -> Iterator["HashingFile"]:
         """A new file to write into; its size, SHA-256 and sample count stand in the manifest.
@@ -73,11 +99,11 @@ class Destination(ABC):
             raw.close()
             raise
         self.end(raw, file)
-        self._entries["files"].write(dump_line(
-            {"path": file.name, "size": file.size, "sha256": file.digest.hexdigest(), "samples": file.samples}))
-        self.summary.files += 1
-        self.summary.size += file.size
-        self.summary.samples += file.samples
+        entry: ManifestFile = {"path": file.name, "size": file.size, "sha256": file.digest.hexdigest(),
+                               "samples": file.samples}
+        if file.holds:
+            entry["demonstrations"] = [*file.holds]
+        self._note(entry)
 
     def write(self, name: str, content: bytes, samples: int = 0) -> None:
         """A whole file at once."""
@@ -89,19 +115,43 @@ class Destination(ABC):
         """A JSON file in ASCII: readers open it with their locale's encoding."""
         self.write(name, json_bytes(value), samples)
 
+    def written(self) -> Iterator[ManifestFile]:
+        """The files that are complete by now, as the manifest will tell them, in the order in which they became so."""
+        entries = self._entries["files"]
+        entries.seek(0)
+        try:
+            for line in entries:
+                entry: ManifestFile = json.loads(line)
+                yield entry
+        finally:
+            entries.seek(0, os.SEEK_END)
+
     def claim(self, source: Source) -> None:
         """Reserve a demonstration's name; raises InputError when another has it."""
         if source.name in self._names:
             raise InputError(f"demonstration {source.id!r} is given twice; give each one once")
         self._names.add(source.name)
 
-    def add_demonstration(self, source: Source, tally: Tally) -> None:
-        """Note that a demonstration was exported, and what became of it."""
-        self._entries["demonstrations"].write(dump_line({
-            "id": source.id, "name": source.name, "recording": source.recording.id, "split": source.split,
-            "turns": tally.turns, "sha256": source.sha256}))
+    def add_demonstration(self, source: Source, tally: Tally, told: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """Note that a demonstration was exported, and what became of it. `told`: what its format tells of it."""
+        counts = {name: dict(sorted(counter.items())) for name, counter in (
+            ("left_out", tally.left_out), ("notes", tally.notes), ("redacted", tally.redacted)) if counter}
+        entry: Any = {"id": source.id, "name": source.name, "recording": source.recording.id, "split": source.split,
+                      "turns": tally.turns, "sha256": source.sha256, **told}
+        if told:
+            entry |= {"counts": counts, "pictures_left_out": tally.pictures_left_out}
+        self._add(entry, tally)
+
+    def keep_demonstration(self, entry: ManifestSource) -> None:
+        """Note that what an earlier export has of a demonstration is in this one."""
+        counts = {name: Counter(counter) for name, counter in entry.get("counts", {}).items()}
+        self._add(entry, Tally(entry["turns"], entry.get("pictures_left_out", 0), **counts))
+
+    def _add(self, entry: ManifestSource, tally: Tally) -> None:
+        ordered = {name: value for name in _FIELDS if (value := entry.get(name)) is not None}
+        self._entries["demonstrations"].write(dump_line(ordered))
         self.summary.demonstrations += 1
-        self.summary.splits[source.split] += 1
+        self.summary.splits[entry.get("split", "train")] += 1
         self.summary.add(tally)
 
     def leave_out(self, source: Source, error: Exception) -> None:
@@ -133,6 +183,7 @@ class HashingFile:
     """
 
     closed = False
+    holds: Sequence[Held] = ()  # demonstrations in it, of a file that several share
 
     def __init__(self, raw: IO[bytes], name: str, beside: Executor):
         self._raw, self._beside = raw, beside

@@ -10,11 +10,13 @@ import tempfile
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
+from pathlib import Path
 from threading import Lock
 from typing import IO, Any, cast
 
-from pipeline.export.manifest import MANIFEST, parse_manifest
+from pipeline.export.manifest import MANIFEST, Manifest, ManifestFile, parse_manifest
 from schemas import DemotapeError, InputError
+from schemas.files import reason
 
 from .destination import Destination, HashingFile
 from .s3_claim import MARKER, Claim
@@ -31,19 +33,23 @@ IN_MEMORY = 1 << 20  # bytes of a file that is being made; larger ones are on di
 class S3(Destination):
     """Collects the files of one export and sends them to `s3://bucket/prefix`.
 
-    What is under the prefix must be nothing, an earlier export, or an interrupted one; InputError otherwise.
+    What is under the prefix must be nothing, an earlier export, or an interrupted one; InputError otherwise. `before`:
+    address of another export, the release before this one, from which files are taken over.
     """
 
-    def __init__(self, destination: str, format: str, endpoint_url: str | None = None):
+    def __init__(self, destination: str, format: str, endpoint_url: str | None = None, before: str | None = None):
         super().__init__(destination.rstrip("/"), format)
         with explained(destination):
             self._bucket = Bucket(destination, endpoint_url)
+            self._before = Bucket(before, endpoint_url) if before else self._bucket
         self._claim = Claim(self._bucket, destination)
         self._is_complete = False
         self._pool = ThreadPoolExecutor(FILES_AT_ONCE, thread_name_prefix="s3")
         self._sending: set[Future] = set()
         self._lock = Lock()
         self._changed = False
+        self._earlier: Manifest | None = None  # of the whole export that is there
+        self._copies: dict[str, Path] = {}  # of its files
 
     def __enter__(self) -> "S3":
         try:
@@ -51,6 +57,10 @@ class S3(Destination):
                 self._claim.look()
                 self._bucket.load()
                 self._refuse_what_is_not_ours()
+                if self._before is not self._bucket:
+                    self._before.load()
+                    where = f"s3://{self._before.address.bucket}/{self._before.key(MANIFEST)}"
+                    self._earlier = parse_manifest(b"".join(self._before.read(MANIFEST)), where)
         except BaseException:
             self._close()
             raise
@@ -62,7 +72,7 @@ class S3(Destination):
         self._claim.end(complete=self._is_complete)
         self._close()
         if isinstance(error, OSError):
-            raise DemotapeError(f"{self.summary.destination}: {error.strerror or error}; run the export again to go on")
+            raise DemotapeError(f"{self.summary.destination}: {reason(error)}; run the export again to go on")
 
     def begin(self, name: str, *, provisional: bool = False) -> IO[bytes]:
         # What is there may be the same, and is then not sent again; so it must be complete first.
@@ -76,6 +86,34 @@ class S3(Destination):
         self._sending.add(self._pool.submit(self._send, file.name, outgoing, file.size, file.digest.hexdigest()))
         if len(self._sending) >= WAITING:
             self._collect(wait(self._sending, return_when=FIRST_COMPLETED).done)
+
+    def earlier(self) -> Manifest | None:
+        if self._earlier:
+            self._earlier["files"] = [file for file in self._earlier["files"]
+                                      if self._before.size(file["path"]) == file["size"]]
+        return self._earlier
+
+    def earlier_file(self, file: ManifestFile) -> Path:
+        where = f"{self.summary.destination}/{file['path']}"
+        if file["path"] not in self._copies:
+            copy = Path(self.opened.enter_context(tempfile.TemporaryDirectory(prefix="demotape-s3-"))) / "copy"
+            digest = hashlib.sha256()
+            with explained(where), copy.open("wb") as raw:
+                for content in self._before.read(file["path"]):
+                    digest.update(content)
+                    raw.write(content)
+            if digest.hexdigest() != file["sha256"]:
+                raise InputError(f"{where}: is not what the export wrote; export to another prefix")
+            self._copies[file["path"]] = copy
+        return self._copies[file["path"]]
+
+    def stay(self, file: ManifestFile) -> None:
+        if self._before is not self._bucket and not self._bucket.is_copy(file["path"], self._before):
+            self._change()
+            with explained(f"{self.summary.destination}/{file['path']}"):
+                self._bucket.copy(file["path"], self._before)
+        self._bucket.see(file["path"])
+        self.summary.skipped += 1
 
     def finish(self, manifest: IO[bytes]) -> None:
         self._collect(wait(self._sending).done)
@@ -133,6 +171,7 @@ class S3(Destination):
         if self._bucket.size(MANIFEST) is None:
             raise InputError(f"{where}: there is something that is no export of demotape; give another prefix")
         manifest = parse_manifest(b"".join(self._bucket.read(MANIFEST)), f"{where}/{MANIFEST}")
+        self._earlier = manifest
         known = {file["path"] for file in manifest["files"]} | {MANIFEST}
         if extra := next((name for name in self._bucket.names() if name not in known), None):
             raise InputError(f"{where}/{extra}: this is not part of the export that would be replaced; "
@@ -145,6 +184,7 @@ class S3(Destination):
 
     def _close(self) -> None:
         self._pool.shutdown(cancel_futures=True)
+        self._before.close()
         self._bucket.close()
         self.opened.close()
 

@@ -14,7 +14,7 @@ from .s3_objects import Bucket
 def verify_s3(address: str, endpoint_url: str | None = None) -> Iterator[str]:
     """Problems, one line each; raises InputError when there is no export."""
     address = address.rstrip("/")
-    with explained(address):
+    with explained(address, again="run the check again"):
         bucket = Bucket(address, endpoint_url)
         try:
             bucket.load()

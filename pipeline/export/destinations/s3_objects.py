@@ -156,6 +156,30 @@ class Bucket:
             return True
         return self._metadata(name).get("sha256") == sha256  # with a key service's encryption an ETag is no hash
 
+    def see(self, name: str) -> None:
+        """Note that an object stays as it is."""
+        with self._lock:
+            self._index.execute("UPDATE object SET seen = 1 WHERE name = ?", (name,))
+
+    def is_copy(self, name: str, other: "Bucket") -> bool:
+        """Whether the object was listed with the size and the ETag that another prefix has it with."""
+        with self._lock, other._lock:
+            rows = [index.execute("SELECT size, etag FROM object WHERE name = ?", (name,)).fetchone()
+                    for index in (self._index, other._index)]
+        return rows[0] is not None and rows[0] == rows[1]
+
+    def copy(self, name: str, other: "Bucket") -> None:
+        """Have the service copy an object, of at most 5 GiB, from another prefix."""
+        source = {"Bucket": other.address.bucket, "Key": other.key(name)}
+        self.client.copy_object(Bucket=self.address.bucket, Key=self.key(name), CopySource=source)
+
+    def folders(self) -> list[str]:
+        """Names that stand between the prefix and the next slash."""
+        where = {"Bucket": self.address.bucket, "Prefix": self.address.prefix, "Delimiter": "/"}
+        return [self._name(found["Prefix"]).rstrip("/")
+                for page in self.client.get_paginator("list_objects_v2").paginate(**where)
+                for found in page.get("CommonPrefixes", ())]
+
     def exists(self, name: str) -> bool:
         """Whether the service has the object now; asks it, unlike `size`."""
         from botocore.exceptions import ClientError

@@ -1,18 +1,21 @@
 """Parquet: one row a turn with its pictures inside, and a README.md by which `datasets.load_dataset(FOLDER)` works."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack
+import pickle
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
-from pipeline.export.destinations.destination import Destination, HashingFile
-from pipeline.export.running import Files
+from pipeline.export.destinations.destination import HashingFile
+from pipeline.export.sharding import ShardedFiles
 from pipeline.export.source import Options, Source, Tally
 from pipeline.export.splits import SPLITS
 
-from . import card, turnwise
+from . import card, documents, layouts, turnwise
 
 ROWS = 64  # rows of a row group, so that a reader that wants one picture does not read a thousand
 _GROUP_SIZE = 32 << 20  # bytes; the other limit of a row group
+_TEXT = 6  # times that pages and their boxes get smaller
 
 
 def samples(source: Source, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
@@ -20,106 +23,129 @@ def samples(source: Source, options: Options, tally: Tally) -> Iterator[dict[str
     kind = options.screenshots or "jpg"
     for sample in turnwise.samples(source, options, tally, kind):
         row = sample.record | {"html": sample.page.decode("utf-8"),
-                               "screenshot": _image(sample.picture, sample.key, kind)}
+                               "screenshot": image(sample.picture, sample.key, kind)}
         if options.set_of_marks:
-            row["marked_screenshot"] = _image(sample.marked, sample.key, kind)
+            row["marked_screenshot"] = image(sample.marked, sample.key, kind)
         yield row
 
 
-def _image(picture: bytes | None, key: str, kind: str) -> dict[str, Any] | None:
+def image(picture: bytes | None, key: str, kind: str) -> dict[str, Any] | None:
     """As the feature Image of `datasets` keeps it."""
     return None if picture is None else {"bytes": picture, "path": f"{key}.{kind}"}
 
 
-class Writer(Files):
-    """Writes rows into `data/<split>-00000-of-0000N.parquet` of about `shard_size` bytes, and the data set card."""
+class ParquetFiles(ShardedFiles):
+    """Writes rows into `data/<split>-<name>.parquet` of about `shard_size` bytes; of a demonstration that is larger by
+    itself, the rest into `data/<split>-<name>_001.parquet`, …"""
 
-    def __init__(self, destination: Destination, options: Options):
-        super().__init__(destination, options)
-        self._shards: dict[str, _Shards] = {}
-        self._counts = card.Counts()
+    @abstractmethod
+    def columns(self) -> dict[str, Any]:
+        """Their names and types."""
 
-    def write(self, source: Source, row: dict[str, Any]) -> None:
-        if source.split not in self._shards:
-            self._shards[source.split] = _Shards(self.destination, self.options, source.split)
-            self._open.push(self._shards[source.split].abandon)
-        self._shards[source.split].write(row)
-        self._counts.turn(source, row["intent"])
+    def counted(self, sample: dict[str, Any]) -> card.Counted:
+        return card.Counted(sample["intent"], sample["screenshot_status"])
 
-    def add(self, source: Source) -> None:
-        self._counts.demonstration(source)
+    def turn_of(self, sample: dict[str, Any]) -> str:
+        return sample["turn"]
 
-    def finish(self) -> None:
-        for split in SPLITS:
-            if split in self._shards:
-                self._shards[split].finish()
-        files = {split: f"data/{split}-*.parquet" for split in SPLITS if split in self._shards}
-        text = card.card(self._counts, files, self.options, self.destination.summary)
-        self.destination.write("README.md", text.encode())
+    def encode(self, sample: dict[str, Any]) -> bytes:
+        return pickle.dumps(sample, pickle.HIGHEST_PROTOCOL)
 
+    def about(self, sample: dict[str, Any]) -> int:
+        return sum(map(_stored, sample.values()))
 
-class _Shards:
-    """The files of one split. They stay open until their number, which is in their names, is known."""
+    def extent(self, lengths: list[int]) -> int:
+        return len(lengths)
 
-    def __init__(self, destination: Destination, options: Options, split: str):
-        self._destination, self._options, self._split = destination, options, split
-        self._open = ExitStack()
-        self._files: list[HashingFile] = []
-        self._table: Any = None  # a ParquetWriter
-        self._rows: list[dict[str, Any]] = []
-        self._size = 0
+    def name_of(self, split: str, shard: str, number: int) -> str:
+        return f"data/{split}-{shard}{f'_{number:03d}' if number else ''}.parquet"
 
-    def write(self, row: dict[str, Any]) -> None:
-        """Append one row; rows are written in groups."""
-        self._rows.append(row)
-        self._size += len(row["html"]) + (len(row["screenshot"]["bytes"]) if row["screenshot"] else 0)
-        if len(self._rows) >= ROWS or self._size >= _GROUP_SIZE:
-            self._flush()
-
-    def finish(self) -> None:
-        """Name the files."""
-        self._flush()
-        if self._table:
-            self._table.close()
-        for number, file in enumerate(self._files):
-            file.name = f"data/{self._split}-{number:05d}-of-{len(self._files):05d}.parquet"
-        self._open.close()
-
-    def abandon(self, *error) -> None:
-        """Close what is open, also after an error."""
-        if self._table and self._table.is_open:
-            self._table.close()
-        self._open.__exit__(*error)
-
-    def _flush(self) -> None:
+    def put(self, split: str, shard: str, samples: Iterator[bytes], limit: int | None) -> Iterator[HashingFile]:
         import pyarrow
         import pyarrow.parquet
 
-        if not self._rows:
-            return
-        schema = _schema(self._options)
-        if self._table is None or self._files[-1].size > self._options.shard_size:
-            if self._table:
-                self._table.close()
-            name = f"data/{self._split}-{len(self._files):05d}"
-            self._files.append(self._open.enter_context(self._destination.create(name, provisional=True)))
-            self._table = pyarrow.parquet.ParquetWriter(
-                pyarrow.PythonFile(self._files[-1], mode="w"), schema, compression="zstd",
-                # pictures are compressed already, and no two cells of text are alike
-                use_dictionary=["demonstration", "recording", "task", "intent", "url", "title"], write_statistics=False)
-        self._table.write_table(pyarrow.Table.from_pylist(self._rows, schema), row_group_size=len(self._rows))
-        self._files[-1].samples += len(self._rows)
-        self._rows, self._size = [], 0
+        schema, groups, number = _schema(self.columns()), _groups(samples), 0
+        group = next(groups, None)
+        while group is not None:
+            with (self.destination.create(self.name_of(split, shard, number)) as file,
+                  pyarrow.parquet.ParquetWriter(
+                      pyarrow.PythonFile(file, mode="w"), schema, compression="zstd", write_statistics=False,
+                      use_dictionary=[name for name in _REPEATED if name in schema.names]) as table):
+                yield file
+                while group is not None and not (limit and file.samples and file.size > limit):
+                    table.write_table(pyarrow.Table.from_pylist(group, schema), row_group_size=len(group))
+                    file.samples += len(group)
+                    group = next(groups, None)
+            number += 1
+
+    def read(self, file: Path, start: int) -> Iterator[bytes]:
+        import pyarrow.parquet
+
+        with pyarrow.parquet.ParquetFile(file) as table:
+            for number in range(table.num_row_groups):
+                count = table.metadata.row_group(number).num_rows
+                if start < count:
+                    for row in table.read_row_group(number).slice(start).to_pylist():
+                        yield self.encode(row)
+                start = max(0, start - count)
 
 
-def _schema(options: Options):
-    """Columns and their types, with what `datasets` needs to decode the pictures."""
-    import json
+class Writer(ParquetFiles):
+    """Writes rows, and the data set card."""
 
+    def columns(self) -> dict[str, Any]:
+        return _columns(self.options)
+
+    def finish(self) -> None:
+        super().finish()
+        files = {split: f"data/{split}-*.parquet" for split in SPLITS if split in self.splits}
+        documents.write(self.destination, self.options, self.counts, turnwise.WORDS, files,
+                        layouts.tables(arrow_types(self.columns()), files, "turn"))
+
+
+def _groups(samples: Iterable[bytes]) -> Iterator[list[dict[str, Any]]]:
+    """Rows that are written together."""
+    rows: list[dict[str, Any]] = []
+    size = 0
+    for sample in samples:
+        rows.append(pickle.loads(sample))
+        size += sum(map(_size, rows[-1].values()))
+        if len(rows) >= ROWS or size >= _GROUP_SIZE:
+            yield rows
+            rows, size = [], 0
+    if rows:
+        yield rows
+
+
+def _size(value: Any) -> int:
+    """About the bytes of a cell."""
+    if isinstance(value, dict):
+        return len(value["bytes"])
+    return sum(map(len, value)) if isinstance(value, list) else len(value) if isinstance(value, str) else 0
+
+
+def _stored(value: Any) -> int:
+    """About the bytes of a cell in a file: pictures are compressed already."""
+    return _size(value) if isinstance(value, dict) else _size(value) // _TEXT + 1
+
+
+def image_type() -> Any:
+    """The type of a column of pictures."""
+    import pyarrow
+
+    return pyarrow.struct({"bytes": pyarrow.binary(), "path": pyarrow.string()})
+
+
+def arrow_types(columns: dict[str, Any]) -> dict[str, str]:
+    """Columns with the names of their types."""
+    return {name: str(type_) for name, type_ in columns.items()}
+
+
+def _columns(options: Options) -> dict[str, Any]:
+    """Columns and their types."""
     import pyarrow
 
     texts = ("demonstration", "recording", "task")
-    image = pyarrow.struct({"bytes": pyarrow.binary(), "path": pyarrow.string()})
     columns = {name: pyarrow.string() for name in texts} | {
         "index": pyarrow.int32(), "turn": pyarrow.string(), "type": pyarrow.string(), "timestamp": pyarrow.float64(),
         **{name: pyarrow.string() for name in ("speaker", "utterance", "source", "reply_to", "reactions", "intent",
@@ -127,18 +153,39 @@ def _schema(options: Options):
         "tab": pyarrow.int32(), "viewport_width": pyarrow.int32(), "viewport_height": pyarrow.int32(),
         "scroll_x": pyarrow.float64(), "scroll_y": pyarrow.float64(), "zoom": pyarrow.float64(),
         "device_pixel_ratio": pyarrow.float64(), "screenshot_status": pyarrow.string(), "boxes": pyarrow.string(),
-        "checks": pyarrow.string()}
+        **{name: pyarrow.string() for name in ("checks", "actor", "agent", "license", "consent", "review_status",
+                                               "annotators", "validator")}}
     if options.set_of_marks:
         columns["marks"] = pyarrow.string()
     if options.axtree:
         columns["axtree"] = pyarrow.string()
-    columns |= {"html": pyarrow.large_string(), "screenshot": image}
+    columns |= {"html": pyarrow.large_string(), "screenshot": image_type()}
     if options.set_of_marks:
-        columns["marked_screenshot"] = image
-    features = {name: {"_type": "Image"} if type_ is image else {"dtype": _DTYPES[str(type_)], "_type": "Value"}
-                for name, type_ in columns.items()}
+        columns["marked_screenshot"] = image_type()
+    return columns
+
+
+def _schema(columns: dict[str, Any]) -> Any:
+    """Columns with what `datasets` needs to decode the pictures."""
+    import json
+
+    import pyarrow
+
+    features = {name: _feature(type_) for name, type_ in columns.items()}
     metadata = json.dumps({"info": {"features": features}})
     return pyarrow.schema(columns.items(), metadata={"huggingface": metadata})
 
 
+def _feature(type_: Any) -> dict[str, Any]:
+    """A type in the words of `datasets`."""
+    if type_ == image_type():
+        return {"_type": "Image"}
+    if str(type_).startswith("list<"):
+        return {"feature": _feature(type_.value_type), "_type": "List"}
+    return {"dtype": _DTYPES[str(type_)], "_type": "Value"}
+
+
+# Columns whose cells are often alike; pictures are compressed already, and no two cells of text are alike
+_REPEATED = ("demonstration", "recording", "task", "intent", "url", "title", "website", "domain", "subdomain",
+             "annotation_id", "confirmed_task")
 _DTYPES = {"string": "string", "large_string": "large_string", "int32": "int32", "double": "float64"}

@@ -11,6 +11,11 @@ from pipeline.export.states import States, with_box
 from schemas import UID_ATTRIBUTE
 from schemas.types import BrowserTurn, Element, Turn
 
+from .card import Words
+
+WORDS = Words("turn", "intent", """One row a turn: what was said or done, on which element, and the page,
+element boxes and screenshot *before* it took effect. `arguments`, `element`, `boxes`, `checks` and `annotators` are
+JSON text. Rows without a state of their own carry that of the turn in `state_turn`.""")
 NO_PAGE = b"<!DOCTYPE html>\n<html><head></head><body></body></html>"
 
 
@@ -83,5 +88,13 @@ def _record(source: Source, index: int, turn: Turn, element: Element | None, car
         "viewport_height": viewport.get("height", 0), "scroll_x": float(scroll.get("x", 0)),
         "scroll_y": float(scroll.get("y", 0)), "zoom": float(state.get("zoom", 1)),
         "device_pixel_ratio": float(state.get("device_pixel_ratio", 1)), "screenshot_status": status,
-        "boxes": boxes, "checks": json.dumps(turn.get("checks", [])),
+        "boxes": boxes, "checks": json.dumps(turn.get("checks", [])), **_provenance(source),
     }
+
+
+def _provenance(source: Source) -> dict[str, Any]:
+    """Who acted, under which terms, and who looked at it; empty where it was not told."""
+    told, review = source.recording.manifest.get("provenance", {}), source.review
+    return {"actor": told.get("actor", ""), "agent": told.get("agent", ""), "license": told.get("license", ""),
+            "consent": {True: "yes", False: "no", None: ""}[told.get("consent")], "review_status": review.status,
+            "annotators": json.dumps(review.annotators), "validator": review.validator}

@@ -3,16 +3,16 @@
 import json
 import tarfile
 from collections.abc import Iterator
-from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
-from pipeline.export.destinations.destination import Destination, HashingFile
-from pipeline.export.running import Files
+from pipeline.export.destinations.destination import HashingFile
+from pipeline.export.sharding import ShardedFiles
 from pipeline.export.source import Options, Source, Tally
 from pipeline.export.splits import SPLITS
 from pipeline.export.states import blank
 
-from . import card, turnwise
+from . import card, documents, layouts, turnwise
 
 MEMBER_OVERHEAD = 1024  # a tar member's header, and its content filled up to a block, at most
 
@@ -26,71 +26,70 @@ def samples(source: Source, options: Options, tally: Tally) -> Iterator[dict[str
                    "html": sample.page}
         if options.set_of_marks:
             members[f"marks.{kind}"] = sample.marked or nothing
-        yield {"__key__": sample.key, "__intent__": sample.record["intent"], **members}
+        counted = card.Counted(sample.record["intent"], sample.record["screenshot_status"])
+        yield {"__key__": sample.key, "__turn__": sample.record["turn"], "__counted__": counted, **members}
 
 
-class Writer(Files):
-    """Writes samples into `<split>-000000.tar`, … of at most `shard_size` bytes, and the data set card."""
+class Writer(ShardedFiles):
+    """Writes samples into `<split>-<name>.tar` of at most `shard_size` bytes, and the data set card. Of a demonstration
+    that is larger by itself, the rest is in `<split>-<name>_001.tar`, …"""
 
-    def __init__(self, destination: Destination, options: Options):
-        super().__init__(destination, options)
-        self._shards: dict[str, _Shards] = {}
-        self._counts = card.Counts()
+    def counted(self, sample: dict[str, Any]) -> card.Counted:
+        return sample["__counted__"]
 
-    def write(self, source: Source, sample: dict[str, Any]) -> None:
-        self._counts.turn(source, sample.pop("__intent__"))
-        if source.split not in self._shards:
-            self._shards[source.split] = self._open.enter_context(
-                _Shards(self.destination, source.split, self.options.shard_size))
-        self._shards[source.split].write(sample)
+    def turn_of(self, sample: dict[str, Any]) -> str:
+        return sample["__turn__"]
 
-    def add(self, source: Source) -> None:
-        self._counts.demonstration(source)
+    def encode(self, sample: dict[str, Any]) -> bytes:
+        return b"".join(part for name in sorted(name for name in sample if not name.startswith("__"))
+                        for part in _member(f"{sample['__key__']}.{name}", sample[name]))
+
+    def about(self, sample: dict[str, Any]) -> int:
+        return sum(len(content) + MEMBER_OVERHEAD
+                   for name, content in sample.items() if not name.startswith("__"))
+
+    def extent(self, lengths: list[int]) -> int:
+        return sum(lengths)
+
+    def name_of(self, split: str, shard: str, number: int) -> str:
+        return f"{split}-{shard}{f'_{number:03d}' if number else ''}.tar"
+
+    def put(self, split: str, shard: str, samples: Iterator[bytes], limit: int | None) -> Iterator[HashingFile]:
+        sample, number = next(samples, None), 0
+        while sample is not None:
+            with self.destination.create(self.name_of(split, shard, number)) as file:
+                yield file
+                while sample is not None and not (limit and file.samples and file.size + len(sample) > limit):
+                    file.write(sample)
+                    file.samples += 1
+                    sample = next(samples, None)
+                file.write(_end(file.size))
+            number += 1
+
+    def read(self, file: Path, start: int) -> Iterator[bytes]:
+        with file.open("rb") as raw:
+            raw.seek(start)
+            parts: list[bytes] = []
+            key = b""
+            while (header := raw.read(tarfile.BLOCKSIZE)) and header[:1] != b"\0":
+                size = int(header[124:135], 8)
+                if parts and header[:100].partition(b".")[0] != key:
+                    yield b"".join(parts)
+                    parts = []
+                key = header[:100].partition(b".")[0]
+                parts += [header, raw.read(-(-size // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE)]
+            if parts:
+                yield b"".join(parts)
 
     def finish(self) -> None:
-        files = {split: f"{split}-*.tar" for split in SPLITS if split in self._shards}
-        text = card.card(self._counts, files, self.options, self.destination.summary)
-        self.destination.write("README.md", text.encode())
+        super().finish()
+        files = {split: f"{split}-*.tar" for split in SPLITS if split in self.splits}
+        documents.write(self.destination, self.options, self.counts, turnwise.WORDS, files,
+                        layouts.shards(files, self.options.screenshots or "jpg", self.options.set_of_marks))
 
 
-class _Shards:
-    """The tars of one split."""
-
-    def __init__(self, destination: Destination, split: str, limit: int):
-        self._destination, self._split, self._limit = destination, split, limit
-        self._number = 0
-        self._open = ExitStack()
-        self._file: HashingFile | None = None
-
-    def __enter__(self) -> "_Shards":
-        return self
-
-    def __exit__(self, *error) -> None:
-        if error[0] is None and self._file:
-            self._file.write(_end(self._file.size))
-        self._open.__exit__(*error)
-
-    def write(self, sample: dict[str, Any]) -> None:
-        """Append one sample, in a new shard when it would make the open one too large."""
-        size = sum(len(content) + MEMBER_OVERHEAD for name, content in sample.items() if name != "__key__")
-        file = self._file
-        if file is None or (file.samples and file.size + size > self._limit):
-            file = self._next()
-        for name in sorted(sample.keys() - {"__key__"}):
-            content = sample[name]
-            file.write(_header(f"{sample['__key__']}.{name}", len(content)))
-            file.write(content)
-            file.write(bytes(-len(content) % tarfile.BLOCKSIZE))
-        file.samples += 1
-
-    def _next(self) -> HashingFile:
-        if self._file:
-            self._file.write(_end(self._file.size))
-        self._open.close()
-        file = self._open.enter_context(self._destination.create(f"{self._split}-{self._number:06d}.tar"))
-        self._file = file
-        self._number += 1
-        return file
+def _member(name: str, content: bytes) -> tuple[bytes, ...]:
+    return _header(name, len(content)), content, bytes(-len(content) % tarfile.BLOCKSIZE)
 
 
 # What webdataset.TarWriter and tarfile write, without their way through pieces of 10 KB: a test compares the bytes.

@@ -18,10 +18,25 @@ from schemas.files import dump_json
 from schemas.intents import INTENTS
 from schemas.types import Box, BrowserTurn, Turn, TurnState
 
-from .weblinx_turns import UID, browser_turn, chat_turn, eight_numbers, page_element, recorded_element, why_left_out
+from . import documents, layouts
+from .card import Counted, Counts, Words
+from .weblinx_turns import (
+    UID,
+    browser_turn,
+    chat_turn,
+    eight_numbers,
+    history_url,
+    page_element,
+    recorded_element,
+    why_left_out,
+)
+
+WORDS = Words("turn", "intent", """One folder a demonstration, in the layout of WebLINX: `replay.json` has its turns,
+what was said or done and on which element; pages, element boxes and screenshots are those *before* it took effect.
+`splits.json` names the demonstrations of each split. The `weblinx` library reads them; the intents are its own.""")
 
 
-def samples(source: Source, options: Options, tally: Tally) -> Iterator[File | Line]:
+def samples(source: Source, options: Options, tally: Tally) -> Iterator[File | Line | Counted]:
     """All files of one demonstration."""
     yield from _Demonstration(source, options, tally).files()
 
@@ -32,12 +47,23 @@ class Writer(Files):
     def __init__(self, destination: Destination, options: Options):
         super().__init__(destination, options)
         self._names: dict[str, list[str]] = {split: [] for split in SPLITS}
+        self._counts = Counts()
+
+    def write(self, source: Source, sample: File | Line | Counted) -> None:
+        if isinstance(sample, Counted):
+            self._counts.turn(source, sample)
+        else:
+            super().write(source, sample)
 
     def add(self, source: Source) -> None:
         self._names[source.split].append(source.name)
+        self._counts.demonstration(source)
 
     def finish(self) -> None:
         self.destination.write_json("splits.json", self._names)
+        self._open.close()  # the files that demonstrations share are complete, and can be told
+        documents.write(self.destination, self.options, self._counts, WORDS, {},
+                        layouts.demonstrations(self.options.screenshots or "png"))
 
 
 class _Demonstration:
@@ -56,11 +82,11 @@ class _Demonstration:
         self._files: list[File] = []
         self._records = Records(source.name, source.split, options) if options.candidates or options.records else None
 
-    def files(self) -> Iterator[File | Line]:
+    def files(self) -> Iterator[File | Line | Counted]:
         """All files, the replay last."""
         replay = []
         for index, turn in enumerate(self.turns):
-            url = self._history_url(index)
+            url = history_url(self.turns, index, self.source.recording, self.known)
             if reason := why_left_out(turn, url):
                 self.tally.left_out[reason] += 1
                 continue
@@ -68,6 +94,7 @@ class _Demonstration:
                 replay.append(chat_turn(turn))
             else:
                 replay.append(self._browser_turn(turn, len(replay), url))
+            yield _counted(replay[-1])
             yield from self._files
             self._files.clear()
             if self._records:
@@ -162,21 +189,6 @@ class _Demonstration:
                 boxes.setdefault(uid, box)
         return boxes
 
-    def _history_url(self, index: int) -> str | None:
-        """Where a back, forward or reload turn led to: its own navigation's address, else the tab's next one."""
-        turn = self.turns[index]
-        if turn["type"] == "chat" or turn["intent"] not in ("back", "forward", "reload"):
-            return None
-        numbers = set(turn["events"])
-        for event in self.source.recording.events:
-            if event["seq"] in numbers and event["data"].get("url"):
-                return self.known.text(event["data"]["url"])
-        tab = turn["state"]["tab"] if turn["state"] else None
-        for later in self.turns[index + 1:]:
-            if later["type"] == "browser" and later["state"] and later["state"]["tab"] == tab:
-                return later["state"]["url"]
-        return None
-
     def _descriptions(self) -> Iterator[File]:
         demonstration, manifest = self.source.demonstration, self.source.recording.manifest
         start = manifest["started_at"]
@@ -193,6 +205,14 @@ class _Demonstration:
             "shortcode": hashlib.sha256(self.source.id.encode()).hexdigest()[:7],
             "upload_date": start.strftime("%Y-%m-%d %H:%M:%S")}))
         yield File(f"{self.path}/demotape.json", dump_json(demonstration))
+
+
+def _counted(written: dict[str, Any]) -> Counted:
+    """What the data set card counts of a turn of the replay."""
+    if written["type"] == "chat":
+        return Counted("say", "none")
+    state = written["state"]
+    return Counted(written["action"]["intent"], state["screenshot_status"] if state["screenshot"] else "none")
 
 
 def _pair(state: TurnState) -> tuple:

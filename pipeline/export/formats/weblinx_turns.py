@@ -1,6 +1,6 @@
 """Turns in WebLINX's words: one function an intent, plain dicts in and out (FORMATS of the public reader, 0.3.2)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from html import escape
 from typing import Any
@@ -8,6 +8,8 @@ from typing import Any
 from lxml import etree
 
 from pipeline.pages.dom import TAG_ATTRIBUTE, Page
+from pipeline.privacy.redacting import Redactor
+from recorder import Recording
 from schemas.intents import INTENTS
 from schemas.types import Box, BrowserTurn, ChatTurn, Element, Size, Turn
 
@@ -35,6 +37,22 @@ def why_left_out(turn: Turn, url: str | None) -> str | None:
         return f"{intent.name}: no element"
     if intent.weblinx == "load" and intent.name != "load" and url is None:
         return f"{intent.name}: address unknown"
+    return None
+
+
+def history_url(turns: Sequence[Turn], index: int, recording: Recording, known: Redactor) -> str | None:
+    """Where a back, forward or reload turn led to: its own navigation's address, else the tab's next one."""
+    turn = turns[index]
+    if turn["type"] == "chat" or turn["intent"] not in ("back", "forward", "reload"):
+        return None
+    numbers = set(turn["events"])
+    for event in recording.events:
+        if event["seq"] in numbers and event["data"].get("url"):
+            return known.text(event["data"]["url"])
+    tab = turn["state"]["tab"] if turn["state"] else None
+    for later in turns[index + 1:]:
+        if later["type"] == "browser" and later["state"] and later["state"]["tab"] == tab:
+            return later["state"]["url"]
     return None
 
 

@@ -7,21 +7,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.export.formats.weblinx_turns import UID
 from pipeline.export.source import Line, Options
 from pipeline.pages.dom import Page
 from schemas.files import dump_line
-from schemas.types import Box, Size
+from schemas.types import Box
 
 from . import candidates
+from .history import History, action
 from .pruning import bracketed, prune
+from .scorers import scorer
 from .truncation import cut, fit_tree
 
 PREDICTED = ("click", "change", "textInput", "scroll", "load", "say", "submit")
 _NEEDING = ("click", "change", "textInput", "submit")
 _PROMPTED = 10  # candidates that a model is shown
-_LAST_ACTIONS = 5
-_LAST_UTTERANCES = 4
 _BUDGET = 2048  # tokens, of which: (appendix B.6)
 _DOM, _UTTERANCE, _ACTION, _CANDIDATE = 700, 40, 50, 65
 
@@ -40,11 +39,9 @@ class Records:
 
     def __init__(self, name: str, split: str, options: Options):
         self._name, self._split, self._options = name, split, options
-        self._score = candidates.scorer(options.scorer)
-        self._utterances: list[str] = []
-        self._actions: list[str] = []
+        self._score = scorer(options.scorer)
+        self._history = History()
         self._shown: dict[str, Any] = {}  # state of the last turn that had a screenshot
-        self._viewport: Size = {"width": 0, "height": 0}
         self._view: View | None = None
         self._ranked: list[dict[str, Any]] = []
 
@@ -56,16 +53,14 @@ class Records:
                 yield from self._tell_candidates(index)
         if self._options.records and self._is_predicted(turn):
             yield Line(f"records/{self._split}.jsonl", dump_line(self._record(turn, index)))
-        self._remember(turn)
+        self._history.remember(turn)
 
     def _look(self, turn: dict[str, Any], view: View | None) -> None:
         if turn["state"]["screenshot"]:
             self._shown = turn["state"]
-        metadata = turn["action"]["arguments"]["metadata"]
-        self._viewport = {"width": metadata["viewportWidth"], "height": metadata["viewportHeight"]}
+        self._history.look(turn)
         if view is not None:
-            asked = candidates.query(self._last_utterances(), self._actions[-_LAST_ACTIONS:], self._viewport)
-            self._ranked = candidates.rank(view.page, view.boxes, self._viewport, asked, self._score, view.target)
+            self._ranked = candidates.rank(view.page, view.boxes, self._history.asked, self._score, view.target)
             self._view = view
 
     def _tell_candidates(self, index: int) -> Iterator[Line]:
@@ -85,7 +80,7 @@ class Records:
         return bool(state and state["screenshot"] and state["screenshot_status"] == "good")
 
     def _record(self, turn: dict[str, Any], index: int) -> dict[str, Any]:
-        share = self._options.budget / _BUDGET
+        share, asked = self._options.budget / _BUDGET, self._history.asked
         shown = [each for each in self._ranked if each["rank"] <= _PROMPTED]
         page = ""
         if self._view:
@@ -94,46 +89,8 @@ class Records:
         return {
             "demo_name": self._name, "turn_index": index,
             "screenshot": f"demonstrations/{self._name}/screenshots/{self._shown['screenshot']}",
-            "viewport": self._viewport, "html": page,
-            "utterances": [cut(text, round(_UTTERANCE * share)) for text in self._last_utterances()],
-            "actions": [cut(text, round(_ACTION * share)) for text in self._actions[-_LAST_ACTIONS:]],
+            "viewport": asked.viewport, "html": page,
+            "utterances": [cut(text, round(_UTTERANCE * share)) for text in asked.utterances],
+            "actions": [cut(text, round(_ACTION * share)) for text in asked.actions],
             "candidates": [f"(uid = {each['uid']}) {cut(each['doc'], round(_CANDIDATE * share))}" for each in shown],
             "candidate_uids": [each["uid"] for each in shown], "action": action(turn)}
-
-    def _last_utterances(self) -> list[str]:
-        said = self._utterances
-        return said if len(said) <= _LAST_UTTERANCES + 1 else [said[0], *said[-_LAST_UTTERANCES:]]
-
-    def _remember(self, turn: dict[str, Any]) -> None:
-        if turn["type"] == "chat" and turn["speaker"] == "instructor":
-            minutes, seconds = divmod(int(turn["timestamp"]), 60)
-            self._utterances.append(f"[{minutes:02d}:{seconds:02d}] {turn['utterance']}")
-        else:
-            self._actions.append(action(turn))
-
-
-def action(turn: dict[str, Any]) -> str:
-    """A turn of a replay as the text that a model is to give: `click(uid="…")`, `say(speaker="…", utterance="…")`."""
-    if turn["type"] == "chat":
-        return _call("say", {"speaker": turn["speaker"], "utterance": turn["utterance"]})
-    arguments, intent = turn["action"]["arguments"], turn["action"]["intent"]
-    named: dict[str, Any] = {}
-    for name, where in (("text", "text"), ("value", "value"), ("selected", "text"), ("pasted", "text"),
-                        ("scrollX", "x"), ("scrollY", "y")):
-        if name in arguments:
-            named[where] = arguments[name]
-    properties = arguments.get("properties", {})
-    if intent == "load":
-        named["url"] = properties["url"]
-    if intent.startswith("tab"):
-        named |= {"origin": properties["tabIdOrigin"]} if "tabIdOrigin" in properties else {}
-        named["target"] = properties["tabId"]
-    if uid := arguments.get("element", {}).get("attributes", {}).get(UID):
-        named["uid"] = uid
-    return _call(intent, named)
-
-
-def _call(name: str, arguments: dict[str, Any]) -> str:
-    def written(value) -> str:
-        return '"' + value.replace("\n", "\\n").replace("\t", "\\t") + '"' if isinstance(value, str) else f"{value:g}"
-    return f"{name}({', '.join(f'{key}={written(value)}' for key, value in arguments.items())})"

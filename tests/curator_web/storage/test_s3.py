@@ -20,7 +20,7 @@ from curator_web.storage.temporary import Temporary
 from curator_web.users import add_user
 from demotape.cli import main
 from demotape.importing import import_package
-from pipeline.export import Source, export
+from pipeline.export import export
 from tests.support.curator_fixtures import filmed_recording, make_recording, typed_recording
 from tests.support.packages import pack
 from tests.support.s3_services import BUCKET, KEYS, Proxy, client, objects
@@ -68,7 +68,8 @@ def machine(tmp_path, motos, blobs):
 
 def pictures(app, recording_id: str) -> list[str]:
     """The addresses of a turn's pictures and page."""
-    state = next(exportable(app.extensions["demotape"].db, app.extensions["demotape"].store))[0]["turns"][2]["state"]
+    services = app.extensions["demotape"]
+    state = next(exportable(services.db, services.store)).demonstration["turns"][2]["state"]
     return [f"/blobs/{recording_id}/{state['screenshot']}", f"/thumbnails/{recording_id}/{state['screenshot']}",
             f"/snapshot/{recording_id}/{state['dom']}"]
 
@@ -188,7 +189,7 @@ def test_what_was_read_once_is_not_asked_for_again(machine, motos, tmp_path):
 
 
 def pictures_of(services) -> list[str]:
-    state = next(exportable(services.db, services.store))[0]["turns"][0]["state"]
+    state = next(exportable(services.db, services.store)).demonstration["turns"][0]["state"]
     return [f"/blobs/typed/{state['screenshot']}", f"/snapshot/typed/{state['dom']}"]
 
 
@@ -199,12 +200,12 @@ def test_a_picture_chosen_from_the_video_is_there_for_everybody(machine, tmp_pat
     browser = one.test_client()
     page = browser.get("/demonstrations/typed")
     assert "view=video" in page.text
-    turn = next(exportable(services.db, services.store))[0]["turns"][0]["id"]
+    turn = next(exportable(services.db, services.store)).demonstration["turns"][0]["id"]
     edited = browser.post("/demonstrations/typed/edits", data={
         "csrf_token": csrf(browser, "/demonstrations/typed"), "version": 1, "op": "set_screenshot", "turn": turn,
         "frame": "1.0"})
     assert edited.status_code == 303
-    shown = next(exportable(services.db, services.store))[0]["turns"][0]["state"]["screenshot"]
+    shown = next(exportable(services.db, services.store)).demonstration["turns"][0]["state"]["screenshot"]
     assert other.test_client().get(f"/blobs/typed/{shown}").status_code == 200
 
 
@@ -236,7 +237,7 @@ def test_an_export_reads_the_same_from_s3_as_from_a_folder(motos, blobs, tmp_pat
     written = {}
     for store, jobs in ((folder, 1), (s3, 2)):
         target = tmp_path / f"export-{jobs}"
-        export((Source(*pair) for pair in exportable(db, store)), target, "weblinx", jobs=jobs)
+        export(exportable(db, store), target, "weblinx", jobs=jobs)
         written[jobs] = {each.relative_to(target): each.read_bytes() for each in target.rglob("*") if each.is_file()}
     assert written[1] == written[2] and len(written[1]) > 5
 

@@ -218,6 +218,15 @@ def test_wrong_predictions(folder, tmp_path, content, reason):
         evaluate(tmp_path / "p.jsonl", folder)
 
 
+def test_a_library_s_error_without_a_reason_still_has_words(monkeypatch, tmp_path, folder):
+    def refuse(path):
+        raise OSError("the disk went away")
+
+    monkeypatch.setattr("pipeline.evaluate.scoring.open_named", refuse)
+    with pytest.raises(InputError, match=r"p.jsonl: cannot be read \(the disk went away\)"):
+        evaluate(tmp_path / "p.jsonl", folder)
+
+
 def test_what_cannot_be_judged(sources, tmp_path, folder):
     export(sources, tmp_path / "out", "parquet")
     (tmp_path / "p.jsonl").write_text("{}")

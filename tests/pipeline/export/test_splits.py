@@ -1,11 +1,15 @@
 """Splits: stable, seeded, leak-free, the same in every format."""
 
 import json
+import os
 from collections import Counter
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+import datasets
 
 from pipeline.export import FORMATS, Rule, Source, export, read_rule
 from pipeline.export.splits import HELD_OUT, MIND2WEB, SPLITS, Facts, LeakCheck, RuleSchema
@@ -87,8 +91,15 @@ def test_every_format_has_the_same_splits(tmp_path, sources, rule, format):
     names = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*")}
     for split in splits.values():
         assert any(name.startswith({
-            "weblinx": "splits.json", "webdataset": f"{split}-000000", "parquet": f"data/{split}-00000-of",
-            "mind2web": f"data/{MIND2WEB.get(split, split)}/"}[format]) for name in names)
+            "weblinx": "splits.json", "webdataset": f"{split}-000000", "parquet": f"data/{split}-000000.parquet",
+            "mind2web": f"data/{MIND2WEB.get(split, split)}/", "chat": f"{split}.jsonl",
+            "playwright": f"{split}/", "trajectories": f"{split}.jsonl",
+            "multimodal-mind2web": f"data/{MIND2WEB.get(split, split)}-000000.parquet"}[format]) for name in names)
+    if "mind2web" in format:
+        loaded = datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))
+        counts = Counter(MIND2WEB.get(split, split) for split in splits.values())
+        assert {"test_website", "test_domain"} < set(loaded) and {
+            split: len(set(rows["annotation_id"])) for split, rows in loaded.items()} == counts
     if format == "weblinx":
         written = json.loads((tmp_path / "out" / "splits.json").read_bytes())
         assert {name: split for split, demos in written.items() for name in demos} == splits

@@ -100,7 +100,10 @@ def test_nothing_is_left(tmp_path, source, format):
     written = everything(tmp_path / "out")
     for value in SECRETS.values():
         assert not [form for form in forms(value) if form in written], value
-    assert written.count(b"[REDACTED]") > 10 and b"Mail: " in written
+    if format == "playwright":  # which has no page, and leaves out locators that show what was taken out
+        assert written.count(b"[REDACTED]") >= 4
+    else:
+        assert written.count(b"[REDACTED]") > 10 and b"Mail: " in written
     assert summary.redacted == {"email": 1, "phone": 1, "card": 1, "token": 1}
     assert json.loads((tmp_path / "out" / "manifest.json").read_bytes())["redacted"] == dict(summary.redacted)
 

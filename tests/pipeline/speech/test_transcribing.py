@@ -4,13 +4,14 @@ import builtins
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from pipeline.chat.parsers.cues import UNKNOWN, read
 from pipeline.speech import faster_whisper, recognisers
 from pipeline.speech.audio import RATE, samples_of, tracks_of
 from pipeline.speech.recognisers import Found, Segment
+from pipeline.speech.transcribing import UNKNOWN as UNKNOWN_SPEAKER
 from pipeline.speech.transcribing import as_webvtt, transcribe
 from schemas import InputError, limits
 from tests.support.sounds import spoken, track, video_with
@@ -138,10 +139,15 @@ def test_a_found_recogniser_tells_itself():
     assert recognisers.find("faster-whisper") == Found("faster-whisper", "faster-whisper", None, faster_whisper.load)
 
 
+def test_who_is_not_known_has_the_same_name_in_both_rooms():
+    assert UNKNOWN_SPEAKER == UNKNOWN
+
+
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(said=[("", "Berlin: the cheap one", 0.0, 1.0)])
 @given(said=st.lists(st.tuples(WORDS, WORDS, st.floats(0, 9e4), st.floats(0, 60)), max_size=6))
 def test_whatever_is_recognised_is_read_back(tmp_path, said):
     path = tmp_path / "made.vtt"

@@ -12,7 +12,7 @@ import pytest
 import webdataset
 
 from pipeline.export import FORMATS, Source, export
-from pipeline.export.manifest import FileSchema, ManifestSchema, SourceSchema
+from pipeline.export.manifest import FileSchema, HeldSchema, ManifestSchema, SourceSchema
 from pipeline.verify import verify
 from schemas import InputError
 from tests.support.checkout import ROOT
@@ -97,7 +97,7 @@ def test_what_is_not_ours_is_left_alone(tmp_path, sources):
 
 
 def test_wrong_input(tmp_path, sources):
-    with pytest.raises(InputError, match="weblinx, mind2web, webdataset"):
+    with pytest.raises(InputError, match="weblinx, mind2web, multimodal-mind2web, webdataset"):
         export(sources, tmp_path / "out", "floppy")
     with pytest.raises(InputError, match="no demonstrations"):
         export([], tmp_path / "out", "weblinx")
@@ -127,6 +127,6 @@ def test_the_documentation_names_every_field_and_format(tmp_path, sources):
     text = (ROOT / "docs" / "export.md").read_text(encoding="utf-8")
     export(sources[:1], tmp_path / "out", "webdataset")
     sample = next(iter(webdataset.WebDataset([str(tmp_path / "out" / "train-000000.tar")], shardshuffle=False)))
-    schemas = ManifestSchema, FileSchema, SourceSchema
+    schemas = ManifestSchema, FileSchema, HeldSchema, SourceSchema
     names = {*FORMATS, *json.loads(sample["json"]), *(name for schema in schemas for name in schema().fields)}
     assert [name for name in sorted(names) if f"`{name}`" not in text] == []

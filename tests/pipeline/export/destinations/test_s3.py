@@ -52,15 +52,13 @@ def noisy(tmp_path_factory) -> list[Source]:
 
 @pytest.fixture(autouse=True)
 def credentials(monkeypatch):
-    for name in list(os.environ):
-        if name.startswith("AWS_"):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEYS[0])
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", KEYS[1])
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent")
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    for name, value in (("AWS_ACCESS_KEY_ID", KEYS[0]), ("AWS_SECRET_ACCESS_KEY", KEYS[1]),
+                        ("AWS_DEFAULT_REGION", "us-east-1"), ("AWS_EC2_METADATA_DISABLED", "true")):
+        monkeypatch.setenv(name, value)
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, "/nonexistent")
 
 
 def content(root: Path) -> dict[str, bytes]:
@@ -95,11 +93,23 @@ def test_what_changed_is_sent_and_what_is_gone_is_taken_away(tmp_path, sources, 
     with Proxy(service) as proxy:
         export(sources[:1], address("changed"), "weblinx", endpoint_url=proxy.url)
         sent = [name for method, name, _ in proxy.writes() if method == "PUT"]
-    assert sorted(sent) == ["changed/incomplete.json", "changed/manifest.json", "changed/splits.json"]
+    assert sorted(sent) == ["changed/README.md", *(f"changed/{name}.json" for name in (
+        "croissant", "incomplete", "manifest", "splits"))]
     assert sent[0] == "changed/incomplete.json" and sent[-1] == "changed/manifest.json"
     export(sources[:1], tmp_path / "out", "weblinx")
     assert objects(service, "changed/") == content(tmp_path / "out")
     assert objects(service, "changed-not/") == {"x": b"mine"}
+
+
+def test_one_more_demonstration_sends_its_shard_or_that_ones_halves(tmp_path, sources, service):
+    many = [Source(sources[0].demonstration | {"id": f"demo-{number}"}, sources[0].recording) for number in range(12)]
+    for count in range(8, 13):
+        with Proxy(service) as proxy:
+            export(many[:count], address("more"), "webdataset", endpoint_url=proxy.url, shard_size=900_000)
+        sent = [name for method, name, _ in proxy.writes() if method == "PUT" and name.endswith(".tar")]
+        assert count == 8 or 1 <= len(sent) <= 2
+        export(many[:count], tmp_path / str(count), "webdataset", shard_size=900_000)
+        assert objects(service, "more/") == content(tmp_path / str(count))
 
 
 def test_a_large_shard_goes_in_parts_and_the_manifest_last(noisy, service):
@@ -243,6 +253,9 @@ def test_a_service_that_stays_busy_is_told_and_there_is_no_manifest(monkeypatch,
                                                  "run it again to complete it"]
     export(sources, address("tired"), "weblinx", endpoint_url=service)
     assert verify(address("tired"), service) == []
+    with (Proxy(service, answer=lambda method, name: 503 if "replay" in name else None) as proxy,
+          pytest.raises(DemotapeError, match=r"also after waiting; run the check again$")):
+        verify(address("tired"), proxy.url)
 
 
 def flipped(body: bytes) -> bytes:
@@ -365,8 +378,8 @@ def test_a_service_that_is_away(monkeypatch, sources):
 
 
 def test_an_unknown_key(monkeypatch, tmp_path, sources):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "WRONG")
     with s3rver(tmp_path) as url:
-        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "WRONG")
         with pytest.raises(InputError, match="refuses the credentials .*InvalidAccessKeyId"):
             export(sources, address("x"), "weblinx", endpoint_url=url)
         assert objects(url) == {}

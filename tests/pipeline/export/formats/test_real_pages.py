@@ -66,15 +66,16 @@ def folder(source, tmp_path_factory):
 
 
 def test_the_pointer_is_in_the_box_of_each_target(source, folder):
-    turns = {f"{source.name}_{turn['id']}": turn for turn in source.turns}
+    turns = {turn["id"]: turn for turn in source.turns}
     [task] = tasks(folder / "mind2web")
     clicks = 0
     for action in task["actions"]:
         [target] = action["pos_candidates"]
         x, y, width, height = map(float, json.loads(target["attributes"])["bounding_box_rect"].split(","))
-        point = turns[action["action_uid"]]["arguments"]
+        point = turns[action["turn"]]["arguments"]
+        left, top, *_ = map(float, action["viewport"].split(","))
         if point.get("x") is not None:
-            assert x <= point["x"] <= x + width and y <= point["y"] <= y + height
+            assert x <= point["x"] + left <= x + width and y <= point["y"] + top <= y + height
             clicks += 1
         ids = {node.get("backend_node_id") for node in etree.fromstring(action["cleaned_html"], STRICT).iter()}
         assert {target["backend_node_id"], *(each["backend_node_id"] for each in action["neg_candidates"])} <= ids

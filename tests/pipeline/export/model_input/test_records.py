@@ -12,8 +12,8 @@ from weblinx.processing import dom, load_candidate_elements, outputs, prompt, tr
 from weblinx.utils import format as weblinx_format
 
 from pipeline.export import Source, export
-from pipeline.export.model_input.candidates import lexical, scorer
 from pipeline.export.model_input.pruning import bracketed, prune
+from pipeline.export.model_input.scorers import lexical, scorer
 from pipeline.export.model_input.truncation import cut, fit, reduced, tokens
 from pipeline.pages.dom import flatten
 from schemas import InputError

@@ -2,8 +2,10 @@
 
 import numpy
 import pytest
+from lxml import etree
 
-from pipeline.export.model_input.candidates import scorer
+from pipeline.export.model_input.elements import Asked, Element
+from pipeline.export.model_input.scorers import scorer
 from schemas import InputError
 
 transformers = pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
@@ -25,9 +27,11 @@ def model(tmp_path_factory) -> str:
 
 
 def test_what_is_nearest_by_the_model_is_first(model):
-    scores = scorer(model)("book a flight", ["a Sign in", "button Book flight", "input search"])
-    assert scores == pytest.approx([1 / 3, 2 / 3, 0])
-    assert scorer(model)("book a flight", []) == []
+    asked = Asked(["book a flight"], [], {"width": 0, "height": 0})
+    page = etree.fromstring("<p><a>Sign in</a><button>Book flight</button><input/></p>")
+    scores = scorer(model)(asked, [Element(str(number), node, None, number) for number, node in enumerate(page)])
+    assert scores[1] == max(scores) > scores[2]
+    assert scorer(model)(asked, []) == []
 
 
 def test_a_model_that_cannot_be_loaded_is_told(tmp_path):

@@ -1,0 +1,86 @@
+"""A Dask cluster by its scheduler's address, and what goes wrong with it in plain words."""
+
+import logging
+import sys
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from schemas import DemotapeError, InputError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+# What scheduler and workers are asked, in Python's own words: who has no demotape can answer that, too.
+_THEIRS = "__import__('pipeline.workers') and __import__('importlib.metadata').metadata.version('demotape')"
+CONNECT_TIMEOUT = 10  # seconds in which a scheduler must answer and have a worker
+
+
+@contextmanager
+def connected(address: str) -> Iterator["Client"]:
+    """A client of the scheduler at `tcp://HOST:PORT`, which has workers.
+
+    The workers need demotape, and the recordings under the same paths. Raises InputError when there is no scheduler at
+    that address or none that has a worker, or Dask is not installed.
+    """
+    try:
+        from distributed import Client
+        from distributed.comm.addressing import get_address_host_port
+    except ImportError:
+        raise InputError("--scheduler needs Dask; install it with: pip install 'demotape[cluster]'") from None
+    for name in ("distributed", "distributed.client"):  # what goes wrong is said here, without its tracebacks
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        get_address_host_port(address, strict=True)
+    except (ValueError, TypeError):
+        raise InputError(f"--scheduler {address}: give host and port, such as tcp://10.0.0.7:8786") from None
+    try:
+        client = Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"--scheduler {address}: no Dask scheduler answers there ({error})") from None
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=CONNECT_TIMEOUT)
+        except TimeoutError:
+            raise InputError(f"--scheduler {address}: the scheduler has no worker; start one with: "
+                             f"dask worker {address}") from None
+        _check_versions(client, address)
+        yield client
+
+
+def _check_versions(client: "Client", address: str) -> None:
+    """Raise InputError where scheduler or workers have another demotape: they would give no answer, or another one."""
+    ours, found = version("demotape"), client.run(eval, _THEIRS, on_error="return")
+    try:
+        found[address] = client.run_on_scheduler(eval, _THEIRS)
+    except Exception as error:  # whatever it is
+        found[address] = error
+    for each, theirs in found.items():
+        if theirs != ours:
+            what = "no demotape that runs" if isinstance(theirs, Exception) else f"demotape {theirs}"
+            raise InputError(f"--scheduler {address}: {each} has {what}; install demotape {ours} there")
+
+
+def threads(client: "Client") -> int:
+    """How many pieces of work a cluster does at once."""
+    return max(1, sum(client.nthreads().values()))
+
+
+@contextmanager
+def failures(what: str) -> Iterator[None]:
+    """Raises DemotapeError for what the cluster, not the work, does wrong while it works on `what`."""
+    if "distributed" not in sys.modules:  # nobody works on a cluster
+        yield
+        return
+    from distributed import KilledWorker
+    from distributed.comm import CommClosedError
+
+    try:
+        yield
+    except KilledWorker:
+        raise DemotapeError(f"{what}: the workers of the cluster that worked on it died (out of memory?)") from None
+    except (CancelledError, CommClosedError):
+        raise DemotapeError(f"{what}: the connection to the cluster's scheduler was lost; begin again once it is "
+                            "there") from None

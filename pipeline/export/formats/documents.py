@@ -1,0 +1,19 @@
+"""What describes an export, for people and for machines: README.md, the data set card, and croissant.json."""
+
+from collections.abc import Mapping
+
+from pipeline.export.destinations.destination import Destination
+from pipeline.export.source import Options
+
+from .card import Counts, Words, card
+from .croissant import NAME, Description, croissant, present
+
+
+def write(destination: Destination, options: Options, counts: Counts, words: Words, files: Mapping[str, str],
+          description: Description) -> None:
+    """Write both, when all other files are complete; `files`: pattern of the data files that `datasets` reads by split.
+    """
+    destination.write("README.md", card(counts, files, options, destination.summary, words).encode())
+    kept, listed = present(description, destination.written())
+    about = " ".join(f"{counts.sizes(words)}. {words.about}".split())
+    destination.write_json(NAME, croissant(kept, listed, about, counts.told_licenses()))

@@ -1,0 +1,69 @@
+"""What formats of JSON lines share: `<split>.jsonl` with files beside it, each content written once."""
+
+import hashlib
+from abc import ABC, abstractmethod
+from typing import Any
+
+from pipeline.export.destinations.destination import Destination
+from pipeline.export.running import Files
+from pipeline.export.source import File, Line, Options, Source
+from pipeline.export.splits import SPLITS
+
+from . import documents, layouts
+from .card import Counted, Counts, Words
+
+
+class LineFiles(Files, ABC):
+    """Writes the lines, of which each in a `<split>.jsonl` is a sample, and what describes them; a format tells in
+    which `words`."""
+
+    def __init__(self, destination: Destination, options: Options):
+        super().__init__(destination, options)
+        self._counts = Counts()
+
+    @abstractmethod
+    def words(self) -> Words:
+        """How the card speaks of the samples."""
+
+    def write(self, source: Source, sample: Any) -> None:
+        if isinstance(sample, Counted):
+            self._counts.turn(source, sample)
+            return
+        super().write(source, sample)
+        if isinstance(sample, Line) and "/" not in sample.path:
+            self._shared[sample.path].samples += 1
+
+    def add(self, source: Source) -> None:
+        self._counts.demonstration(source)
+
+    @property
+    def splits(self) -> list[str]:
+        """The splits of which there are lines."""
+        return [split for split in SPLITS if f"{split}.jsonl" in self._shared]
+
+    def finish(self) -> None:
+        files = {split: f"{split}.jsonl" for split in self.splits}
+        self._open.close()  # the files that demonstrations share are complete, and can be told
+        documents.write(self.destination, self.options, self._counts, self.words(), files,
+                        layouts.lines(files, self.options.screenshots or "jpg"))
+
+
+class Once:
+    """Files of one demonstration; a content that was there before keeps its first name."""
+
+    def __init__(self) -> None:
+        self._written: dict[str, str] = {}
+        self._waiting: list[File] = []
+
+    def path(self, path: str, content: bytes) -> str:
+        """The path of a content, which is `path` when it is new."""
+        digest = hashlib.sha256(content).hexdigest()
+        if digest not in self._written:
+            self._written[digest] = path
+            self._waiting.append(File(path, content))
+        return self._written[digest]
+
+    def taken(self) -> list[File]:
+        """The files that are new since the last time."""
+        taken, self._waiting = self._waiting, []
+        return taken

@@ -1,0 +1,95 @@
+"""Which demonstrations and turns go into an export, and why the others do not."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field, replace
+from datetime import date
+from typing import Any
+
+from schemas.types import Turn
+
+from .source import Source
+from .splits import Rule, websites
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is selected; what is empty asks for nothing.
+
+    Of demonstrations: `status` in the review app; `reviewed`: somebody validated it; `recorded_by`: users of the app;
+    `since`, `until`: days of its recording, both included; `actors`: person, agent, script; `websites`: at least one of
+    these; `labels`: as the split rule's file tells them. Of browser turns: `intents`; `good_screenshots`;
+    `without_checks`: kinds of checks that ask for nothing more in it.
+    """
+
+    status: str = ""
+    reviewed: bool = False
+    recorded_by: tuple[str, ...] = ()
+    since: date | None = None
+    until: date | None = None
+    actors: tuple[str, ...] = ()
+    websites: tuple[str, ...] = ()
+    labels: dict[str, str] = field(default_factory=dict)
+    intents: tuple[str, ...] = ()
+    good_screenshots: bool = False
+    without_checks: tuple[str, ...] = ()
+
+    def asked(self) -> dict[str, Any]:
+        """What was asked for, for the manifest; users of the app are not named there."""
+        given = {name: value for name, value in asdict(self).items() if value}
+        return {name: value.isoformat() if isinstance(value, date) else len(value) if name == "recorded_by" else value
+                for name, value in given.items()}
+
+    def refuses(self, status: str, reviewed: bool, recorded_by: str | None, day: date) -> str:
+        """Why a demonstration is left out by what the app's list tells of it; empty when it is not."""
+        if self.status and status != self.status:
+            return f"demonstration: its status is {status or 'not told'}"
+        if self.reviewed and not reviewed:
+            return "demonstration: nobody validated it"
+        if self.recorded_by and recorded_by not in self.recorded_by:
+            return "demonstration: recorded by somebody else"
+        if (self.since and day < self.since) or (self.until and day > self.until):
+            return "demonstration: recorded on another day"
+        return ""
+
+    def refuses_content(self, source: Source, rule: Rule) -> str:
+        """The same by what it holds."""
+        actor = source.recording.manifest.get("provenance", {}).get("actor", "")
+        if self.actors and actor not in self.actors:
+            return f"demonstration: who acted is {actor or 'not told'}"
+        if self.websites and not set(self.websites) & set(websites(source)):
+            return "demonstration: on other websites"
+        labels = self.labels and rule.labels(source)
+        if any(labels.get(name) != value for name, value in self.labels.items()):
+            return "demonstration: has another label"
+        return ""
+
+    def refuses_turn(self, turn: Turn) -> str:
+        """Why a turn is left out; empty when it is not. Chat stays."""
+        if turn["type"] == "chat":
+            return ""
+        if self.intents and turn["intent"] not in self.intents:
+            return "turn: another intent"
+        if self.good_screenshots and not (turn["state"] and turn["state"]["screenshot"]
+                                          and turn["state"]["screenshot_status"] == "good"):
+            return "turn: its screenshot is not good"
+        if any(check["kind"] in self.without_checks for check in turn["checks"]):
+            return "turn: a check asks for a look"
+        return ""
+
+
+def select(sources: Iterable[Source], selection: Selection, rule: Rule, not_selected: Counter[str]) -> Iterator[Source]:
+    """The selected sources with their selected turns; the others are counted by reason.
+
+    What the app's list tells (status, review, who, when) is looked at where the sources are from.
+    """
+    for source in sources:
+        if reason := selection.refuses_content(source, rule):
+            not_selected[reason] += 1
+            continue
+        reasons = {turn["id"]: reason for turn in source.turns if (reason := selection.refuses_turn(turn))}
+        if reasons and all(turn["type"] == "chat" or turn["id"] in reasons for turn in source.turns):
+            not_selected["demonstration: no action in it is selected"] += 1
+            continue
+        not_selected.update(reasons.values())
+        yield replace(source, without=frozenset(reasons)) if reasons else source

@@ -1,0 +1,2 @@
+from .training import Trained as Trained
+from .training import train as train

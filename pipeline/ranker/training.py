@@ -1,0 +1,148 @@
+"""Trains a ranker of candidates: LambdaRank (Burges 2010) over gradient-boosted trees, as LightGBM does it.
+
+It learns from the demonstrations in train, stops when those in valid get no better, and is measured beside the lexical
+scorer on each test split, over all candidates of each turn.
+"""
+
+import json
+import random
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pipeline.export.model_input import features
+from pipeline.export.model_input.candidates import ordered
+from pipeline.export.model_input.scorers import FORMAT, VERSION, Scorer, lexical, need_lightgbm, scorer
+from schemas import InputError
+from schemas.files import write_atomically
+
+from .reading import Choice, choices, splits_of
+
+_OTHERS = 200  # elements of a turn, besides the right one, that are learned from: half the likeliest, half by chance
+_ROUNDS, _PATIENCE = 300, 50  # trees at most, and without a better one
+_LEAST = 50  # trees at least: a few turns in valid may all be right by two or three
+_TEN = 10
+_PARAMETERS = {
+    "objective": "lambdarank", "metric": "ndcg", "eval_at": [1, _TEN], "learning_rate": 0.1, "num_leaves": 15,
+    "min_data_in_leaf": 10, "feature_fraction": 0.5, "bagging_fraction": 0.7, "bagging_freq": 1,
+    "deterministic": True, "force_row_wise": True, "num_threads": 1, "verbosity": -1}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How a scorer ranks the right elements of some turns: the share that is among the first ten, and the mean of one
+    over its rank (MRR)."""
+
+    turns: int
+    recall: float
+    mrr: float
+
+
+@dataclass
+class Trained:
+    """What became of a training. `splits`: of each test split, the ranker and the lexical scorer beside it."""
+
+    path: Path
+    demonstrations: int = 0
+    turns: int = 0
+    trees: int = 0
+    splits: dict[str, tuple[Measured, Measured]] = field(default_factory=dict)
+    damaged: list[str] = field(default_factory=list)
+
+
+def train(export: Path, ranker: Path, *, seed: int = 0, progress: Callable[[str], None] = lambda name: None) -> Trained:
+    """Train a ranker on an export in the format weblinx, and write it to the file `ranker`, for `--scorer`.
+
+    The same export and seed give the same file. `progress` is called with the name of each demonstration that is read.
+    Demonstrations that cannot be read are left out and told in `damaged`. Raises InputError where there is nothing to
+    learn from, or LightGBM is not installed.
+    """
+    lightgbm = need_lightgbm()
+    splits, told = splits_of(export), Trained(ranker)
+
+    def read(split: str) -> Iterator[Choice]:
+        for name in splits.get(split, ()):
+            try:
+                yield from list(choices(export, name))
+            except InputError as error:
+                told.damaged.append(str(error))
+            progress(name)
+
+    learned = _table(read("train"), random.Random(seed))
+    if not len(learned.groups):
+        raise InputError(f"{export}: the split train has no turn that acts on an element of its page")
+    told.demonstrations, told.turns = len(learned.names), len(learned.groups)
+    valid = _table(read("valid"), random.Random(seed))
+    data = _dataset(lightgbm, learned)
+    watched = [_dataset(lightgbm, valid, data)] if len(valid.groups) else []
+    stopping = [lightgbm.early_stopping(_PATIENCE, first_metric_only=True, verbose=False)] if watched else []
+    rounds = _ROUNDS if watched else 2 * _LEAST  # nobody tells when to stop
+    booster = lightgbm.train(_PARAMETERS | {"seed": seed}, data, rounds, valid_sets=watched, callbacks=stopping,
+                             keep_training_booster=True)  # else the trees after the best one are gone
+    told.trees = min(booster.current_iteration(), max(booster.best_iteration, _LEAST))
+    content = {"format": FORMAT, "version": VERSION, "features": list(features.NAMES),
+               "model": booster.model_to_string(num_iteration=told.trees)}
+    write_atomically(ranker, json.dumps(content).encode())
+    both = scorer(str(ranker.absolute())), scorer(None)
+    for split in sorted(name for name in splits if name.startswith("test")):
+        if measured := measure(read(split), both):
+            told.splits[split] = measured
+    return told
+
+
+def measure(found: Iterable[Choice], scorers: tuple[Scorer, Scorer]) -> tuple[Measured, Measured] | None:
+    """Both scorers over the same turns, all candidates of each; None where there is no turn."""
+    places: tuple[list[int], list[int]] = ([], [])
+    for choice in found:
+        for ranks, score in zip(places, scorers, strict=True):
+            order = [each.uid for each, _ in ordered(choice.elements, choice.asked, score)]
+            ranks.append(order.index(choice.target) + 1)
+    if not places[0]:
+        return None
+    one, other = (Measured(len(ranks), float(np.mean([rank <= _TEN for rank in ranks])),
+                           float(np.mean([1 / rank for rank in ranks]))) for ranks in places)
+    return one, other
+
+
+@dataclass(frozen=True)
+class _Learned:
+    """Rows of features, whether each is the right element, how many of them each turn has, and the demonstrations."""
+
+    rows: np.ndarray
+    right: np.ndarray
+    groups: list[int]
+    names: set[str]
+
+
+def _table(found: Iterable[Choice], by_chance: random.Random) -> _Learned:
+    parts, groups, names = [], [], set()
+    for choice in found:
+        rows = features.table(choice.asked, choice.elements, lexical)
+        right = np.array([each.uid == choice.target for each in choice.elements])
+        kept = _kept(rows, right, by_chance)
+        parts.append((rows[kept], right[kept]))
+        groups.append(len(kept))
+        names.add(choice.demonstration)
+    if not parts:
+        return _Learned(np.zeros((0, len(features.NAMES)), np.float32), np.zeros(0, bool), [], set())
+    return _Learned(np.concatenate([rows for rows, _ in parts]), np.concatenate([right for _, right in parts]), groups,
+                    names)
+
+
+def _kept(rows: np.ndarray, right: np.ndarray, by_chance: random.Random) -> list[int]:
+    """The numbers of the rows that are learned from, in order."""
+    likely = sorted((number for number in range(len(rows)) if not right[number]),
+                    key=lambda number: (-rows[number, 0], number))
+    others = likely[:_OTHERS // 2]
+    rest = likely[_OTHERS // 2:]
+    others += by_chance.sample(rest, min(len(rest), _OTHERS // 2))
+    return sorted([*np.flatnonzero(right).tolist(), *others])
+
+
+def _dataset(lightgbm: Any, learned: _Learned, reference: Any = None) -> Any:
+    return lightgbm.Dataset(learned.rows, learned.right.astype(int), group=learned.groups, reference=reference,
+                            feature_name=list(features.NAMES), categorical_feature=list(features.CATEGORIES),
+                            params={"verbosity": -1})
