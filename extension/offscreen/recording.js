@@ -106,9 +106,10 @@ export class Recording {
     if (this.ended || (!this.tabs.number(tab.id) && !this.tabs.belongs(facts))) return port.postMessage({ record: "off" });
     const number = this.addTab(facts);
     const early = documentLifecycle === "prerender"; // nobody sees it yet
-    const frame = { number, frame: frameId, document: documentId, session: port.name, owed: [], resting: false, early };
+    const [, session, began] = port.name.split(":"); // a page from the cache tells anew when it began, in the same session
+    const frame = { number, frame: frameId, document: documentId, session, owed: [], resting: false, early };
     this.ports.set(port, frame);
-    if (frameId === 0 && !early) this.#onDocument(number, documentId, port.sender.url, Number(port.name.split(":")[2]));
+    if (frameId === 0 && !early) this.#onDocument(number, documentId, port.sender.url, Number(began));
     port.onMessage.addListener((message) => this.#onMessage(port, frame, message));
     port.onDisconnect.addListener(() => this.ports.delete(port));
     port.postMessage({ record: this.paused || early ? "wait" : "on" });

@@ -252,6 +252,10 @@ def test_a_page_that_comes_back_from_the_cache_is_heard_once(recording_browser, 
     assert session.problems == [] and verify(tmp_path / "rec") == []
     assert [turn["intent"] for turn in session.turns] == ["load", "click", "back", "click"]
     assert ">B</button>" in session.recording.blob(session.turns[-1]["state"]["dom"]).decode()
+    with zipfile.ZipFile(tmp_path / "p.zip") as archive:
+        lines = [json.loads(line) for line in archive.read("journal.jsonl").splitlines()]
+    told = [(line["document"], line["sent"], json.dumps(line["message"])) for line in lines if line["kind"] == "page"]
+    assert len(set(told)) == len(told)  # what was not acknowledged yet is told again, and kept once
 
 
 def test_the_journal_has_no_gap(chrome, site):
