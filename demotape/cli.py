@@ -83,6 +83,7 @@ def demo(out: Path, port: int) -> None:
 def record(url: str | None, task: str, out: Path | None, headless: bool, connect: str | None, har: bool,
            mhtml: bool, axtree: bool, **provenance: Any) -> None:
     """Record a session in the browser, starting at URL; closing the window or Ctrl-C ends it."""
+    from .provenance import with_answers
     from .recording import record as record_live
 
     if not url and not connect:
@@ -90,8 +91,8 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
     provenance["actor"] = provenance["actor"] or (None if headless or connect else "person")
     directory = out or Path("recordings") / datetime.now().strftime("%Y-%m-%d-%H%M%S")
     recorder = asyncio.run(record_live(url and _with_scheme(url), directory, task, headless=headless, connect=connect,
-                                       say=console.print, har=har, mhtml=mhtml, axtree=axtree, provenance={
-                                           name: value for name, value in provenance.items() if value is not None}))
+                                       say=console.print, har=har, mhtml=mhtml, axtree=axtree,
+                                       provenance=with_answers(provenance)))
     summary.print_recording(console, directory, recorder.problems)
 
 

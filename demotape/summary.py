@@ -125,6 +125,8 @@ def print_export(console: Console, result) -> None:
         console.print(f"  {result.skipped} files were there already")
     if len(result.splits) > 1:
         console.print(f"  {', '.join(f'{split} {count}' for split, count in sorted(result.splits.items()))}")
+    if result.near_duplicates:
+        console.print(f"  {result.near_duplicates} in the split of an older one that is nearly the same")
     for reason, count in result.reasons():
         console.print(f"  {count} × {reason}")
     for kind, count in sorted(result.redacted.items()):

@@ -25,7 +25,7 @@ from .parts import (
     number,
     string,
 )
-from .recording import PAGE_EVENTS, SPEAKERS, EventDataSchema, RecordingSchema, secret_digests
+from .recording import PAGE_EVENTS, SPEAKERS, EventDataSchema, RecordingSchema, provenance, secret_digests
 
 FORMAT = "demotape/package"
 TRANSITIONS = ("typed", "link", "form", "script", "redirect", "reload", "back", "forward", "same_document")
@@ -58,6 +58,7 @@ class PackageSchema(Strict):
     ended = flag("false when the recording was cut off")
     lines = integer("lines of the journal", validate=validate.Range(min=1))
     files = listing(fields.Nested(PackageFileSchema), "every file but the manifest itself")
+    provenance = provenance()
     secret_digests = secret_digests()
 
 

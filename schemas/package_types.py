@@ -2,7 +2,7 @@
 
 from typing import Any, NotRequired, TypedDict
 
-from .types import Box, Element, EventData, Point, SecretDigest, Size
+from .types import Box, Element, EventData, Point, Provenance, SecretDigest, Size
 
 
 class PackageFile(TypedDict):
@@ -24,6 +24,7 @@ class PackageManifest(TypedDict):
     ended: bool
     lines: int
     files: list[PackageFile]
+    provenance: NotRequired[Provenance]
     secret_digests: NotRequired[list[SecretDigest]]
 
 

@@ -62,6 +62,11 @@ class ProvenanceSchema(Strict):
                      validate=PLAIN_NAME)
 
 
+def provenance() -> fields.Field[Any]:
+    """The field of that name, of recordings and packages."""
+    return nested(ProvenanceSchema, "who acted, consent and licence; absent when not told", required=False)
+
+
 def secret_digests() -> fields.Field[Any]:
     """The field of that name, of recordings and packages."""
     return listing(fields.Nested(SecretDigestSchema), "secrets that were typed, as told by SecretDigestSchema; exports "
@@ -87,7 +92,7 @@ class RecordingSchema(Strict):
     viewport = nested(SizeSchema, "viewport of the first tab", allow_none=True)
     options = fields.Dict(keys=fields.String(), required=True,
                           metadata={"description": "options of the recorder that made it"})
-    provenance = nested(ProvenanceSchema, "who acted, consent and licence; absent when not told", required=False)
+    provenance = provenance()
     armed_late = flag("true when new pages had begun to run before the recorder listened in them, as it could not "
                       "reach the browser: their first events may be missing", required=False)
     lost_values = integer("values that could not be read or written, each of which is left out; absent when none",

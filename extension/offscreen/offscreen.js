@@ -51,10 +51,10 @@ async function browserName() {
 // What the panel asks for.
 
 const TASKS = {
-  async start({ task, window }) {
+  async start({ task, window, provenance }) {
     if (recording) throw new Error("A recording is going on already.");
     const id = newId(), started_at = clock();
-    const facts = { id, task, started_at, ended: false, status: "recording", sent: null };
+    const facts = { id, task, started_at, provenance, ended: false, status: "recording", sent: null };
     const kept = await store, browser = await browserName(), version = await ask("version");
     await kept.saveRecording(facts);
     // From here on frames may open their lines: the beginning stands in the journal before anything of theirs.

@@ -25,9 +25,9 @@ export class Packing {
     }
     files.push({ name: "journal.jsonl", size: journal.size, sha256: journal.sha256 });
     packing.#add("journal.jsonl", DEFLATED, journal.size, journal.crc, journal.packed.length, async () => journal.packed);
-    const { task, started_at, ended, secret_digests = [] } = facts;
+    const { task, started_at, ended, provenance, secret_digests = [] } = facts;
     const manifest = utf8.encode(JSON.stringify({
-      format: FORMAT, version: VERSION, id, task, started_at, ended, lines, files,
+      format: FORMAT, version: VERSION, id, task, started_at, ended, lines, files, provenance,
       ...secret_digests.length && { secret_digests } }));
     packing.#add("manifest.json", STORED, manifest.length, crc32(manifest), manifest.length, async () => manifest);
     packing.#close();

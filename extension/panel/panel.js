@@ -1,5 +1,6 @@
 // The side panel: shows what the offscreen document tells and hands on what the person asks for. It may be closed at any time.
 import { showKept } from "./kept.js";
+import { askOnce, provenance } from "./provenance.js";
 
 const { clock, fill } = globalThis.demotapeLines;
 const AGAIN = 200; // ms after which an offscreen document that is gone is called again
@@ -155,7 +156,7 @@ part.begin.addEventListener("submit", async (event) => {
   event.preventDefault();
   part.start.disabled = true;
   const window = given || (await chrome.windows.getCurrent()).id;
-  await quietly("start", { task: part.task.value.trim(), window });
+  await quietly("start", { task: part.task.value.trim(), window, provenance: provenance() });
   part.start.disabled = false;
 });
 part.pause.addEventListener("click", () => quietly(current?.paused ? "resume" : "pause"));
@@ -190,6 +191,7 @@ addEventListener("keydown", (event) => {
   event.preventDefault();
   if (!event.repeat) button.click();
 });
+askOnce(part);
 setInterval(() => {
   if (current && !current.paused) part.clock.textContent = clock((performance.now() - zero) / 1000);
 }, 250);

@@ -69,7 +69,7 @@ def fingerprint(source: Source, options: str) -> str:
     except OSError:
         resources = ""
     facts = [source.id, source.split, source.about, asdict(source.review), sorted(source.without),
-             source.recording.manifest]
+             source.near_duplicate_of, source.recording.manifest]
     return _digest(options, source.sha256, resources, json.dumps(facts, sort_keys=True, default=str))
 
 

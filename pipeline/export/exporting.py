@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
@@ -30,13 +30,13 @@ from pipeline.privacy.reading import need_recogniser
 from schemas import InputError
 
 from . import releases
-from .ordering import in_order
+from .ordering import Kept, in_order
 from .plugged import find_format, named
 from .running import FAULTS, Format, run
 from .selection import Selection, select
 from .sharding import ShardedFiles
 from .source import LeftOut, Options, Source, Summary, Tally, told_by
-from .splits import LeakCheck, Rule
+from .splits import Group, LeakCheck, Rule
 from .states import ENCODINGS
 
 FORMATS: dict[str, Format] = {
@@ -98,13 +98,15 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
         raise InputError(f"--grammar {chosen.grammar}: choose one of {', '.join(GRAMMARS)}")
     if chosen.ocr:
         need_recogniser()
-    leaks = LeakCheck(rule or Rule())
+    rule = rule or Rule()
     previous = releases.before(destination, release, endpoint_url) if release else ""
     before = releases.place_of(destination, previous) if previous else None
     where = releases.place_of(destination, release) if release else destination
-    with open_destination(where, format, endpoint_url, before) as opened, named(plugin):
+    with ExitStack() as open_:
+        opened = open_.enter_context(open_destination(where, format, endpoint_url, before))
+        open_.enter_context(named(plugin))
         opened.summary.release, opened.summary.previous = release or "", previous
-        opened.summary.split_rule = rule.title if rule else ""
+        opened.summary.split_rule = rule.title
         if damaged is not None:
             opened.summary.damaged = damaged
         if isinstance(made_by.writer, type) and issubclass(made_by.writer, ShardedFiles):
@@ -113,7 +115,14 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
             opened.summary.selection = selection.asked()
             if not_selected is not None:
                 opened.summary.not_selected = not_selected
-            sources = select(sources, selection, rule or Rule(), opened.summary.not_selected)
+            sources = select(sources, selection, rule, opened.summary.not_selected)
+        groups: list[Group] = []
+        if rule.near_duplicates:
+            from .near_duplicates import near_duplicates  # here, as datasketch is slow to import
+
+            kept = open_.enter_context(Kept())
+            groups, sources = near_duplicates(kept.keep(sources), rule), kept
+        leaks = LeakCheck(rule, groups)
         faults = () if damaged is None else FAULTS if plugin is None else (InputError,)
         run(leaks.watch(sources), made_by, opened, chosen, jobs=jobs, scheduler=scheduler, limited=limited,
             progress=progress or (lambda name: None), faults=faults)

@@ -46,6 +46,8 @@ class SourceSchema(Strict):
     name = string("its name in the file names of the export")
     recording = string("id of its recording")
     split = string("the split that it is in", required=False, load_default="train")
+    near_duplicate_of = string("id of the oldest one that is nearly the same; absent for that, and without such",
+                               required=False)
     turns = integer("turns exported", validate=validate.Range(min=0))
     sha256 = digest("SHA-256 of the demonstration as compact JSON with sorted keys, edits folded")
     fingerprint = digest("SHA-256 of all that its part of the export depends on, the options and the rules included; "
@@ -119,6 +121,7 @@ class ManifestSource(TypedDict):
     name: str
     recording: str
     split: NotRequired[str]
+    near_duplicate_of: NotRequired[str]
     turns: int
     sha256: str
     fingerprint: NotRequired[str]

@@ -1,5 +1,6 @@
-"""Demonstrations in the order that shards need: that of their places (partition.py)."""
+"""Demonstrations in the order that shards need, that of their places (partition.py), and as often as is needed."""
 
+import os
 import pickle
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,16 +28,46 @@ def in_order(sources: Iterable[Source]) -> Iterable[Source]:
     return _sorted_on_disk(sources)
 
 
+class Kept:
+    """Sources on the disk, to be gone through again; a context, after which they are gone."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="demotape-sources-")  # noqa: SIM115 - closed at the end of the context
+        self._starts: list[tuple[int, int]] = []  # place, and where it begins
+
+    def __enter__(self) -> "Kept":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def keep(self, sources: Iterable[Source]) -> Iterator[Source]:
+        """The same sources, taken in one by one."""
+        for source in sources:
+            self._file.seek(0, os.SEEK_END)
+            self._starts.append((_place(source), self._file.tell()))
+            pickle.dump(source, self._file, pickle.HIGHEST_PROTOCOL)
+            yield source
+
+    def __iter__(self) -> Iterator[Source]:
+        return self._read(self._starts)
+
+    def in_order(self) -> Iterator[Source]:
+        """By their places."""
+        return self._read(sorted(self._starts))
+
+    def _read(self, starts: Iterable[tuple[int, int]]) -> Iterator[Source]:
+        for _, start in starts:
+            self._file.seek(start)
+            yield pickle.load(self._file)
+
+
 def _place(source: Source) -> int:
     return place(source.id)
 
 
 def _sorted_on_disk(sources: Iterable[Source]) -> Iterator[Source]:
-    with tempfile.TemporaryFile(prefix="demotape-sources-") as file:
-        starts = []
-        for source in sources:
-            starts.append((_place(source), file.tell()))
-            pickle.dump(source, file, pickle.HIGHEST_PROTOCOL)
-        for _, start in sorted(starts):
-            file.seek(start)
-            yield pickle.load(file)
+    with Kept() as kept:
+        for _ in kept.keep(sources):
+            pass
+        yield from kept.in_order()

@@ -42,7 +42,8 @@ class ReviewState:
 class Source:
     """One demonstration to export: its turns with all edits folded, the recording that holds its blobs, its split.
 
-    `without`: ids of turns that are not selected (selection.py).
+    `without`: ids of turns that are not selected (selection.py). `near_duplicate_of`: the id of the oldest of those
+    that it is nearly the same as (near_duplicates.py); empty where it is that, or like no other.
     """
 
     demonstration: Demonstration
@@ -51,6 +52,7 @@ class Source:
     about: About = field(default_factory=About)
     review: ReviewState = ReviewState()
     without: frozenset[str] = frozenset()
+    near_duplicate_of: str = ""
 
     @property
     def id(self) -> str:
@@ -171,9 +173,10 @@ class Summary:
 
     `left_out` counts turns that the format cannot hold, by reason; `notes` counts what else there is to know;
     `pictures_left_out` screenshots in which it is not known where personal data stand; `redacted` counts what was
-    taken out, by kind; `splits` demonstrations by split; `split_rule`: the plug-in's rule that decided, empty without
-    one. `release`, `previous`: its name and that of the one before. `selection` is what was asked for, `not_selected`
-    counts demonstrations and turns that were not, by reason.
+    taken out, by kind; `splits` demonstrations by split; `near_duplicates` those in the split of an older one;
+    `split_rule`: the plug-in's rule that decided, empty without one. `release`, `previous`: its name and that of the
+    one before. `selection` is what was asked for, `not_selected` counts demonstrations and turns that were not, by
+    reason.
     `skipped`: files that the destination had already. `damaged`: demonstrations that could not be read.
     """
 
@@ -189,6 +192,7 @@ class Summary:
     notes: Counter[str] = field(default_factory=Counter)
     redacted: Counter[str] = field(default_factory=Counter)
     splits: Counter[str] = field(default_factory=Counter)
+    near_duplicates: int = 0
     split_rule: str = ""
     release: str = ""
     previous: str = ""

@@ -1,8 +1,9 @@
 """Which split a demonstration is in: by rule, from a seed and from what the demonstration itself is.
 
-Nothing depends on the other demonstrations, so a demonstration never changes its split when others come. What is held
-out is held out whole: a website, category, region or instructor is in its test split or it is in the others, decided
-by a hash of its name; so nothing of it is ever in train.
+Nothing depends on the other demonstrations, so a demonstration never changes its split when others come; but for
+near-duplicates, which are in the split of the oldest of them. What is held out is held out whole: a website, category,
+region or instructor is in its test split or it is in the others, decided by a hash of its name; so nothing of it is
+ever in train.
 """
 
 import hashlib
@@ -46,6 +47,10 @@ class Facts:
     instructor: str = ""
     vision: bool = True
 
+    def names(self, kind: str) -> frozenset[str]:
+        """Its websites, or its category, region or instructor, where that is known."""
+        return self.websites if kind == "website" else frozenset({getattr(self, kind)} - {""})
+
 
 class Share(fields.Field[float | list[str]]):
     """What is held out: a share from 0 to 1, or the list of names."""
@@ -85,10 +90,20 @@ class RuleSchema(Strict):
     test_geo = Share(load_default=0.0, metadata={"description": "held-out regions"})
     test_vis = Share(load_default=0.0, metadata={
         "description": "held-out instructors; who did not see the screen is always held out"})
+    near_duplicates = fields.Float(load_default=0.75, validate=validate.Range(0, 1), metadata={
+        "description": "similarity from which demonstrations of a website share a split; 0: none are looked for"})
     websites = fields.Dict(keys=fields.String(), values=nested(AboutSchema, ""), load_default=dict,
                            metadata={"description": "what is known, by website"})
     demonstrations = fields.Dict(keys=fields.String(), values=nested(AboutSchema, ""), load_default=dict,
                                  metadata={"description": "what is known, by id; goes before the website's"})
+
+
+@dataclass(frozen=True)
+class Group:
+    """Near-duplicates: their ids and facts, the oldest first."""
+
+    ids: tuple[str, ...]
+    facts: tuple[Facts, ...]
 
 
 @dataclass(frozen=True)
@@ -102,6 +117,7 @@ class Rule:
     websites: dict[str, About] = field(default_factory=dict)
     demonstrations: dict[str, About] = field(default_factory=dict)
     by: str = ""
+    near_duplicates: float = 0.0
 
     @property
     def title(self) -> str:
@@ -130,22 +146,27 @@ class Rule:
         return Facts(task, frozenset(websites(source)), about.get("category", ""), about.get("region", ""),
                      about.get("instructor", ""), about.get("vision", True))
 
-    def split(self, facts: Facts) -> str:
-        """The split of a demonstration with these facts."""
+    def split(self, *group: Facts) -> str:
+        """The split of a demonstration with these facts, or of near-duplicates, the oldest first: held out where one of
+        them is."""
         for split, kind in HELD_OUT.items():
-            names = facts.websites if kind == "website" else {getattr(facts, kind)} - {""}
-            if any(self.is_held_out(split, name) for name in names) or (split == "test_vis" and not facts.vision):
+            names = {name for facts in group for name in facts.names(kind)}
+            if any(self.is_held_out(split, name) for name in names) or (
+                    split == "test_vis" and not all(facts.vision for facts in group)):
                 return split
-        place = self._place("task", facts.task)
+        place = self._place("task", group[0].task)
         if place < self.test_iid:
             return "test_iid"
         return "valid" if place < self.test_iid + self.valid else "train"
 
-    def assign(self, source: Source) -> Source:
-        """The source with its split; raises InputError when the plug-in that decides does not work."""
+    def assign(self, source: Source, group: Group | None = None) -> Source:
+        """The source with its split, as one of a group of near-duplicates; raises InputError when the plug-in that
+        decides does not work."""
         facts = self.facts(source)
-        return replace(source, split=(self.by and self._by_plugin(source, facts)) or self.split(facts),
-                       about=self.about(source))
+        split = (self.by and self._by_plugin(source, facts)) or self.split(*(group.facts if group else (facts,)))
+        oldest = group.ids[0] if group else source.id
+        return replace(source, split=split, about=self.about(source),
+                       near_duplicate_of="" if oldest == source.id else oldest)
 
     def _by_plugin(self, source: Source, facts: Facts) -> str | None:
         """What a plug-in says; None where it leaves it to the rule."""
@@ -177,7 +198,7 @@ def read_rule(path: Path) -> Rule:
     if content["by"]:
         find_split(content["by"])
     return Rule(content["seed"], content["valid"], content["test_iid"], {split: content[split] for split in HELD_OUT},
-                content["websites"], content["demonstrations"], content["by"])
+                content["websites"], content["demonstrations"], content["by"], content["near_duplicates"])
 
 
 def websites(source: Source) -> list[str]:
@@ -214,8 +235,9 @@ class LeakCheck:
     instructors must have one that is not trained on, where they are known.
     """
 
-    def __init__(self, rule: Rule):
+    def __init__(self, rule: Rule, near_duplicates: Iterable[Group] = ()):
         self._rule = rule
+        self._groups = {name: group for group in near_duplicates for name in group.ids}
         self._seen: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._trained: set[tuple[str, str]] = set()
         self._by_plugin: dict[tuple[str, frozenset[str]], str] = {}
@@ -223,10 +245,10 @@ class LeakCheck:
     def watch(self, sources: Iterable[Source]) -> Iterable[Source]:
         """Assign splits, and remember which held-out names went where."""
         for source in sources:
-            source = self._rule.assign(source)
+            source = self._rule.assign(source, self._groups.get(source.id))
             facts = self._rule.facts(source)
             for split, kind in HELD_OUT.items():
-                names = facts.websites if kind == "website" else frozenset({getattr(facts, kind)} - {""})
+                names = facts.names(kind)
                 for name in names:
                     if self._rule.is_held_out(split, name):
                         self._seen[kind, name].add(source.split)

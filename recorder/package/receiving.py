@@ -165,8 +165,9 @@ class _Receiver:
         self._now = line["started_at"]
         self.builder.begin(line["browser"], name=self._name or line["id"], video=self._open_video, blobs=BlobStore)
         self._browser = {"user_agent": line["user_agent"], "browser": line["browser"]}
-        self.builder.note(**self._browser, **{name: self._source.manifest[name] for name in ("secret_digests",)
-                                              if name in self._source.manifest})
+        manifest: Mapping[str, Any] = self._source.manifest
+        self.builder.note(**self._browser, **{
+            name: manifest[name] for name in ("provenance", "secret_digests") if name in manifest})
 
     def _on_tab(self, line: TabLine) -> None:
         if line["tab"] != len(self.builder.tabs) + 1:

@@ -123,6 +123,40 @@ def test_a_recording_by_keys_alone(chrome, panel):
     assert verify(session.recording.layout.root) == []
 
 
+def test_consent_and_licence_are_asked_once_and_told_with_every_recording(chrome, panel):
+    seen = []
+
+    async def record(page, view):
+        await view.locator("#start").click()
+        await view.locator("#state", has_text=STATE).wait_for()
+        await page.locator("#buy").click()
+        await view.locator("#lines li").first.wait_for()
+        await view.locator("#stop").click()
+        await view.locator("#begin").wait_for()
+
+    async def first(page, view):
+        seen.append(await view.locator("#publishing").get_attribute("open"))
+        await record(page, view)
+
+    async def answers(page, view):
+        await view.locator("#provenance label", has_text="Yes").click()
+        await view.locator("#license").fill("<b>CC</b>")
+        seen.append(await view.locator("#publishing-told").inner_text())
+        await view.locator("#license").fill("CC-BY-4.0")
+        seen.append(await view.locator("#publishing-told").inner_text())
+        await record(page, view)
+
+    async def later(page, view):
+        seen.append(await view.locator("#publishing").get_attribute("open"))
+        seen.append(await view.locator("#license").input_value())
+        await record(page, view)
+        await view.evaluate("localStorage.clear()")
+
+    told = [read(chrome, panel(work)).recording.manifest["provenance"] for work in (first, answers, later)]
+    assert told == [{"actor": "person"}, *2 * [{"actor": "person", "consent": True, "license": "CC-BY-4.0"}]]
+    assert seen == ["", "agreed", "agreed, CC-BY-4.0", None, "CC-BY-4.0"]
+
+
 def test_keys_of_the_browser_steer_wherever_the_person_is(chrome, panel):
     async def user_actions(page, view):
         worker = await browsers.service_worker(chrome.context)
@@ -161,7 +195,7 @@ def test_keys_of_the_browser_steer_wherever_the_person_is(chrome, panel):
 def test_every_text_can_be_read(panel, scheme):
     async def user_actions(page, view):
         await view.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        await view.locator("details").evaluate("at => at.open = true")
+        await view.evaluate("document.querySelectorAll('details').forEach(at => at.open = true)")
         assert await view.evaluate(CONTRAST) == []
         assert await view.evaluate("document.documentElement.scrollWidth <= innerWidth")
         await view.locator("#task").fill("Buy some tea")

@@ -137,7 +137,8 @@ class Destination(ABC):
         counts = {name: dict(sorted(counter.items())) for name, counter in (
             ("left_out", tally.left_out), ("notes", tally.notes), ("redacted", tally.redacted)) if counter}
         entry: Any = {"id": source.id, "name": source.name, "recording": source.recording.id, "split": source.split,
-                      "turns": tally.turns, "sha256": source.sha256, **told}
+                      "near_duplicate_of": source.near_duplicate_of or None, "turns": tally.turns,
+                      "sha256": source.sha256, **told}
         if told:
             entry |= {"counts": counts, "pictures_left_out": tally.pictures_left_out}
         self._add(entry, tally)
@@ -152,6 +153,7 @@ class Destination(ABC):
         self._entries["demonstrations"].write(dump_line(ordered))
         self.summary.demonstrations += 1
         self.summary.splits[entry.get("split", "train")] += 1
+        self.summary.near_duplicates += "near_duplicate_of" in ordered
         self.summary.add(tally)
 
     def leave_out(self, source: Source, error: Exception) -> None:

@@ -1,0 +1,37 @@
+// Whether recordings may be published, and under what licence: asked once, and told with every recording.
+
+const KEY = "provenance", ANSWERS = { yes: true, no: false };
+const NAME = /^[\p{L}\p{N}_ .,+:/()-]{1,100}$/u; // what recordings take as a licence (schemas/recording.py)
+
+const read = () => JSON.parse(localStorage.getItem(KEY) ?? "null");
+
+/** What a new recording tells: a person acts, and what that person answered. */
+export function provenance() {
+  return { actor: "person", ...read() };
+}
+
+/** Ask, until there is an answer; it can be changed later. */
+export function askOnce(part) {
+  const { provenance: form, license } = part, told = read();
+  part.publishing.open = !told;
+  if (told) {
+    form.elements.consent.value = Object.keys(ANSWERS).find((answer) => ANSWERS[answer] === told.consent) ?? "";
+    license.value = told.license ?? "";
+  }
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("input", () => {
+    const named = license.value.trim(), valid = !named || NAME.test(named);
+    license.setCustomValidity(valid ? "" : "Letters, digits, blanks and .,+:/()-_ only");
+    if (!valid) return void license.reportValidity();
+    const consent = ANSWERS[form.elements.consent.value];
+    localStorage.setItem(KEY, JSON.stringify({ ...consent !== undefined && { consent }, ...named && { license: named } }));
+    show(part);
+  });
+  show(part);
+}
+
+function show(part) {
+  const { consent, license } = read() ?? {};
+  const words = { true: "agreed", false: "not agreed" }[String(consent)] ?? "not told";
+  part["publishing-told"].textContent = [words, license].filter(Boolean).join(", ");
+}
