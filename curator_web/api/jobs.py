@@ -4,25 +4,16 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from curator_web.db.models import JOB_STATES, STATUSES
+from curator_web.db.models import JOB_STATES
 from curator_web.jobs import exporting
+from curator_web.jobs.export_request import ExportRequestSchema, rule
 from curator_web.web.accounts import lead
 from curator_web.web.context import services
-from pipeline.export import format_names
-from schemas.parts import Strict
 
 from .bodies import Blueprint
 from .demonstrations import NOT_ALLOWED
 
 blueprint = Blueprint("jobs_api", __name__, url_prefix="/api", description="Work in the background")
-
-
-class NewExportSchema(Strict):
-    """What to export."""
-
-    format = fields.String(required=True, validate=validate.OneOf(format_names()))
-    status = fields.String(load_default=None, allow_none=True, validate=validate.OneOf(STATUSES),
-                           metadata={"description": "null: all but the invalid ones"})
 
 
 class JobSchema(Schema):
@@ -41,12 +32,14 @@ class JobSchema(Schema):
 
 
 @blueprint.post("/exports")
-@blueprint.arguments(NewExportSchema)
+@blueprint.arguments(ExportRequestSchema)
 @blueprint.response(202, JobSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
 def begin(given: dict[str, Any]):
     """Begin an export; when its job is done, GET /exports/ID.zip has the data set. Only for leads"""
-    return services().jobs.get(services().jobs.add(exporting.KIND, lead().name, given))
+    who = lead()
+    rule(given)  # complains of it now
+    return services().jobs.get(services().jobs.add(exporting.KIND, who.name, ExportRequestSchema().dump(given)))
 
 
 @blueprint.get("/jobs/<int:job_id>")

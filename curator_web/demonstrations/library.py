@@ -162,7 +162,7 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
     if selection.status and selection.status not in STATUSES:
         raise InputError(f"status: {selection.status!r} is none; {', '.join(STATUSES)} are")
     key = names_key(db, store)
-    for demonstration_id in _selected(db, selection, Counter() if not_selected is None else not_selected):
+    for demonstration_id in selected(db, selection, Counter() if not_selected is None else not_selected):
         try:
             found = review(db, demonstration_id)
             with damage.named(demonstration_id):
@@ -176,8 +176,8 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
             yield Source(current, recording, review=_review_state(db, found.row, key))
 
 
-def _selected(db: Database, selection: Selection, not_selected: Counter[str]) -> list[str]:
-    """Ids of what is selected by the list."""
+def selected(db: Database, selection: Selection, not_selected: Counter[str]) -> list[str]:
+    """Ids of what is selected by what the list tells; the others are counted by reason."""
     columns = (Demonstration.id, Demonstration.status, Demonstration.reviewed_by, Demonstration.recorded_by,
                Demonstration.recorded_at)
     ids = []

@@ -6,16 +6,15 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import func, select
-
 from curator_web.db.database import Database
-from curator_web.db.models import INVALID, Demonstration
 from curator_web.demonstrations import damage
-from curator_web.demonstrations.library import exportable
+from curator_web.demonstrations.library import exportable, selected
 from curator_web.demonstrations.told_secrets import told_secrets
+from curator_web.storage.names_key import names_key
 from curator_web.storage.recordings import RecordingStore
-from pipeline.export import InOrder, LeftOut, Selection, export
+from pipeline.export import InOrder, LeftOut, export
 
+from .export_request import ExportRequestSchema, options, rule, selection
 from .queue import Step
 
 KIND = "export"
@@ -24,10 +23,12 @@ DAMAGED_SHOWN = 20  # of the demonstrations that could not be read
 
 def run(db: Database, store: RecordingStore, job_id: int, arguments: dict[str, Any], step: Step) -> dict[str, Any]:
     """The job: a data set as data/exports/<job>.zip. Raises InputError as `pipeline.export.export` does."""
-    status, format_ = arguments["status"], arguments["format"]
-    wanted = Demonstration.status == status if status else Demonstration.status != INVALID
-    with db.reading() as session:
-        total = session.scalar(select(func.count()).select_from(Demonstration).where(wanted)) or 0
+    request = ExportRequestSchema().load(arguments)
+    format_, wanted = request["format"], selection(request)
+    chosen = options(request)
+    if chosen["names"]:
+        chosen["names_key"] = names_key(db, store)
+    total = len(selected(db, wanted, Counter()))
     done, names = 0, set[str]()
 
     def progress(name: str) -> None:
@@ -41,11 +42,11 @@ def run(db: Database, store: RecordingStore, job_id: int, arguments: dict[str, A
     folder.mkdir()
     try:
         damaged: list[LeftOut] = []
-        selection, not_selected = Selection(status=status or ""), Counter[str]()
-        sources = InOrder(exportable(db, store, selection, damaged, not_selected))
+        not_selected = Counter[str]()
+        sources = InOrder(exportable(db, store, wanted, damaged, not_selected))
         try:
-            summary = export(sources, written, format_, progress, damaged=damaged, selection=selection,
-                             not_selected=not_selected, limited=True, told=told_secrets(db, store))
+            summary = export(sources, written, format_, progress, rule=rule(request), damaged=damaged, selection=wanted,
+                             not_selected=not_selected, limited=True, told=told_secrets(db, store), **chosen)
         finally:
             damage.note(db, damaged, names)
         step(total, total, "packing")

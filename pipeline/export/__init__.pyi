@@ -5,6 +5,7 @@ from .exporting import export as export
 from .exporting import format_names as format_names
 from .exporting import open_destination as open_destination
 from .exporting import prepare as prepare
+from .grammars.table import GRAMMARS as GRAMMARS
 from .ordering import InOrder as InOrder
 from .partition import place as place
 from .releases import read_export as read_export
@@ -23,5 +24,7 @@ from .source import Tally as Tally
 from .source import told_by as told_by
 from .splits import Facts as Facts
 from .splits import Rule as Rule
+from .splits import RuleSchema as RuleSchema
+from .splits import make_rule as make_rule
 from .splits import read_rule as read_rule
 from .states import States as States

@@ -193,8 +193,13 @@ class Rule:
 def read_rule(path: Path) -> Rule:
     """The rule in a JSON file; raises InputError naming the file and the field that is wrong, or the plug-in."""
     content, _ = parse(read_named(path, limits.JSON), RuleSchema(), str(path))
+    return make_rule(content, str(path))
+
+
+def make_rule(content: dict[str, Any], where: str) -> Rule:
+    """The rule of what RuleSchema has read; raises InputError naming the place and the field, or the plug-in."""
     if content["valid"] + content["test_iid"] > 1:
-        raise InputError(f"{path}: field valid: valid and test_iid together are more than 1")
+        raise InputError(f"{where}: field valid: valid and test_iid together are more than 1")
     if content["by"]:
         find_split(content["by"])
     return Rule(content["seed"], content["valid"], content["test_iid"], {split: content[split] for split in HELD_OUT},

@@ -170,7 +170,9 @@ class Destination(ABC):
             raise InputError(f"{self.summary.destination}: none of {len(self.summary.damaged)} demonstrations can be "
                              f"exported; nothing was written; {first.id}: {first.reason}")
         if not self.summary.demonstrations:
-            raise InputError(f"{self.summary.destination}: no demonstrations to export; nothing was written")
+            why = "; ".join(f"{count} × {reason}" for reason, count in self.summary.not_selected.most_common(3))
+            raise InputError(f"{self.summary.destination}: no demonstrations to export; nothing was written"
+                             f"{f'; not selected: {why}' if why else ''}")
         with tempfile.TemporaryFile() as manifest:
             write_manifest(manifest, self.summary, self._entries["files"], self._entries["demonstrations"])
             manifest.seek(0)

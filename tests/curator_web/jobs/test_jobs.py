@@ -1,6 +1,7 @@
 """Work in the background: exports and imports from the pages, progress, restarts; and the dashboard."""
 
 import io
+import json
 import threading
 import zipfile
 from datetime import UTC, date, datetime, timedelta
@@ -178,6 +179,40 @@ def test_an_export_is_begun_on_its_page_and_downloaded(app, services, tmp_path):
     for address in ("/exports", f"/exports/{job.id}.zip", "/dashboard"):
         assert annotator.get(address).status_code == 403
     assert lead.post("/exports", data=data | {"format": "../x"}).status_code == 400
+
+
+def test_an_export_asks_for_what_the_command_can_ask_for(app, services, tmp_path):
+    lead = signed_in(app, "lea")
+    rule = {"test_web": ["air.example"], "near_duplicates": 0, "websites": {"air.example": {"labels": {"size": "s"}}}}
+    form = {"csrf_token": csrf(lead, "/exports"), "format": "chat", "status": "", "grammar": "weblinx",
+            "since": "2000-01-01", "intents": ["click", "textInput"], "actors": "", "labels": "size=s, ",
+            "websites": "other.example, air.example", "splits": (io.BytesIO(json.dumps(rule).encode()), "rule.json")}
+    assert lead.post("/exports", data=form).status_code == 303
+    job = ended(services.jobs, services.jobs.latest("export")[0].id)
+    assert job.state == "done" and any("another intent" in each for each in job.result["left_out"]), job.note
+    archive = zipfile.ZipFile(io.BytesIO(lead.get(f"/exports/{job.id}.zip").data))
+    manifest = json.loads(archive.read(f"demotape-chat-{job.id}/manifest.json"))
+    assert [each["split"] for each in manifest["demonstrations"]] == ["test_web"]
+    assert manifest["selection"] == {
+        "since": "2000-01-01", "intents": ["click", "textInput"], "websites": ["other.example", "air.example"],
+        "labels": {"size": "s"}}
+    lines = archive.read(f"demotape-chat-{job.id}/test_web.jsonl").decode()
+    assert "click(uid=" in lines
+    assert "only some: since, websites, labels, intents" in lead.get("/exports").text
+    token = {"X-CSRFToken": lead.get("/api/token").json["token"]}
+    asked = {"format": "chat", "until": "2000-01-01", "splits": rule}
+    begun = lead.post("/api/exports", json=asked, headers=token)
+    jobs = Jobs(services.db, services.jobs._kinds)
+    jobs._do(jobs._claim())
+    job = jobs.get(begun.json["id"])
+    assert job.state == "failed" and "not selected: 1 × demonstration: recorded on another day" in job.note
+    for field, value in (("since", "soon"), ("labels", "hard"), ("intents", "fly"), ("splits", b"{"),
+                         ("splits", b'{"valid": 2}'), ("valid", b'{"valid": 0.9, "test_iid": 0.9}')):
+        wrong = {field: value} if isinstance(value, str) else {"splits": (io.BytesIO(value), "rule.json")}
+        answer = lead.post("/exports", data={"csrf_token": form["csrf_token"], "format": "chat"} | wrong)
+        assert answer.status_code == 400 and f"field {field}" in answer.text
+    for wrong in ({"since": 3}, {"actors": ["cat"]}, {"splits": {"valid": 0.9, "test_iid": 0.9}}):
+        assert lead.post("/api/exports", json={"format": "chat"} | wrong, headers=token).status_code in (400, 422)
 
 
 def test_an_export_of_nothing_fails_with_the_reason(app, services):
