@@ -1,4 +1,4 @@
-"""The commands about data sets: export, check, diff, evaluate."""
+"""The commands about data sets: export, check, diff, evaluate, push."""
 
 import json
 from collections import Counter
@@ -181,4 +181,23 @@ def diff(before: str, after: str, as_json: bool, endpoint_url: str | None) -> No
         summary.print_differences(console, [*found], len(new["demonstrations"]))
 
 
-COMMANDS = (export, check, diff, evaluate)
+@click.command()
+@click.argument("export", type=PATH)
+@click.argument("repository")
+@click.option("--public", is_flag=True, help="Everybody may see it.  [default: a new repository is private]")
+@click.option("--message", default="", help="Of the commit.")
+@click.option("--dry-run", is_flag=True, help="Say what would be sent; ask and send nothing.")
+def push(export: Path, repository: str, **options: Any) -> None:
+    """Send an EXPORT folder to a data set REPOSITORY of the Hugging Face Hub, hf://OWNER/NAME, in one commit.
+
+    The token is HF_TOKEN's, or that of `hf auth login`. A check that the export is whole comes first.
+    """
+    from pipeline.hub import push as send
+
+    result = send(export, repository, **options)
+    told = "would get" if options["dry_run"] else "has"
+    console.print(f"{result.address} {told} {result.files} files, {summary.human_size(result.size)}"
+                  f"{f'; {result.removed} of an earlier export are gone' if result.removed else ''}", soft_wrap=True)
+
+
+COMMANDS = (export, check, diff, evaluate, push)

@@ -28,7 +28,7 @@ FLOORS = {
     "pipeline": (
         {"workers", "plugins", "cluster"}, {"limited", "cache"}, {"context"}, {"turns", "pages"}, {"privacy"},
         {"align", "chat", "speech"}, {"checks"}, {"export"},
-        {"evaluate", "ranker"}, {"processing", "verify"}, {"batch"},
+        {"evaluate", "ranker"}, {"processing", "verify"}, {"batch", "hub"},
     ),
     "curator_web": (
         {"errors", "settings", "vendor"}, {"db"}, {"users", "storage"}, {"demonstrations"}, {"jobs"}, {"web"}, {"api"},

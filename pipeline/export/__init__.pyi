@@ -6,6 +6,7 @@ from .exporting import format_names as format_names
 from .exporting import open_destination as open_destination
 from .exporting import prepare as prepare
 from .grammars.table import GRAMMARS as GRAMMARS
+from .manifest import MANIFEST as MANIFEST
 from .ordering import InOrder as InOrder
 from .partition import place as place
 from .releases import read_export as read_export
