@@ -17,7 +17,7 @@ from recorder import Recorder, Recording
 from recorder.browser import launch
 from schemas.chromium import find_chromium
 from tests.support import chrome as browser_with_extension
-from tests.support import databases
+from tests.support import databases, quick
 from tests.support.s3_services import moto, s3rver
 from tests.support.sessions import Session, painted
 from tests.support.site import Site
@@ -34,6 +34,10 @@ LONGEST = ("destinations/test_s3.py", "web/test_pages.py", "demotape/test_demo.p
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest files first; `make test` lets the processes take files in that order."""
     items.sort(key=lambda item: not item.path.as_posix().endswith(LONGEST))
+
+
+def pytest_configure() -> None:
+    quick.begin()
 
 
 @dataclass

@@ -182,7 +182,8 @@ from curator_web import create_app
 app = create_app(None, Path(sys.argv[1]))
 client = app.test_client()
 token = re.search(r'name="csrf_token" value="([^"]+)"', client.get("/exports").text)[1]
-options = re.findall("<option>(.*?)</option>", client.get("/exports").text)
+formats = client.get("/exports").text.partition('name="format">')[2].partition("</select>")[0]
+options = re.findall("<option>(.*?)</option>", formats)
 filters = "repeated-click" in client.get("/").text
 begun = [client.post("/exports", data={"format": "steps", "status": "", "csrf_token": token}).status_code]
 answer = client.post("/api/exports", json={"format": "steps"}, headers={"X-CSRFToken": token})

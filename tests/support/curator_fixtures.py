@@ -1,11 +1,13 @@
 """A small made-up recording with its demonstration, for tests of the review app."""
 
 import json
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from uuid import uuid4
 
@@ -30,6 +32,7 @@ STARTED = datetime(2025, 3, 4, 9, 30, tzinfo=UTC)
 BOX = {"x": 320, "y": 180, "width": 200, "height": 40}
 
 
+@cache
 def screenshot(shade: int) -> bytes:
     """A real JPEG: a plain page with a field where the target's box is."""
     picture = numpy.full((VIEWPORT["height"], VIEWPORT["width"], 3), (240, 240 - shade % 60, 235), numpy.uint8)
@@ -230,7 +233,7 @@ def filmed_recording(folder: Path, *, recording_id: str = "filmed", keep_video: 
     content = json.loads((path / "demonstration.json").read_text()) | {"alignment": ALIGNMENT}
     (path / "demonstration.json").write_text(json.dumps(content))
     video = folder / f"{recording_id}.webm"
-    _film(video)
+    video.write_bytes(_film())
     (path / "processed.json").write_text(json.dumps({
         "format": "demotape/processed", "version": 1, "inputs": {"external video": of_file(video)},
         "demonstration": of_file(path / "demonstration.json"), "derived": [], "given": {"video": str(video)}}))
@@ -239,7 +242,15 @@ def filmed_recording(folder: Path, *, recording_id: str = "filmed", keep_video: 
     return path
 
 
-def _film(path: Path) -> None:
+@cache
+def _film() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "film.webm"
+        _write_film(path)
+        return path.read_bytes()
+
+
+def _write_film(path: Path) -> None:
     film = VideoWriter(path)
     for number in range(91):
         frame = numpy.full((600, 960, 3), (60, 50, 45), numpy.uint8)

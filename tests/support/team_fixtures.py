@@ -19,8 +19,8 @@ ANN, BOB, VAL, WIM, LEA = people = tuple(
 
 @cache
 def _hashed() -> str:
-    """Made once: scrypt takes its time."""
-    return generate_password_hash(PASSWORD, method="scrypt")
+    """By scrypt, but in a moment: many tests sign in."""
+    return generate_password_hash(PASSWORD, method="scrypt:256:8:1")
 
 
 def add_people(app: Flask) -> dict[str, str]:

@@ -25,7 +25,9 @@ def test_the_alignment_is_told(session, filmed, tmp_path):  # noqa: F811
     assert stretch["offset"] == pytest.approx(MEETING.video_time(0.0), abs=0.05) and "by_hand" not in found
     segment, = found["segments"]
     assert (segment["begin"], segment["end"]) == (0.0, found["duration"])
-    assert segment["rectangle"] == pytest.approx({"left": 70, "top": 70, "width": 0.8, "height": 0.8}, abs=0.5)
+    found = segment["rectangle"]
+    assert (found["left"], found["top"]) == pytest.approx((70, 70), abs=2)  # pixels; the few states of a slow machine
+    assert (found["width"], found["height"]) == pytest.approx((0.8, 0.8), abs=0.004)  # shares: three pixels
     assert "alignment" not in process(tmp_path / "r", without=("video",))
 
 
