@@ -149,7 +149,10 @@ def check(paths: tuple[str, ...], endpoint_url: str | None) -> None:
 @click.argument("export", type=PATH)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def evaluate(predictions: Path, export: Path, as_json: bool) -> None:
-    """Score the PREDICTIONS of a model (JSON list or JSON lines) over an EXPORT in the format weblinx or mind2web."""
+    """Score the PREDICTIONS of a model (JSON list or JSON lines) over an EXPORT.
+
+    It is in the format weblinx, mind2web or multimodal-mind2web.
+    """
     from pipeline.evaluate import evaluate as score
 
     scores = score(predictions, export)

@@ -12,11 +12,15 @@ from schemas.files import read_inside
 
 from .metrics import token_f1
 
+_ROWS = 256  # at once; without their pages and pictures they are small
+_COLUMNS = ["annotation_id", "action_uid", "operation", "pos_candidates"]
+_Action = tuple[str, str, dict[str, Any]]  # split, task, action
 METRICS = ("element-accuracy", "operation-f1", "step-success")
 
 
-def steps(predictions: Iterable[dict[str, Any]], folder: Path) -> Iterator[dict[str, Any]]:
-    """Every action of the export with its scores; what was not predicted has missed.
+def steps(predictions: Iterable[dict[str, Any]], folder: Path, multimodal: bool = False) -> Iterator[dict[str, Any]]:
+    """Every action of the export (`multimodal`: in multimodal-mind2web) with its scores; what was not predicted has
+    missed.
 
     A prediction has `action_uid`, `element` (a backend_node_id), `op` and `value`. Raises InputError for one of an
     action that the export does not have, or given twice.
@@ -26,14 +30,36 @@ def steps(predictions: Iterable[dict[str, Any]], folder: Path) -> Iterator[dict[
         if prediction["action_uid"] in given:
             raise InputError(f"prediction {number}: field action_uid: {prediction['action_uid']!r} is predicted twice")
         given[prediction["action_uid"]] = prediction
+    for split, task, action in _rows(folder) if multimodal else _actions(folder):
+        made = given.pop(action["action_uid"], None)
+        yield {"split": split, "task": task, "action_uid": action["action_uid"],
+               "intent": action["operation"]["original_op"]} | step(made, action)
+    if given:
+        raise InputError(f"predictions: field action_uid: the export has no action {next(iter(given))!r}")
+
+
+def _actions(folder: Path) -> Iterator[_Action]:
     for path in sorted((folder / "data").glob("*/*.json")):
         for task in json.loads(read_inside(path, limits.JSON, folder)):
             for action in task["actions"]:
-                made = given.pop(action["action_uid"], None)
-                yield {"split": path.parent.name, "task": task["annotation_id"], "action_uid": action["action_uid"],
-                       "intent": action["operation"]["original_op"]} | step(made, action)
-    if given:
-        raise InputError(f"predictions: field action_uid: the export has no action {next(iter(given))!r}")
+                yield path.parent.name, task["annotation_id"], action
+
+
+def _rows(folder: Path) -> Iterator[_Action]:
+    """The same of Multimodal-Mind2Web's rows, in which operation and candidates are JSON texts."""
+    from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
+
+    for path in sorted((folder / "data").glob("*.parquet")):
+        try:
+            with ParquetFile(path) as file:
+                for batch in file.iter_batches(_ROWS, columns=_COLUMNS):
+                    for row in batch.to_pylist():
+                        yield path.stem.partition("-")[0], row["annotation_id"], {
+                            "action_uid": row["action_uid"], "operation": json.loads(row["operation"]),
+                            "pos_candidates": [json.loads(each) for each in row["pos_candidates"]]}
+        except (ArrowException, OSError) as error:
+            raise InputError(f"{path}: cannot be read as Parquet ({type(error).__name__})") from None
 
 
 def step(predicted: dict[str, Any] | None, action: dict[str, Any]) -> dict[str, float]:

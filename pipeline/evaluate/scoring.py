@@ -50,12 +50,13 @@ def evaluate(predictions: Path, export: Path) -> list[dict[str, Any]]:
         rows = [row | {"split": split_of[row["demo_name"]]}
                 for row in weblinx.scores(_read(predictions, WeblinxPrediction()), Path(export))]
         aggregate = weblinx.aggregate
-    elif manifest["layout"] == "mind2web":
-        rows = list(mind2web.steps(_read(predictions, Mind2webPrediction()), Path(export)))
+    elif manifest["layout"] in ("mind2web", "multimodal-mind2web"):
+        rows = list(mind2web.steps(_read(predictions, Mind2webPrediction()), Path(export),
+                                   multimodal=manifest["layout"] != "mind2web"))
         aggregate = mind2web.aggregate
     else:
         raise InputError(f"{export}: is in the layout {manifest['layout']}; predictions are judged over exports in "
-                         "weblinx or mind2web")
+                         "weblinx, mind2web or multimodal-mind2web")
     if not rows:
         raise InputError(f"{predictions}: no prediction can be judged")
     splits = sorted({row["split"] for row in rows})

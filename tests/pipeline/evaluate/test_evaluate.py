@@ -163,6 +163,12 @@ def test_mind2web(sources, tmp_path):
     assert [scores["test_geo", "overall", metric] for metric in (
         "element-accuracy", "operation-f1", "step-success", "task-success")] == pytest.approx([7 / 9, 8 / 9, 7 / 9, 0])
     assert scores["all", "overall", "task-success"] == 0.5
+    export(sources, tmp_path / "rows", "multimodal-mind2web", rule=RULE)
+    assert evaluate(path, tmp_path / "rows") == evaluate(path, tmp_path / "out")  # the same actions in other files
+    (shard,) = (tmp_path / "rows" / "data").glob("valid-*")
+    shard.write_bytes(shard.read_bytes()[:1000])
+    with pytest.raises(InputError, match=f"{shard.name}: cannot be read as Parquet"):
+        evaluate(path, tmp_path / "rows")
 
 
 def test_mind2webs_words():
