@@ -57,6 +57,7 @@ def make_edit(session: Session, found: Review, edit: Mapping[str, Any], version:
     if edit["op"] == "place_video" and found.alignment is None:
         raise InputError("field op: this demonstration has no external video that could be placed")
     before = found.turns  # one that is damaged is not changed
+    _expect_in_sight(before, edit)
     base = found.base["turns"]
     edits, turns = appended(base, found.edits, storable(edit))
     if edit["op"] not in ("undo", "redo") and turns == before and found.alignment == found.with_edits(edits).alignment:
@@ -84,6 +85,24 @@ def last_status_change(db: Database, demonstration_id: str) -> StatusChange | No
         return session.scalars(
             select(StatusChange).where(StatusChange.demonstration_id == demonstration_id)
             .order_by(StatusChange.number.desc()).limit(1)).first()
+
+
+def _expect_in_sight(turns: list[types.Turn], edit: Mapping[str, Any]) -> None:
+    """Raises InputError where a person puts the pointer of an action outside the page that was shown."""
+    if edit["op"] not in ("set_arguments", "set_intent"):
+        return
+    turn = next((each for each in turns if each["id"] == edit.get("turn")), None)
+    given = edit.get("arguments")
+    if turn is None or turn["type"] == "chat" or not turn["state"] or not isinstance(given, dict):
+        return
+    if (edit.get("intent") or turn["intent"]) not in ("click", "dblclick", "hover"):
+        return
+    viewport = turn["state"]["viewport"]
+    for name, limit in (("x", viewport["width"]), ("y", viewport["height"])):
+        value = given.get(name)
+        if isinstance(value, (int, float)) and value != turn["arguments"].get(name) and not 0 <= value <= limit:
+            raise InputError(f"field {name}: {value:g} is outside the page that was shown, which is {limit:g} pixels "
+                             f"{'wide' if name == 'x' else 'high'}")
 
 
 def _expect(found: Review, version: int) -> None:

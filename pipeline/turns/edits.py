@@ -151,6 +151,9 @@ def _move(turns: list[Turn], index: int, after: str | None, where: str) -> list[
     return [*rest[:place], moved, *rest[place:]]
 
 
+_WITH_POINTER = ("click", "dblclick", "hover")
+
+
 def _set_screenshot_status(turn: _Unchecked, edit: Edit) -> _Unchecked:
     if not turn.get("state"):
         raise InputError("edit: field turn: this turn has no screenshot")
@@ -171,13 +174,24 @@ def _set_screenshot(turn: _Unchecked, edit: Edit) -> _Unchecked:
         "screenshot_source": edit["source"], "screenshot_taken": taken}}
 
 
+def _retarget(turn: _Unchecked, edit: Edit) -> _Unchecked:
+    """Another target; a pointer that was not on it is moved to its middle."""
+    box, arguments = edit["element"]["bbox"], turn["arguments"]
+    x, y = arguments.get("x"), arguments.get("y")
+    if box and turn["intent"] in _WITH_POINTER and x is not None and y is not None and not (
+            box["x"] <= x <= box["x"] + box["width"] and box["y"] <= y <= box["y"] + box["height"]):
+        middle = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+        arguments = arguments | {name: round(value, 2) for name, value in middle.items()}
+    return turn | {"element": edit["element"], "arguments": arguments}
+
+
 _SCHEMAS = {"chat": ChatTurnSchema(), "browser": BrowserTurnSchema()}
 _CHANGES: dict[str, Callable[[_Unchecked, Edit], _Unchecked]] = {
     "drop": lambda turn, edit: turn | {"dropped": True},
     "restore": lambda turn, edit: turn | {"dropped": False},
     "set_intent": lambda turn, edit: turn | {"intent": edit["intent"], "arguments": edit["arguments"]},
     "set_arguments": lambda turn, edit: turn | {"arguments": edit["arguments"]},
-    "retarget": lambda turn, edit: turn | {"element": edit["element"]},
+    "retarget": _retarget,
     "set_screenshot": _set_screenshot,
     "set_screenshot_status": _set_screenshot_status,
     "settle": _settle,

@@ -50,7 +50,7 @@
 
   // ---- Keys --------------------------------------------------------------------------------------------------------
 
-  const KEYS = new Set([..."abcdefghilmnoprstuvwxy?", "Shift+T", "Shift+U", "Alt+ArrowUp", "Alt+ArrowDown"]);
+  const KEYS = new Set([..."abcdefghilmnoprstuvwxyz?", "Shift+T", "Shift+U", "Alt+ArrowUp", "Alt+ArrowDown"]);
   const MOVES = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 
   function keyName(event) {
@@ -81,7 +81,8 @@
   function press(name, text, repeat) {
     const isStep = name in MOVES;
     const mustWait = waiting.length > 0 || (underway > 0 && !isStep);
-    if (!isStep && !KEYS.has(name) && !(mustWait && text.length === 1)) return false;
+    const isTyped = text.length === 1 || (text === "Enter" && waiting.length > 0); // what stands in line may lead to a field
+    if (!isStep && !KEYS.has(name) && !(mustWait && isTyped)) return false;
     if (!mustWait) act(name, repeat);
     else if (!repeat || isStep) waiting.push({ name, text });
     return true;
@@ -95,6 +96,9 @@
     else if (text.length === 1 && field.matches("[type=search], [type=text], textarea")) {
       field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
       field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    } else if (text === "Enter" && field.form) {
+      const button = field.form.querySelector("button:not([type=button])");
+      if (!button?.disabled) field.form.requestSubmit(button);
     }
   }
 
@@ -113,6 +117,10 @@
 
   function inField(event) {
     const { target } = event;
+    if (event.key === "Enter" && !event.shiftKey && target.matches(".talk textarea")) {
+      event.preventDefault();
+      return target.form.requestSubmit();
+    }
     const saves = event.key === "Enter" && !event.shiftKey
       && target.matches("#turn :is([type=text], [type=number], textarea:not([data-lines]))");
     if (saves || event.key === "Escape") {
@@ -218,7 +226,33 @@
     }
   });
 
+  // What was begun and not sent stays with its turn.
+  const drafts = new Map();
+  const draftOf = (textarea) => `${textarea.form.elements.selected.value} ${textarea.id}`;
+  let talkOf = null; // the turn whose comments stand there
+
+  document.addEventListener("input", ({ target }) => {
+    if (target.matches(".talk textarea")) drafts.set(draftOf(target), target.value);
+  });
+
+  document.addEventListener("toggle", ({ target }) => {
+    if (target.open && target.closest(".talk")) target.querySelector("textarea").focus();
+  }, true);
+
+  function takeUpDrafts() {
+    const { turn } = $("#turn").dataset;
+    if (talkOf === turn) return;
+    talkOf = turn;
+    for (const textarea of document.querySelectorAll(".talk textarea")) {
+      textarea.value = drafts.get(draftOf(textarea)) ?? "";
+      textarea.closest("details").open = false;
+      if (textarea.value) textarea.closest("details").querySelector("summary").dataset.draft = "";
+      else delete textarea.closest("details").querySelector("summary").dataset.draft;
+    }
+  }
+
   function arrange() {
+    takeUpDrafts();
     const list = $("#turns");
     if (list.hasAttribute("data-sortable") !== Boolean(list.sortable)) {
       if (list.sortable) list.sortable = void list.sortable.destroy();
@@ -249,13 +283,36 @@
   }
   for (const type of ["focusin", "change", "pointerover"]) document.addEventListener(type, showChoice);
 
+  const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+
+  /** The first hit is chosen, so that Enter takes it; without a hit there is nothing to take. */
   document.addEventListener("input", ({ target }) => {
     if (!target.dataset.filters) return;
-    const words = target.value.toLowerCase().split(/\s+/);
-    for (const label of $(target.dataset.filters).querySelectorAll("label")) {
-      label.hidden = !words.every((word) => label.textContent.toLowerCase().includes(word));
-    }
+    const list = $(target.dataset.filters), words = plain(target.value).split(/\s+/).filter(Boolean);
+    const labels = [...list.querySelectorAll("label")];
+    for (const label of labels) label.hidden = !words.every((word) => plain(label.textContent).includes(word));
+    const inputs = labels.filter((label) => !label.hidden).map((label) => label.querySelector("input"));
+    choose(list, words.length ? inputs[0] : inputs.find((input) => input.defaultChecked));
+    list.querySelector("[data-no-hit]").hidden = inputs.length > 0;
   });
+
+  /** Arrows in the field go through the hits. */
+  document.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], selector = event.target.dataset?.filters;
+    if (!step || !selector) return;
+    event.preventDefault();
+    const inputs = [...$(selector).querySelectorAll("label:not([hidden]) input")];
+    const next = inputs.findIndex((input) => input.checked) + step;
+    if (inputs.length) choose($(selector), inputs[Math.max(0, Math.min(inputs.length - 1, next))]);
+  });
+
+  function choose(list, chosen) {
+    for (const input of list.querySelectorAll("input")) input.checked = input === chosen;
+    $("#retarget-form .primary").disabled = !chosen;
+    if (!chosen) return;
+    showChoice({ target: chosen });
+    chosen.closest("label").scrollIntoView({ block: "nearest" });
+  }
 
   // ---- Dialogs and notices -----------------------------------------------------------------------------------------
 

@@ -58,7 +58,7 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_the_window(browser, site, w
 def test_a_number_is_seen_at_once_and_saved_by_the_keyboard(browser, site):
     page = opened(browser, f"{site.url}/demonstrations/filmed?turn=t4")
     page.wait_for_load_state("load")
-    page.keyboard.press("m")
+    page.keyboard.press("z")
     expect(page).to_have_url(re.compile("/timeline"))
     page.locator("#row-4 a").press("Enter")
     expect(page.locator("#frame-time")).to_have_text("0:06.0, page not shown")

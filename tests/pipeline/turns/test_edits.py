@@ -131,3 +131,14 @@ def test_whatever_is_done_can_be_undone_and_no_event_is_lost(wanted):
         except InputError:
             break
     assert apply_edits(TURNS, log) == before == TURNS
+
+
+@pytest.mark.parametrize("at, after", [((25, 50), (25, 50)), ((400, 300), (120, 52)), ((None, None), (None, None))])
+def test_a_pointer_that_is_not_on_the_new_target_is_moved_to_its_middle(at, after):
+    turn = typing("a", "", [1], intent="click", arguments={"x": at[0], "y": at[1], "button": 0, "modifiers": []})
+    target = element("10", "button")
+    assert target["bbox"] == {"x": 20, "y": 40, "width": 200, "height": 24}
+    (changed,) = apply_edits([turn], [{"op": "retarget", "turn": "a", "element": target}])
+    assert (changed["arguments"]["x"], changed["arguments"]["y"]) == after and changed["element"] == target
+    (hidden,) = apply_edits([turn], [{"op": "retarget", "turn": "a", "element": target | {"bbox": None}}])
+    assert hidden["arguments"] == turn["arguments"]
