@@ -64,12 +64,34 @@
   }
 
   document.addEventListener("keydown", (event) => {
+    const { target } = event;
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && target.matches("textarea")) target.form?.requestSubmit();
     if (event.ctrlKey || event.metaKey || event.isComposing || $("dialog[open]")) return;
-    if (isField(event.target)) return inField(event);
-    if (event.target.closest?.("[role=tree]")) return; // letters lead to its lines
+    const isChoosing = !isField(target) || target.closest(".stage");
+    if ((event.key === "Escape" && isChoosing && goBack()) || amongPictures(event)) return event.preventDefault();
+    if (isField(target)) return inField(event);
+    if (target.closest?.("[role=tree]")) return; // letters lead to its lines
     if (localStorage.getItem(KEYS_OFF) && event.key !== "?") return;
     if (press(keyName(event), event.key, event.repeat)) event.preventDefault();
   });
+
+  /** Leave the choice of a target or a picture; false where none is made. */
+  function goBack() {
+    const back = $("#turn [data-back]");
+    back?.click();
+    selectedRow()?.focus({ preventScroll: true });
+    return Boolean(back);
+  }
+
+  /** Arrows go through the pictures that one may choose. */
+  function amongPictures({ key, target }) {
+    const buttons = [...document.querySelectorAll(".pictures .picture-choice:not(:disabled)")], at = buttons.indexOf(target);
+    const across = buttons.filter((button) => button.getBoundingClientRect().top === buttons[0].getBoundingClientRect().top).length;
+    const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: across, ArrowUp: -across }[key];
+    if (at < 0 || !step) return false;
+    buttons[at + step]?.focus();
+    return true;
+  }
 
   // A key acts on what the keys before it led to: while an answer is on its way, what follows waits for it. Steps need not
   // wait, for the row that they lead to is known; what is pressed after them does. Where they led to a field, letters are

@@ -122,7 +122,6 @@
     },
     Enter: act,
     " ": act,
-    Escape: () => $("#turns [aria-current]")?.focus({ preventScroll: true }),
   };
 
   /** Go to the next line whose element or name begins with what was typed. */

@@ -267,48 +267,6 @@ def test_another_target_by_keyboard(page, site, demonstration):
     assert x is None or (box["x"] <= x <= box["x"] + box["width"] and box["y"] <= y <= box["y"] + box["height"])
 
 
-def test_a_name_without_hits_saves_nothing_and_arrows_choose_another_hit(page, site, demonstration):
-    open_review(page, site, demonstration, "t4")
-    page.keyboard.press("t")
-    expect(page.locator("#target-search")).to_be_focused()
-    before = page.locator("#target-list input:checked").get_attribute("value")
-    page.keyboard.type("zzz")
-    expect(page.get_by_text("Nothing in sight has this name")).to_be_visible()
-    expect(page.get_by_role("button", name="Make it the target")).to_be_disabled()
-    page.keyboard.press("Enter")
-    for _ in "zzz":
-        page.keyboard.press("Backspace")
-    assert page.locator("#target-list input:checked").get_attribute("value") == before, "as it was"
-    values = page.locator("#target-list input").evaluate_all("all => all.map((input) => input.value)")
-    page.keyboard.press("ArrowUp" if values.index(before) else "ArrowDown")
-    chosen = page.locator("#target-list input:checked").get_attribute("value")
-    assert abs(values.index(chosen) - values.index(before)) == 1
-    with saved(page):
-        page.keyboard.press("Enter")
-    assert site.turns(demonstration)[3]["element"]["uid"] == chosen
-
-
-def test_a_comment_is_begun_kept_and_sent_by_keys_alone(page, site, demonstration):
-    open_review(page, site, demonstration, "t2")
-    page.keyboard.press("m")
-    expect(page.locator("#comment-text")).to_be_focused()
-    page.keyboard.type("Is this the r")
-    page.keyboard.press("Escape")
-    page.keyboard.press("j")
-    expect(page.locator("#turn")).to_have_attribute("data-turn", "t3")
-    page.keyboard.press("m")
-    expect(page.locator("#comment-text")).to_have_value("")
-    page.keyboard.press("Escape")
-    page.keyboard.press("k")
-    expect(page.locator("#turn")).to_have_attribute("data-turn", "t2")
-    page.keyboard.press("m")
-    expect(page.locator("#comment-text")).to_be_focused()
-    page.keyboard.type("ight one?")
-    page.keyboard.press("Enter")
-    expect(page.locator(".comment .text")).to_have_text("Is this the right one?")
-    expect(page.locator("#turn")).to_have_attribute("data-turn", "t2")
-
-
 @pytest.mark.parametrize("view, chosen", [("t", ["Tab", "ArrowDown"]), ("Shift+T", ["ArrowUp"])])
 def test_keys_after_another_target_are_not_lost_before_the_answer(page, site, demonstration, view, chosen):
     held = []
