@@ -7,7 +7,7 @@ from flask import Blueprint, redirect, render_template, request, send_file, url_
 from marshmallow import fields
 from werkzeug import Response
 
-from curator_web.db.models import APPROVED, DONE, STATUSES
+from curator_web.db.models import DONE, STATUSES
 from curator_web.errors import InputError, NotFound
 from curator_web.jobs.export_request import ExportRequestSchema, narrowed, rule
 from curator_web.jobs.exporting import KIND, file_of
@@ -34,7 +34,7 @@ def show() -> str:
     if request.headers.get("HX-Request"):
         return render_template("_jobs.html", jobs=jobs, here=url_for(".show"))
     return render_template("exports.html", jobs=jobs, here=url_for(".show"), formats=format_names(), statuses=STATUSES,
-                           usual=APPROVED, grammars=GRAMMARS, intents=BROWSER_INTENTS, actors=ACTORS, kinds=KINDS)
+                           grammars=GRAMMARS, intents=BROWSER_INTENTS, actors=ACTORS, kinds=KINDS)
 
 
 @blueprint.post("/exports")

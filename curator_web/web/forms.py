@@ -16,7 +16,7 @@ from schemas.demonstration import ARGUMENTS
 MODIFIERS = ("Alt", "Control", "Meta", "Shift")
 MULTILINE = ("text", "message")
 LABELS = {
-    "x": "X", "y": "Y", "url": "Address", "files": "Files, one a line", "keyboard": "Made by a key",
+    "x": "X", "y": "Y", "url": "Address", "files": "Files, one a line", "keyboard": "By keyboard",
     "from.x": "From X", "from.y": "From Y", "to.x": "To X", "to.y": "To Y", "tab": "Tab", "origin": "From tab",
     "target": "To tab", "label": "Option's label",
 }

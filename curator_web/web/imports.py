@@ -18,32 +18,43 @@ blueprint = Blueprint("imports", __name__)
 FILES_LIMIT = 100
 NAME_LENGTH = 100
 PIECE = 1 << 20
+_ZIP = b"PK\x03\x04"  # how a package begins
 
 
 @blueprint.get("/import")
 def show() -> str:
     """The place to drop packages on, and what became of those before; asked by htmx, only these."""
+    return _page([])
+
+
+def _page(refused: list[str]) -> str:
     jobs = services().jobs.latest(KIND)
     if request.headers.get("HX-Request"):
-        return render_template("_jobs.html", jobs=jobs, here=url_for(".show"))
+        return render_template("_jobs.html", jobs=jobs, here=url_for(".show"), refused=refused)
     return render_template("import.html", jobs=jobs, here=url_for(".show"), limit=limits.size(limits.UPLOAD),
-                           takes=services().uploads is not None)
+                           takes=services().uploads is not None, refused=refused)
 
 
 @blueprint.post("/import")
 def receive() -> Response:
-    """Take packages and begin to import them."""
+    """Take packages and begin to import them; those that are none are named, and keep no other from being taken."""
     if services().uploads is None:
         raise NotFound("this review app takes no packages")
     services().store.files.expect_room(2 * (request.content_length or 0))  # as it comes, and kept
     files = [file for file in request.files.getlist("package") if file.filename]
     if not 0 < len(files) <= FILES_LIMIT:
         raise InputError(f"field package: choose 1 to {FILES_LIMIT} packages (zip files) first")
+    who, refused = account().name, list[str]()
     for file in files:
-        who = account().name
-        services().jobs.add(KIND, who, {"file": _keep(file), "name": _shown(file.filename or ""), "who": who})
-    if request.headers.get("HX-Request"):
-        return make_response(show())
+        name = _shown(file.filename or "")
+        if file.stream.read(len(_ZIP)) != _ZIP:
+            refused.append(f"{name}: not a zip file")
+            continue
+        services().jobs.add(KIND, who, {"file": _keep(file), "name": name, "who": who})
+    if len(refused) == len(files):
+        raise InputError(f"nothing was imported; {'; '.join(refused)}")
+    if refused or request.headers.get("HX-Request"):
+        return make_response(_page(refused))
     return redirect(url_for(".show"), 303)
 
 
@@ -53,8 +64,6 @@ receive.takes_up_to = limits.UPLOAD  # type: ignore[attr-defined]  # a mark on t
 
 def _keep(file: FileStorage) -> str:
     """Write the package under a name that the sender has no say in; returns the name."""
-    if file.stream.read(4) != b"PK\x03\x04":
-        raise InputError(f"{_shown(file.filename or '')}: not a zip file")
     file.stream.seek(0)
     name, store = f"uploads/dropped-{secrets.token_hex(12)}.zip", services().store
     with store.temporary.file() as (kept, temporary):

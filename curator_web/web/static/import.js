@@ -24,16 +24,19 @@
     request.setRequestHeader("HX-Request", "true");
     request.setRequestHeader("X-CSRFToken", form.elements.csrf_token.value);
     sent.hidden = false;
+    note.className = "hint";
     note.textContent = "Sending…";
     request.upload.addEventListener("progress", ({ loaded, total }) => { sent.value = loaded / total; });
     request.addEventListener("loadend", () => {
       sent.hidden = true;
       const answer = new DOMParser().parseFromString(request.responseText, "text/html");
       if (request.status !== 200) {
+        note.className = "bad";
         note.textContent = answer.body.querySelector("p")?.textContent || "The server does not answer; nothing was imported.";
         return;
       }
-      note.textContent = "Sent. The packages are processed in the background.";
+      const refused = answer.querySelectorAll(".refused li").length;
+      note.textContent = `Sent. The packages are processed in the background${refused ? `; ${refused} refused, see below` : ""}.`;
       form.reset();
       document.getElementById("jobs").replaceWith(answer.getElementById("jobs"));
       htmx.process(document.getElementById("jobs"));

@@ -246,6 +246,10 @@ def test_a_package_dropped_on_the_page_is_imported(app, services, tmp_path):
     assert not list((tmp_path / "data" / "uploads").iterdir())
     page = ann.get("/import").text
     assert "my &lt;b&gt;package.zip" in page and "/demonstrations/pack-1" in page
+    mixed = [(io.BytesIO(b"notes"), "notes <i>.txt"), (io.BytesIO(package), "again.zip"), (io.BytesIO(b""), "e.zip")]
+    answer = ann.post("/import", data={"csrf_token": token, "package": mixed})
+    assert answer.status_code == 200 and jobs.latest("import")[0].arguments["name"] == "again.zip"
+    assert "<li>notes &lt;i&gt;.txt: not a zip file</li><li>e.zip: not a zip file</li>" in answer.text
     for wrong in ([], [(io.BytesIO(b"<html>"), "x.zip")], [(io.BytesIO(b""), "empty.zip")]):
         assert ann.post("/import", data={"csrf_token": token, "package": wrong}).status_code == 400
     assert ann.post("/import", data={"package": [(io.BytesIO(package), "x.zip")]}).status_code == 400  # no token

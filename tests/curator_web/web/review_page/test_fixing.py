@@ -136,14 +136,15 @@ def test_tab_goes_on_to_the_next_field_after_a_save(page, site, demonstration):
 
 
 def test_wrong_argument_gives_a_message_and_keeps_what_was_typed(page, site, demonstration):
+    before = site.turns(demonstration)[2]["arguments"]
     open_review(page, site, demonstration, "t3")
     with saved(page) as answer:
-        page.get_by_label("Button").fill("")
+        page.get_by_label("X", exact=True).fill("99999")
         page.keyboard.press("Enter")
     assert answer.value.status == 400
-    expect(page.get_by_role("alert")).to_contain_text("is needed")
-    expect(page.get_by_label("Button")).to_have_value("")
-    assert site.turns(demonstration)[2]["arguments"]["button"] == 0
+    expect(page.get_by_role("alert")).to_contain_text("99999 is outside the page that was shown")
+    expect(page.get_by_label("X", exact=True)).to_have_value("99999")
+    assert site.turns(demonstration)[2]["arguments"] == before
     page.problems.clear()  # the browser notes the refusal
 
 
