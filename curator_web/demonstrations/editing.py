@@ -57,9 +57,9 @@ def make_edit(session: Session, found: Review, edit: Mapping[str, Any], version:
     if edit["op"] == "place_video" and found.alignment is None:
         raise InputError("field op: this demonstration has no external video that could be placed")
     before = found.turns  # one that is damaged is not changed
-    _expect_in_sight(before, edit)
     base = found.base["turns"]
     edits, turns = appended(base, found.edits, storable(edit))
+    _expect_in_sight(before, edit)
     if edit["op"] not in ("undo", "redo") and turns == before and found.alignment == found.with_edits(edits).alignment:
         return None
     now = datetime.now(UTC)
