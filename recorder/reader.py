@@ -19,6 +19,7 @@ from schemas.types import ChatLine, Event, EventData, RecordingManifest, Resourc
 
 from . import blobs
 
+_MANIFEST = RecordingSchema()  # to be made takes longer than to read one
 _LOOKS = 8  # at the lock of a recording that may be live
 _BASES = 4  # blobs that are kept in memory because others are made of them: one of each kind, and one more
 
@@ -38,7 +39,7 @@ class Recording:
                              "give the folder that demotape record wrote")
         self.manifest: RecordingManifest
         self.version: int
-        self.manifest, self.version = read_versioned(self.layout.manifest, RecordingSchema(), limits.RECORD)
+        self.manifest, self.version = read_versioned(self.layout.manifest, _MANIFEST, limits.RECORD)
         if self.manifest["status"] == "recording" and not self.is_live():
             self._mark_recovered()
 

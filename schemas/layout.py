@@ -1,5 +1,7 @@
 """Where things are: the one module that knows the folder layout of a recording."""
 
+import os
+import stat
 from pathlib import Path
 
 from .errors import InputError
@@ -27,13 +29,19 @@ class RecordingLayout:
     def expect_files(self) -> None:
         """Raises InputError when something that is read or written by name is a link, which may lead out of the
         folder, or neither a file nor a folder, such as a FIFO, which may never end."""
-        for path in (self.manifest, self.events, self.chat, self.resources, self.video, self.external_video, self.har,
-                     self.demonstration, self.processed, self.given, self.speech, self.blobs, self.derived):
-            if path.is_symlink():
-                raise InputError(f"{path}: is a link; put what it leads to there")
-            folder = path in (self.given, self.speech, self.blobs, self.derived)
-            if path.exists() and not (path.is_dir() if folder else path.is_file()):
-                raise InputError(f"{path}: is no regular {'folder' if folder else 'file'}")
+        folders = self.given, self.speech, self.blobs, self.derived
+        files = (self.manifest, self.events, self.chat, self.resources, self.video, self.external_video, self.har,
+                 self.demonstration, self.processed)
+        for paths, kind, is_kind in ((files, "file", stat.S_ISREG), (folders, "folder", stat.S_ISDIR)):
+            for path in paths:
+                try:
+                    mode = os.lstat(path).st_mode
+                except (FileNotFoundError, NotADirectoryError, ValueError):  # it is not there, or cannot be
+                    continue
+                if stat.S_ISLNK(mode):
+                    raise InputError(f"{path}: is a link; put what it leads to there")
+                if not is_kind(mode):
+                    raise InputError(f"{path}: is no regular {kind}")
 
     def blob(self, sha256: str) -> Path:
         """Path of a blob: the recording's own, or one derived from it when only that is there.

@@ -42,6 +42,7 @@ from . import damage, facets, owners
 from .summary import counts, site
 
 EVERYTHING = Selection()
+_SCHEMA = DemonstrationSchema()  # to be made takes longer than to read many a demonstration
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class Review:
         """The same, when all in it is as it may be today; raises Damaged."""
         current = self.current()
         with damage.named(self.row.id):
-            validated(current, DemonstrationSchema(), "its turns")
+            validated(current, _SCHEMA, "its turns")
         return current
 
 
@@ -244,7 +245,7 @@ def _read(recording: Recording) -> types.Demonstration:
     if not path.is_file():
         raise InputError(f"{recording.layout.root}: not processed yet; "
                          f"run: demotape process {recording.layout.root}")
-    demonstration = storable(read_json(path, DemonstrationSchema()))
+    demonstration = storable(read_json(path, _SCHEMA))
     if not ID.fullmatch(demonstration["id"]):
         raise InputError(f"{path}: field id: letters, digits, - and _ only, 100 at most")
     if demonstration["recording"] != recording.id:
@@ -294,7 +295,7 @@ def _sound_base(session: Session, demonstration_id: str) -> types.Demonstration 
     content = select(BaseTurns.content).where(BaseTurns.demonstration_id == demonstration_id)
     try:
         with damage.named(demonstration_id):
-            return validated(session.scalars(content).one(), DemonstrationSchema(), "its turns")
+            return validated(session.scalars(content).one(), _SCHEMA, "its turns")
     except Damaged:
         return None
 

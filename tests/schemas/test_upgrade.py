@@ -10,6 +10,7 @@ from marshmallow import fields
 from sqlalchemy import text
 
 from curator_web.db.database import open_database
+from curator_web.demonstrations import library
 from curator_web.demonstrations.editing import add_edit
 from curator_web.demonstrations.library import current, import_recording
 from curator_web.storage.recordings import RecordingStore
@@ -18,11 +19,11 @@ from pipeline.export import Source, export
 from pipeline.export.manifest import ManifestSchema, read_manifest
 from pipeline.turns import edits
 from pipeline.verify import verify
-from recorder import Recording
+from recorder import Recording, reader
 from recorder.package import package_file as packages
 from recorder.package.receiving import receive
 from schemas import VERSIONS, ChatLineSchema, EditSchema, EventSchema, InputError, RecordingSchema, ResourceSchema
-from schemas.demonstration import BrowserTurnSchema, ChatTurnSchema, TurnField, TurnStateSchema
+from schemas.demonstration import BrowserTurnSchema, ChatTurnSchema, DemonstrationSchema, TurnField, TurnStateSchema
 from schemas.package import LINES, PackageSchema
 from schemas.upgrade import HEADS, PIECES, STEPS, upgrade
 from tests.support.checkout import ROOT
@@ -63,6 +64,7 @@ def version_2(monkeypatch):
             declare(schema, schema._declared_fields | {old: changed})
 
     rename("recording", "task", "goal", RecordingSchema)
+    monkeypatch.setattr(reader, "_MANIFEST", RecordingSchema())
     rename("event", "time", "at", EventSchema)
     rename("chat line", "utterance", "said", ChatLineSchema)
     rename("resource", "content_type", "media_type", ResourceSchema)
@@ -72,6 +74,7 @@ def version_2(monkeypatch):
 
     monkeypatch.setitem(STEPS["demonstration"], 1, moving)
     declare(TurnStateSchema, renamed("animations", "moving")(TurnStateSchema._declared_fields))
+    monkeypatch.setattr(library, "_SCHEMA", DemonstrationSchema())
     kinds = {"chat": ChatTurnSchema(), "browser": BrowserTurnSchema()}
     monkeypatch.setattr(TurnField, "_kinds", kinds)
     monkeypatch.setattr(edits, "_SCHEMAS", kinds)
