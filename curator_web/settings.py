@@ -5,6 +5,11 @@ from pathlib import Path
 DEFAULT_DATA_DIR = Path("demotape-data")
 
 
+def default_db(data_dir: Path) -> Path:
+    """The file of the database that is used when none is named: SQLite inside the data folder."""
+    return Path(data_dir) / "demotape.db"
+
+
 def default_db_url(data_dir: Path) -> str:
-    """The database that is used when none is named: SQLite inside the data folder."""
-    return f"sqlite:///{Path(data_dir) / 'demotape.db'}"
+    """Its URL."""
+    return f"sqlite:///{default_db(data_dir)}"

@@ -73,6 +73,7 @@ def export(destination: str, format_: str, splits: Path | None, shard_size: int,
     Without --status, all but those marked invalid. What is not selected is counted by reason in manifest.json.
     Demonstrations that are damaged are named and left out; the exit code is 1 then.
     """
+    from curator_web import default_db
     from curator_web.demonstrations import damage
     from curator_web.demonstrations.library import exportable
     from curator_web.demonstrations.told_secrets import told_secrets
@@ -80,6 +81,8 @@ def export(destination: str, format_: str, splits: Path | None, shard_size: int,
     from pipeline.export import InOrder, LeftOut, export, read_rule
 
     rule = read_rule(splits) if splits else None
+    if not db and not default_db(data).exists():  # else it would be made, and found empty
+        raise InputError(f"{data}: no data folder of the review app; give the one of `demotape review` with --data")
     database, store = open_app(db, data, blobs, endpoint_url)
     if options["names"]:
         options["names_key"] = names_key(database, store)

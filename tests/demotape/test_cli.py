@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from curator_web import create_app
 from demotape.cli import main
 from recorder import Recording
 from schemas.chromium import find_chromium
@@ -74,12 +75,16 @@ def test_a_broken_manifest_names_file_and_field(tmp_path):
     refused(run("process", tmp_path), "recording.json", "version")
 
 
-def test_an_export_from_an_empty_app(tmp_path):
-    refused(run("export", tmp_path / "out", "--format", "weblinx", "--data", tmp_path / "data"))
+def test_an_export_from_no_app_and_from_an_empty_one(tmp_path):
+    refused(run("export", tmp_path / "out", "--format", "weblinx", "--data", tmp_path / "data"), "no data folder")
+    assert not (tmp_path / "out").exists() and not (tmp_path / "data").exists()
+    create_app(data_dir=tmp_path / "data")
+    refused(run("export", tmp_path / "out", "--format", "weblinx", "--data", tmp_path / "data"), "no demonstrations")
     assert not (tmp_path / "out").exists()
 
 
 def test_an_unknown_format(tmp_path):
+    create_app(data_dir=tmp_path / "data")
     refused(run("export", tmp_path / "out", "--format", "carrier-pigeon", "--data", tmp_path / "data"), "weblinx")
 
 
