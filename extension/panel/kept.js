@@ -18,6 +18,7 @@ export function showKept(part, kept, account, { ask }) {
   const focused = /** @type {HTMLElement} */ (document.activeElement)?.dataset.of;
   part.kept.replaceChildren(...newest.map((facts) => item(facts, account, ask)));
   if (focused) part.kept.querySelector(`[data-of="${CSS.escape(focused)}"]`)?.focus();
+  part["send-needs"].hidden = Boolean(account) || waiting.length === 0;
   part.account.hidden = !account;
   part["sign-in"].hidden = Boolean(account);
   if (account) part["account-name"].textContent = `Signed in as ${account.name} at ${account.server}`;

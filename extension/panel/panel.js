@@ -177,8 +177,16 @@ part.chat.addEventListener("submit", async (event) => {
 });
 part["sign-in"].addEventListener("submit", async (event) => {
   event.preventDefault();
-  await quietly("signIn", { server: part.server.value.trim(), token: part.token.value.trim() });
-  part.token.value = "";
+  const notice = part["sign-in-notice"];
+  try {
+    await ask("signIn", { server: part.server.value.trim(), token: part.token.value.trim() });
+    part.token.value = "";
+    notice.hidden = true;
+  } catch (error) { // told where it was asked for; what was typed stays
+    show(null);
+    notice.textContent = error.message;
+    notice.hidden = false;
+  }
 });
 part["sign-out"].addEventListener("click", () => quietly("signOut"));
 part.task.addEventListener("keydown", (event) => {
