@@ -24,13 +24,15 @@ _ZIP = b"PK\x03\x04"  # how a package begins
 @blueprint.get("/import")
 def show() -> str:
     """The place to drop packages on, and what became of those before; asked by htmx, only these."""
-    return _page([])
+    return _jobs() if request.headers.get("HX-Request") else _page([])
+
+
+def _jobs() -> str:
+    return render_template("_jobs.html", jobs=services().jobs.latest(KIND), here=url_for(".show"))
 
 
 def _page(refused: list[str]) -> str:
     jobs = services().jobs.latest(KIND)
-    if request.headers.get("HX-Request"):
-        return render_template("_jobs.html", jobs=jobs, here=url_for(".show"), refused=refused)
     return render_template("import.html", jobs=jobs, here=url_for(".show"), limit=limits.size(limits.UPLOAD),
                            takes=services().uploads is not None, refused=refused)
 
@@ -53,7 +55,9 @@ def receive() -> Response:
         services().jobs.add(KIND, who, {"file": _keep(file), "name": name, "who": who})
     if len(refused) == len(files):
         raise InputError(f"nothing was imported; {'; '.join(refused)}")
-    if refused or request.headers.get("HX-Request"):
+    if request.headers.get("HX-Request"):
+        return make_response(render_template("_refused.html", refused=refused) + _jobs())
+    if refused:
         return make_response(_page(refused))
     return redirect(url_for(".show"), 303)
 

@@ -38,7 +38,7 @@
       const refused = answer.querySelectorAll(".refused li").length;
       note.textContent = `Sent. The packages are processed in the background${refused ? `; ${refused} refused, see below` : ""}.`;
       form.reset();
-      document.getElementById("jobs").replaceWith(answer.getElementById("jobs"));
+      for (const id of ["refused", "jobs"]) document.getElementById(id).replaceWith(answer.getElementById(id));
       htmx.process(document.getElementById("jobs"));
     });
     request.send(new FormData(form));
