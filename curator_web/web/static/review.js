@@ -131,9 +131,25 @@
     if (control && !repeat && !control.disabled) control.click();
   }
 
-  document.addEventListener("htmx:config:request", () => { underway += 1; });
+  const PATIENCE = 400; // ms after which it is shown that an answer is waited for
+  let patience = null;
+
+  function showWaiting(isWaiting) {
+    document.body.classList.toggle("is-waiting", isWaiting);
+    $("#turn").ariaBusy = String(isWaiting);
+  }
+
+  document.addEventListener("htmx:config:request", () => {
+    underway += 1;
+    patience ??= setTimeout(showWaiting, PATIENCE, true);
+  });
   document.addEventListener("htmx:finally:request", () => {
     underway -= 1;
+    if (!underway) {
+      clearTimeout(patience);
+      patience = null;
+      showWaiting(false);
+    }
     while (waiting.length && (!underway || waiting[0].name in MOVES)) turnOf(waiting.shift());
   });
 
@@ -195,10 +211,12 @@
     if (!ctx) return;
     restoreOrder();
     wanted = null;
+    mark(rows().find((row) => row.parentElement.dataset.turn === $("#turn").dataset.turn)); // the one that is shown
+    const lost = ctx.request.method === "POST" ? "the last change was not saved" : "nothing else can be shown";
     const notice = document.createElement("div");
     notice.className = "notice";
     notice.append(Object.assign(document.createElement("p"), {
-      textContent: "The server does not answer; the last change was not saved. Is demotape review still running?",
+      textContent: `The server does not answer; ${lost}. Is demotape review still running?`,
     }));
     $("#notice").replaceChildren(notice);
   });

@@ -1,0 +1,39 @@
+"""The server hangs, or is gone: what is shown stays with the list, and what was lost is said."""
+
+import re
+
+from playwright.sync_api import expect
+
+from .conftest import EDITS, open_review, saved, selected
+
+TURN = re.compile(r"turn=t\d")
+
+
+def test_the_list_stays_at_what_is_shown_and_says_what_is_lost(page, site, demonstration):
+    open_review(page, site, demonstration, "t2")
+    page.route(TURN, lambda route: route.abort())
+    page.keyboard.press("j")
+    expect(page.locator("#notice")).to_contain_text("The server does not answer; nothing else can be shown.")
+    assert selected(page) == "t2" and page.locator("#turn").get_attribute("data-turn") == "t2"
+    page.route(EDITS, lambda route: route.abort())
+    page.keyboard.press("d")
+    expect(page.locator("#notice")).to_contain_text("the last change was not saved")
+    page.unroute_all()
+    page.keyboard.press("j")
+    expect(page.locator("#turn")).to_have_attribute("data-turn", "t3")
+    with saved(page):
+        page.keyboard.press("d")
+    assert [turn["dropped"] for turn in site.turns(demonstration)[1:3]] == [False, True]
+    page.problems.clear()  # the browser notes what failed
+
+
+def test_that_an_answer_is_waited_for_is_shown(page, site, demonstration):
+    held = []
+    open_review(page, site, demonstration, "t2")
+    page.route(TURN, lambda route: held.append(route))
+    page.keyboard.press("j")
+    expect(page.locator("body")).to_have_class(re.compile("is-waiting"))
+    expect(page.locator("#turn")).to_have_attribute("aria-busy", "true")
+    held[0].continue_()
+    expect(page.locator("#turn")).to_have_attribute("data-turn", "t3")
+    expect(page.locator("body")).not_to_have_class(re.compile("is-waiting"))
