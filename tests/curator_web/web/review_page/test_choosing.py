@@ -91,3 +91,18 @@ def test_control_and_enter_send_an_added_utterance(page, site, demonstration):
     with saved(page):
         page.keyboard.press("Control+Enter")
     assert site.turns(demonstration)[2]["utterance"] == "And then?"
+
+
+def test_at_the_width_of_a_telephone_everything_is_in_reach(page, site, demonstration):
+    page.set_viewport_size({"width": 390, "height": 844})
+    for view in ("screenshot", "targets", "tree", "pictures", "dom"):
+        page.goto(f"{site.url}demonstrations/{demonstration}?turn=t4&view={view}")
+        assert page.evaluate("document.documentElement.scrollWidth") == 390, view
+        wide = page.locator("button:visible, a:visible, input:visible, select:visible").evaluate_all(
+            "all => all.filter((each) => each.getBoundingClientRect().right > 390).map((each) => each.outerHTML)")
+        assert wide == [], view
+    page.get_by_role("button", name="Drop").click()
+    page.get_by_role("button", name="Restore").wait_for()
+    page.get_by_role("button", name="Approve").click()
+    page.get_by_text("Approved").first.wait_for()
+    assert site.turns(demonstration)[3]["dropped"]
