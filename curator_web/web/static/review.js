@@ -128,7 +128,9 @@
     if (name in MOVES) return step(MOVES[name]);
     if (name === "e") return $("#turn [data-first]:not(:disabled)")?.focus();
     const control = $(`[data-key="${CSS.escape(name)}"]`);
-    if (control && !repeat && !control.disabled) control.click();
+    const comments = control?.closest(".talk details");
+    if (control && !repeat && !control.disabled && !comments?.open) control.click();
+    comments?.querySelector("textarea").focus();
   }
 
   const PATIENCE = 400; // ms after which it is shown that an answer is waited for
@@ -275,8 +277,10 @@
     if (target.matches(".talk textarea")) drafts.set(draftOf(target), target.value);
   });
 
+  // It comes a while after the click: whoever is elsewhere by then stays there.
   document.addEventListener("toggle", ({ target }) => {
-    if (target.open && target.closest(".talk")) target.querySelector("textarea").focus();
+    const pressed = target.closest(".talk") && document.activeElement === target.querySelector("summary");
+    if (target.open && pressed) target.querySelector("textarea").focus();
   }, true);
 
   function takeUpDrafts() {

@@ -38,6 +38,7 @@ def test_a_comment_is_begun_kept_and_sent_by_keys_alone(page, site, demonstratio
     page.keyboard.press("j")
     expect(page.locator("#turn")).to_have_attribute("data-turn", "t3")
     page.keyboard.press("m")
+    expect(page.locator("#comment-text")).to_be_focused()
     expect(page.locator("#comment-text")).to_have_value("")
     page.keyboard.press("Escape")
     page.keyboard.press("k")
