@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from curator_web.db.database import Database
 from curator_web.db.models import APPROVED, INVALID, Edit, StatusChange
 from curator_web.errors import Conflict, InputError
-from pipeline.turns.edits import appended
+from pipeline.turns.edits import WITH_POINTER, appended
 from schemas import types
 from schemas.text import storable
 
@@ -95,7 +95,7 @@ def _expect_in_sight(turns: list[types.Turn], edit: Mapping[str, Any]) -> None:
     given = edit.get("arguments")
     if turn is None or turn["type"] == "chat" or not turn["state"] or not isinstance(given, dict):
         return
-    if (edit.get("intent") or turn["intent"]) not in ("click", "dblclick", "hover"):
+    if (edit.get("intent") or turn["intent"]) not in WITH_POINTER:
         return
     viewport = turn["state"]["viewport"]
     for name, limit in (("x", viewport["width"]), ("y", viewport["height"])):

@@ -18,6 +18,7 @@ from .splits import Facts, Group, Rule
 
 _SHINGLE = 3  # characters: words of languages without blanks, too
 _ACTIONS = 5  # fewer different ones are no sign
+_LONGEST = 5000  # characters, and actions: more tell nothing more, and nobody is to fill the memory
 _BY_THE_WAY = ("hover", "scroll")
 _SAID = ("text", "value", "checked", "url", "key")  # arguments
 _PERMUTATIONS = 128
@@ -32,69 +33,82 @@ class _Member:
     facts: Facts
 
 
+class _Groups:
+    """Which members hang together."""
+
+    def __init__(self) -> None:
+        self._above: list[int] = []  # of each the one that it hangs on; itself for the first of a group
+
+    def add(self) -> int:
+        """One more, alone yet; returns its number."""
+        self._above.append(len(self._above))
+        return self._above[-1]
+
+    def top(self, number: int) -> int:
+        """The one that stands for the group."""
+        while self._above[number] != number:
+            self._above[number] = number = self._above[self._above[number]]
+        return number
+
+    def join(self, one: int, other: int) -> None:
+        self._above[self.top(one)] = self.top(other)
+
+
 class _Alike:
-    """Finds texts and action lists that are nearly the same, each with all of one kind."""
+    """Joins members whose shingles of one kind are nearly the same, website by website."""
 
-    def __init__(self, similarity: float):
-        self._similarity = similarity
-        self._index = MinHashLSH(threshold=similarity, num_perm=_PERMUTATIONS, weights=_BY_RECALL)
-        self._known: dict[frozenset[int], int] = {}
-        self._sets: list[frozenset[int]] = []
-        self._like: list[list[int]] = []
+    def __init__(self, similarity: float, groups: _Groups):
+        self._similarity, self._groups = similarity, groups
+        index = MinHashLSH(threshold=similarity, num_perm=_PERMUTATIONS, weights=_BY_RECALL)
+        self._parameters = index.b, index.r  # they take long to find
+        self._of_site: dict[str, tuple[dict[frozenset[int], int], MinHashLSH]] = {}
+        self._shingles: dict[int, frozenset[int]] = {}  # of the members that are in an index
 
-    def find(self, shingles: frozenset[int]) -> tuple[int, list[int]]:
-        """Its number, and those of all that are nearly the same so far."""
-        number = self._known.setdefault(shingles, len(self._sets))
-        if number == len(self._sets):
-            hashed = MinHash(num_perm=_PERMUTATIONS, hashfunc=_low_bits)
-            hashed.update_batch(shingles)
-            like = [other for other in self._index.query(hashed)
-                    if _jaccard(shingles, self._sets[other]) >= self._similarity]
-            self._index.insert(number, hashed)
-            self._sets.append(shingles)
-            self._like.append([number, *like])
-            for other in like:
-                self._like[other].append(number)
-        return number, self._like[number]
+    def add(self, number: int, sites: Iterable[str], shingles: frozenset[int]) -> None:
+        """Join a member with all before it; who is in its group already is not compared."""
+        hashed = MinHash(num_perm=_PERMUTATIONS, hashfunc=_low_bits)
+        hashed.update_batch(shingles)
+        for site in sites:
+            if site not in self._of_site:
+                self._of_site[site] = {}, MinHashLSH(num_perm=_PERMUTATIONS, params=self._parameters)
+            known, index = self._of_site[site]
+            if (same := known.setdefault(shingles, number)) != number:
+                self._groups.join(number, same)
+                continue
+            for other in index.query(hashed):
+                if self._groups.top(other) != self._groups.top(number) and (
+                        _jaccard(shingles, self._shingles[other]) >= self._similarity):
+                    self._groups.join(number, other)
+            index.insert(number, hashed)
+            self._shingles[number] = shingles
 
 
 def near_duplicates(sources: Iterable[Source], rule: Rule) -> list[Group]:
     """Groups of at least two whose Jaccard similarity is `rule.near_duplicates` or more, each with another in it.
 
     Compared are a task's character trigrams, without case and punctuation, and sets of at least five different actions
-    (intent, element, what was typed, page). Demonstrations without a website in common are never near-duplicates.
+    (intent, element, what was typed, page); of both only so many. Demonstrations without a website in common are never
+    near-duplicates.
     """
+    groups = _Groups()
+    tasks, actions = _Alike(rule.near_duplicates, groups), _Alike(rule.near_duplicates, groups)
     members: list[_Member] = []
-    above: list[int] = []  # of each the one that it hangs on; itself for the first of a group
-    first: dict[tuple[str, str, int], int] = {}  # website, kind, number of what is alike -> member
-    kinds = {"task": _Alike(rule.near_duplicates), "actions": _Alike(rule.near_duplicates)}
-
-    def top(number: int) -> int:
-        while above[number] != number:
-            above[number] = number = above[above[number]]
-        return number
-
-    for number, source in enumerate(sources):
-        facts = rule.facts(source)
+    for source in sources:
+        facts, number = rule.facts(source), groups.add()
         members.append(_Member(source.recording.manifest["started_at"], source.id, facts))
-        above.append(number)
-        for kind, shingles in (("task", _task(source)), ("actions", _actions(source))):
+        for kind, shingles in ((tasks, _task(source)), (actions, _actions(source))):
             if shingles:
-                own, like = kinds[kind].find(shingles)
-                for site in facts.websites or {""}:
-                    for other in {first[site, kind, alike] for alike in like if (site, kind, alike) in first}:
-                        above[top(number)] = top(other)
-                    first.setdefault((site, kind, own), number)
-    groups: dict[int, list[_Member]] = defaultdict(list)
+                kind.add(number, facts.websites or {""}, shingles)
+    found: dict[int, list[_Member]] = defaultdict(list)
     for number, member in enumerate(members):
-        groups[top(number)].append(member)
-    ordered = (sorted(group, key=lambda member: (member.recorded, member.id)) for group in groups.values()
+        found[groups.top(number)].append(member)
+    ordered = (sorted(group, key=lambda member: (member.recorded, member.id)) for group in found.values()
                if len(group) > 1)
     return [Group(tuple(member.id for member in group), tuple(member.facts for member in group)) for group in ordered]
 
 
 def _task(source: Source) -> frozenset[int]:
-    text = _plain(source.demonstration["task"])
+    text = _plain(source.demonstration["task"][:_LONGEST])
     return _hashed(text[start:start + _SHINGLE] for start in range(max(1, len(text) - _SHINGLE + 1))) if text else (
         frozenset())
 
@@ -109,6 +123,8 @@ def _actions(source: Source) -> frozenset[int]:
             told = [element["tag"], element["name"] or element["text"]] if element else ["", ""]
             found.add("\0".join([turn["intent"], page, *told, *(
                 str(arguments[name]) for name in _SAID if name in arguments)]))
+            if len(found) == _LONGEST:
+                break
     return _hashed(found) if len(found) >= _ACTIONS else frozenset()
 
 

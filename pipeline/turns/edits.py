@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from schemas import EditSchema, InputError
-from schemas.demonstration import BrowserTurnSchema, ChatTurnSchema
+from schemas.demonstration import ARGUMENTS, BrowserTurnSchema, ChatTurnSchema, PointerArguments
 from schemas.files import validated
 from schemas.types import BrowserTurn, Edit, Turn
 
@@ -151,7 +151,7 @@ def _move(turns: list[Turn], index: int, after: str | None, where: str) -> list[
     return [*rest[:place], moved, *rest[place:]]
 
 
-_WITH_POINTER = ("click", "dblclick", "hover")
+WITH_POINTER = tuple(intent for intent, arguments in ARGUMENTS.items() if arguments is PointerArguments)
 
 
 def _set_screenshot_status(turn: _Unchecked, edit: Edit) -> _Unchecked:
@@ -178,7 +178,7 @@ def _retarget(turn: _Unchecked, edit: Edit) -> _Unchecked:
     """Another target; a pointer that was not on it is moved to its middle."""
     box, arguments = edit["element"]["bbox"], turn["arguments"]
     x, y = arguments.get("x"), arguments.get("y")
-    if box and turn["intent"] in _WITH_POINTER and x is not None and y is not None and not (
+    if box and turn["intent"] in WITH_POINTER and x is not None and y is not None and not (
             box["x"] <= x <= box["x"] + box["width"] and box["y"] <= y <= box["y"] + box["height"]):
         middle = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
         arguments = arguments | {name: round(value, 2) for name, value in middle.items()}

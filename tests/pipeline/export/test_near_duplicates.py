@@ -1,6 +1,9 @@
 """Near-duplicates: who is one, that they share a split, and that nothing else moves."""
 
 import json
+import time
+import tracemalloc
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -88,3 +91,17 @@ def test_they_share_the_split_of_the_oldest(tmp_path, make):
         {"near_duplicates": 0, "test_geo": ["IN"], "demonstrations": {"rec-3": {"region": "IN"}}}))
     summary = export(iter(sources), tmp_path / "out", "parquet", rule=read_rule(tmp_path / "rule.json"))
     assert summary.splits["test_geo"] == 1 and summary.near_duplicates == 0
+
+
+def test_thousands_of_one_pattern_and_huge_texts_take_little(make):
+    """Nobody fills the memory: those that are in one group already are not compared with each other."""
+    sources = [make("Click the button that says ok, then close the dialog and sign out of the shop"),
+               make("x" * 10_000_000)]
+    many = [replace(sources[0], demonstration=sources[0].demonstration | {
+        "id": f"many-{number}", "task": sources[0].demonstration["task"] + f" {number:04}"}) for number in range(500)]
+    tracemalloc.start()
+    begun = time.process_time()
+    groups = near_duplicates([*sources, *many], Rule(near_duplicates=0.75))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [len(group.ids) for group in groups] == [501] and peak < 50 << 20 and time.process_time() - begun < 15
