@@ -4,18 +4,16 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from pipeline.export.grammars.acts import NoForm, Session, picture_size
-from pipeline.export.grammars.table import GRAMMARS, USUAL
+from pipeline.export.grammars.acts import NoForm, picture_size
+from pipeline.export.grammars.table import USUAL
 from pipeline.export.model_input.prompt import History, answer, in_sight, in_words, told
 from pipeline.export.model_input.set_of_marks import Mark, legend
 from pipeline.export.source import File, Line, Options, Source, Tally
-from pipeline.export.states import States
-from schemas import UID_ATTRIBUTE
 from schemas.files import dump_line
 from schemas.types import Element, Turn, TurnState
 
 from .card import Counted, Words
-from .lines import LineFiles, Once
+from .lines import Acted, LineFiles
 
 SYSTEM = "You act in a web browser for a user, one step at a time. You see the page as it is before your next step."
 _IMAGE = "<image>"
@@ -46,20 +44,13 @@ class Writer(LineFiles):
         super().finish()
 
 
-class _Samples:
+class _Samples(Acted):
     """Makes the samples of one demonstration; equal pictures are written once."""
 
     def __init__(self, source: Source, options: Options, tally: Tally):
-        self.options, self.tally = options, tally
-        self.states = States(source, UID_ATTRIBUTE, options, "jpg")
-        self.source = self.states.source
-        tally.redacted += self.states.known.counts
-        self.grammar = GRAMMARS[options.grammar or USUAL]
-        self.turns = self.source.turns
-        self.session = Session(self.turns, source.recording, self.states.known)
+        super().__init__(source, options, tally)
         self.history = History()
         self._system = {"role": "system", "content": [{"type": "text", "text": f"{SYSTEM}\n{self.grammar.about}"}]}
-        self._once = Once()
         self._waiting = 0  # utterances of the instructor after which no sample has come
 
     def all(self) -> Iterator[File | Line | Counted]:
@@ -96,7 +87,7 @@ class _Samples:
         element = turn["element"] if turn["type"] == "browser" else None
         target: Element | None = {**element, "uid": act.uid} if element and act.uid is not None else None
         row = self._row(turn, state, target, picture, tabs, action, f"{self.source.name}-{index:04d}")
-        yield from self._once.taken()
+        yield from self.once.taken()
         yield Line(f"{self.source.split}.jsonl", dump_line(row))
         yield Line(f"sharegpt/{self.source.split}.jsonl", dump_line(_as_texts(row)))
         yield Counted(row["intent"], "good" if picture else "none")
@@ -134,7 +125,7 @@ class _Samples:
 
     def _image(self, name: str, picture: bytes) -> str:
         """Path of a picture in the export."""
-        return self._once.path(f"images/{name}.{self.states.kind}", picture)
+        return self.once.path(f"images/{name}.{self.states.kind}", picture)
 
 
 def _as_texts(row: dict[str, Any]) -> dict[str, Any]:

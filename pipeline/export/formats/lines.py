@@ -5,9 +5,13 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from pipeline.export.destinations.destination import Destination
+from pipeline.export.grammars.acts import Session
+from pipeline.export.grammars.table import GRAMMARS, USUAL
 from pipeline.export.running import Files
-from pipeline.export.source import File, Line, Options, Source
+from pipeline.export.source import File, Line, Options, Source, Tally
 from pipeline.export.splits import SPLITS
+from pipeline.export.states import States
+from schemas import UID_ATTRIBUTE
 
 from . import documents, layouts
 from .card import Counted, Counts, Words
@@ -67,3 +71,17 @@ class Once:
         """The files that are new since the last time."""
         taken, self._waiting = self._waiting, []
         return taken
+
+
+class Acted:
+    """What it takes to write the actions of one demonstration in a grammar: its states, session and files."""
+
+    def __init__(self, source: Source, options: Options, tally: Tally):
+        self.options, self.tally = options, tally
+        self.states = States(source, UID_ATTRIBUTE, options, "jpg")
+        self.source = self.states.source
+        tally.redacted += self.states.known.counts
+        self.grammar = GRAMMARS[options.grammar or USUAL]
+        self.turns = self.source.turns
+        self.session = Session(self.turns, source.recording, self.states.known)
+        self.once = Once()

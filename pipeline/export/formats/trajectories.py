@@ -4,17 +4,15 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from pipeline.export.grammars.acts import NoForm, Session, picture_size
-from pipeline.export.grammars.table import GRAMMARS, USUAL
+from pipeline.export.grammars.acts import NoForm, picture_size
+from pipeline.export.grammars.table import USUAL
 from pipeline.export.model_input.set_of_marks import legend
 from pipeline.export.source import File, Line, Options, Source, Tally
-from pipeline.export.states import States
-from schemas import UID_ATTRIBUTE
 from schemas.files import dump_line
 from schemas.types import BrowserTurn, Turn
 
 from .card import Counted, Words
-from .lines import LineFiles, Once
+from .lines import Acted, LineFiles
 
 UNKNOWN = "unknown"
 _ABOUT = """One line a step: `observation`, `action`, `next_observation`, `done`, `outcome`. The actions are those of
@@ -33,19 +31,12 @@ class Writer(LineFiles):
         return Words("action", "intent", _ABOUT.format(grammar=self.options.grammar or USUAL))
 
 
-class _Trajectory:
+class _Trajectory(Acted):
     """Makes the steps of one demonstration; one waits until what comes next is known."""
 
     def __init__(self, source: Source, options: Options, tally: Tally):
-        self.options, self.tally = options, tally
-        self.states = States(source, UID_ATTRIBUTE, options, "jpg")
-        self.source = self.states.source
-        tally.redacted += self.states.known.counts
-        self.grammar = GRAMMARS[options.grammar or USUAL]
-        self.turns = self.source.turns
-        self.session = Session(self.turns, source.recording, self.states.known)
+        super().__init__(source, options, tally)
         self.outcome = self.source.about.get("labels", {}).get("outcome", UNKNOWN)
-        self._once = Once()
         self._waiting: dict[str, Any] | None = None
         self._said: list[dict[str, str]] = []
 
@@ -59,7 +50,7 @@ class _Trajectory:
                 self._said.append({"speaker": turn["speaker"], "utterance": turn["utterance"]})
                 continue
             row = self._step(index, turn, seen)
-            yield from self._once.taken()
+            yield from self.once.taken()
             if row:
                 yield from self._end(row["observation"]["id"])
                 self._waiting = row
@@ -105,13 +96,13 @@ class _Trajectory:
             "title": state["title"] if state else "", "tab": state["tab"] if state else -1,
             "viewport_width": state["viewport"]["width"] if state else 0,
             "viewport_height": state["viewport"]["height"] if state else 0,
-            "html": self._once.path(f"pages/{name}.html", page.content) if page else None,
-            "screenshot": self._once.path(f"images/{name}.{kind}", picture) if picture else None,
+            "html": self.once.path(f"pages/{name}.html", page.content) if page else None,
+            "screenshot": self.once.path(f"images/{name}.{kind}", picture) if picture else None,
             "screenshot_status": state["screenshot_status"] if state and picture else "none"}
         if self.options.set_of_marks:
             marked, marks = self.states.marked(state) if state else (None, [])
             found |= {"marks": json.dumps(legend(marks)),
-                      "marked_screenshot": self._once.path(f"images/{name}-marked.{kind}", marked) if marked else None}
+                      "marked_screenshot": self.once.path(f"images/{name}-marked.{kind}", marked) if marked else None}
         if self.options.axtree:
             found["axtree"] = json.dumps(self.states.tree(state) if state else None)
         return found
