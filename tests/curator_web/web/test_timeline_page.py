@@ -83,6 +83,7 @@ def test_a_number_is_seen_at_once_and_saved_by_the_keyboard(browser, site):
     expect(page.locator("#place legend .word")).to_have_count(2)
     expect(page.locator("#offset")).to_have_value("2.600")
     expect(page.locator("#row-4 [data-video-time]")).to_have_text("0:06.6")
+    page.wait_for_load_state("load")  # its keys work from then on
     assert page.complaints == []
     page.keyboard.press("Escape")
     expect(page).to_have_url(re.compile(r"/demonstrations/filmed\?turn=t4"))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from curator_web import create_app
 from demotape.cli import main
 from pipeline import process
 from pipeline.export import FORMATS, Source, export
@@ -51,6 +52,7 @@ def test_a_recogniser_that_is_not_installed_is_named_before_anything_is_written(
     monkeypatch.setitem(sys.modules, "rapidocr", None)
     with pytest.raises(InputError, match=r"--ocr: needs RapidOCR; install it with pip install 'demotape\[ocr\]'"):
         export([], tmp_path / "out", "weblinx", ocr=True)
+    create_app(data_dir=tmp_path / "data")
     done = CliRunner().invoke(main, ["export", str(tmp_path / "out"), "--format", "weblinx", "--ocr", "--data",
                                      str(tmp_path / "data")])
     assert done.exit_code == 2

@@ -5,11 +5,12 @@ from playwright.sync_api import expect
 from .conftest import open_review
 
 
-def press_and_type(page, view: str, key: str, text: str) -> None:
-    """Open a view by its key and type on before the answer has come."""
-    page.screenshot()  # it has been painted: before that the browser hands a page no keys
+def open_and_type(page, site, demonstration, view: str, key: str, text: str) -> None:
+    """Open a turn, a view of it by its key, and type on before the answer has come."""
     held = []
-    page.route(f"**view={view}*", lambda route: held.append(route))
+    page.route(f"**view={view}*", lambda route: held.append(route))  # before the page is there, or its requests may pass it by
+    open_review(page, site, demonstration, "t4")
+    page.screenshot()  # it has been painted: before that the browser hands a page no keys
     with page.expect_request(f"**view={view}*"):
         page.keyboard.press(key)
     page.keyboard.type(text)
@@ -19,8 +20,7 @@ def press_and_type(page, view: str, key: str, text: str) -> None:
 
 def test_letters_before_the_list_of_targets_has_come_are_what_is_looked_for(page, site, demonstration):
     """Among them `d`, which drops the turn where no field has the focus, and letters that stand for nothing."""
-    open_review(page, site, demonstration, "t4")
-    press_and_type(page, "targets", "t", "dom Q")
+    open_and_type(page, site, demonstration, "targets", "t", "dom Q")
     expect(page.get_by_label("Find by name, role or number")).to_have_value("dom Q")
     expect(page.locator("#target-list label:visible")).to_have_count(0)
     page.keyboard.type("x")
@@ -29,7 +29,6 @@ def test_letters_before_the_list_of_targets_has_come_are_what_is_looked_for(page
 
 
 def test_letters_before_the_tree_has_come_lead_to_its_lines(page, site, demonstration):
-    open_review(page, site, demonstration, "t4")
-    press_and_type(page, "tree", "Shift+T", "pd")
+    open_and_type(page, site, demonstration, "tree", "Shift+T", "pd")
     expect(page.locator("#tree [role=treeitem]:focus code")).to_have_text("p")
     assert not site.turns(demonstration)[3]["dropped"]
