@@ -321,7 +321,7 @@ class ProcessedSchema(Strict):
 
 EDIT_OPS = ("drop", "restore", "move", "set_intent", "set_arguments", "retarget", "set_screenshot",
             "set_screenshot_status", "set_utterance", "set_speaker", "add", "merge", "split", "settle", "place_video",
-            "undo", "redo")
+            "set_task", "undo", "redo")
 
 
 class EditSchema(Strict):
@@ -330,7 +330,9 @@ class EditSchema(Strict):
     piece = "edit"
 
     op = string("what is done", validate=validate.OneOf(EDIT_OPS))
-    turn = string("id of the turn; all but place_video, undo and redo", required=False)
+    turn = string("id of the turn; all but place_video, set_task, undo and redo", required=False)
+    turns = listing(fields.String(), "drop, restore: ids of several turns, instead of `turn`", required=False,
+                    validate=validate.Length(min=1))
     after = string("move, add: id of the turn to stand behind; null for the first place", required=False,
                    allow_none=True)
     intent = string("set_intent: the new intent", required=False, validate=validate.OneOf(BROWSER_INTENTS))
@@ -352,8 +354,10 @@ class EditSchema(Strict):
         "description": "add: the new chat turn, with the id in `turn`; split: the typing that stands behind the turn"})
 
     place = nested(VideoPlaceSchema, "place_video: where the external video belongs", required=False)
+    task = string("set_task: what the navigator was asked to do, in better words", required=False)
 
-    _needs = {"place_video": ("place",), "move": ("turn", "after"), "set_intent": ("turn", "intent", "arguments"),
+    _needs = {"place_video": ("place",), "set_task": ("task",), "move": ("turn", "after"),
+              "set_intent": ("turn", "intent", "arguments"),
               "set_arguments": ("turn", "arguments"), "retarget": ("turn", "element"),
               "set_screenshot_status": ("turn", "status"), "set_utterance": ("turn", "utterance"),
               "set_speaker": ("turn", "speaker"), "set_screenshot": ("turn", "screenshot", "screenshot_time", "source"),
@@ -364,6 +368,8 @@ class EditSchema(Strict):
     @validates_schema
     def _has_its_fields(self, data: dict[str, Any], **_: Any) -> None:
         expected = set(self._needs[data["op"]])
+        if data["op"] in ("drop", "restore") and "turns" in data:
+            expected = {"turns"}
         if missing := sorted(expected - data.keys()):
             raise ValidationError({name: f"Needed by {data['op']}." for name in missing})
         if extra := sorted(data.keys() - expected - {"op"}):

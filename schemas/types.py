@@ -339,6 +339,7 @@ class Edit(TypedDict):
 
     op: str
     turn: NotRequired[str]
+    turns: NotRequired[list[str]]
     after: NotRequired[str | None]
     intent: NotRequired[str]
     arguments: NotRequired[dict[str, Any]]
@@ -353,3 +354,4 @@ class Edit(TypedDict):
     check: NotRequired[str]
     added: NotRequired[Turn]
     place: NotRequired[VideoPlace]
+    task: NotRequired[str]

@@ -54,15 +54,20 @@ def make_edit(session: Session, found: Review, edit: Mapping[str, Any], version:
     _expect(found, version)
     if found.row.status in LOCKED:
         raise Conflict(f"this demonstration is {found.row.status}; reopen it to change it")
+    if edit["op"] == "set_task" and not str(edit.get("task", "")).strip():
+        raise InputError("field task: say what the navigator was asked to do")
     if edit["op"] == "place_video" and found.alignment is None:
         raise InputError("field op: this demonstration has no external video that could be placed")
     before = found.turns  # one that is damaged is not changed
     base = found.base["turns"]
     edits, turns = appended(base, found.edits, storable(edit))
     _expect_in_sight(before, edit)
-    if edit["op"] not in ("undo", "redo") and turns == before and found.alignment == found.with_edits(edits).alignment:
+    after = found.with_edits(edits)
+    changes = (turns, after.alignment, after.task) != (before, found.alignment, found.task)
+    if edit["op"] not in ("undo", "redo") and not changes:
         return None
     now = datetime.now(UTC)
+    found.row.task = after.task
     for name, value in counts(base, turns, edits).items():
         setattr(found.row, name, value)
     grown = _grow(found, now)

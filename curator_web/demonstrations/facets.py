@@ -35,7 +35,7 @@ def words(*texts: str) -> list[str]:
 
 
 def of_texts(task: str, site: str, demonstration_id: str) -> Facets:
-    """The facets that no edit changes."""
+    """The facets of what a search goes through."""
     return {("word", word): 1 for word in words(demonstration_id, site, task)}
 
 

@@ -43,7 +43,7 @@ def stages(account: Account) -> tuple[str, ...]:
 
 
 def take_next(db: Database, account: Account, after: str | None = None) -> Demonstration | None:
-    """Hand out the next demonstration with a lease; None when there is nothing to do.
+    """Hand out the next demonstration with a lease, which who is alone needs not; None when there is nothing to do.
 
     What is leased to this person already comes first, then what is assigned to them, then what is nobody's, the oldest
     first. `after` is the one that they leave: its lease ends, and it is not handed out again at once.
@@ -53,8 +53,8 @@ def take_next(db: Database, account: Account, after: str | None = None) -> Demon
         if after is not None:
             _leave(session, after, account)
         row = _first(session, account, now, after)
-        if row is None:
-            return None
+        if row is None or account.alone:
+            return row
         row.lease_who, row.lease_until = account.name, now + LEASE
         row.touched_by, row.touched_at = account.name, now
         audit.note(session, account.name, "handed out", row.id)

@@ -31,7 +31,7 @@ from curator_web.storage.names_key import names_key
 from curator_web.storage.recordings import ID, RecordingStore
 from curator_web.users import BY_COMMAND
 from pipeline.export import LeftOut, ReviewState, Selection, Source, place
-from pipeline.turns.edits import apply_edits, standing
+from pipeline.turns.edits import apply_edits, standing, task_after
 from pipeline.turns.video_place import alignment_after
 from recorder.reader import Recording
 from schemas import DemonstrationSchema, InputError, types
@@ -77,6 +77,11 @@ class Review:
             return apply_edits(self.base["turns"], self.edits)
 
     @property
+    def task(self) -> str:
+        """What the navigator was asked to do, after the edits."""
+        return task_after(self.base["task"], self.edits)
+
+    @property
     def alignment(self) -> types.Alignment | None:
         """How the external video lies on the recording's clock, after the edits; None without one."""
         return alignment_after(self.base.get("alignment"), (edit for _, edit in standing(self.edits)))
@@ -87,7 +92,7 @@ class Review:
 
     def current(self) -> types.Demonstration:
         """The demonstration with its edits folded in; raises Damaged."""
-        current: types.Demonstration = {**self.base, "turns": self.turns}
+        current: types.Demonstration = {**self.base, "task": self.task, "turns": self.turns}
         if alignment := self.alignment:
             current["alignment"] = alignment
         return current

@@ -80,8 +80,9 @@ def edit(db: Database, demonstration_id: str, change: Mapping[str, Any], version
             return Made(version, review=found)
         made.row.key = key
         leases.touch(session, row, account)
-        wanted = facets.of_turns(found.base["turns"], made.turns, made.edits)
-        facets.refresh(session, row.id, wanted, facets.TURN_KINDS, account.name)
+        wanted = facets.of_texts(row.task, row.site, row.id)
+        wanted |= facets.of_turns(found.base["turns"], made.turns, made.edits)
+        facets.refresh(session, row.id, wanted, ("word", *facets.TURN_KINDS), account.name)
         return Made(made.version, review=replace(found, edits=made.edits, folded=made.turns))
 
 

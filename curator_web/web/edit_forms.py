@@ -73,6 +73,8 @@ def edit_from_form(review: library.Review) -> Mapping[str, Any]:
     asked = _Asked(review, request.form.get("turn", ""))
     if op in ("undo", "redo"):
         return {"op": op}
+    if op in ("drop", "restore") and "turns" in request.form:
+        return {"op": op, "turns": request.form.getlist("turns")}
     if op in _WHOLE:
         return _WHOLE[op](asked)
     return {"op": op, "turn": asked.turn_id} | _FIELDS.get(op, _plain)(asked)
@@ -148,12 +150,14 @@ _FIELDS: dict[str, Callable[[_Asked], dict[str, Any]]] = {
     "move": _move,
     "retarget": lambda asked: {"element": listed(element_of, asked.recording, asked.action.get("state") or {},
                                                  request.form.get("uid", ""))},
-    "set_arguments": lambda asked: {"arguments": parse_arguments(asked.action["intent"], request.form)},
+    "set_arguments": lambda asked: {"arguments": parse_arguments(asked.action["intent"], request.form,
+                                                                  asked.action["arguments"])},
     "set_intent": _intent,
     "set_screenshot": _screenshot,
 }
 _WHOLE: dict[str, Callable[[_Asked], Mapping[str, Any]]] = {
     "add": _add,
     "fix": _fix,
+    "set_task": lambda asked: {"op": "set_task", "task": " ".join(request.form.get("task", "").split())},
     "split": lambda asked: listed(splitting.split, asked.recording, asked.action, int(_number("event"))),
 }

@@ -4,7 +4,7 @@ Both follow the formats in `schemas`; a new intent or argument there needs no ch
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ LABELS = {
     "from.x": "From X", "from.y": "From Y", "to.x": "To X", "to.y": "To Y", "tab": "Tab", "origin": "From tab",
     "target": "To tab", "label": "Option's label",
 }
+_DIGITS = 1  # of a number that is shown
 TEXTS = {"textInput": "text", "change": "value", "paste": "text", "copy": "text"}  # the text that such a turn carries
 
 
@@ -45,14 +46,19 @@ def argument_fields(intent: str, arguments: dict[str, Any]) -> list[FormField]:
             for name, kind, required, field in _leaves(ARGUMENTS[intent]())]
 
 
-def parse_arguments(intent: str, form: Any) -> dict[str, Any]:
-    """Arguments from a sent form (a MultiDict); raises InputError naming the field that is wrong."""
+def parse_arguments(intent: str, form: Any, before: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments from a sent form (a MultiDict); raises InputError naming the field that is wrong.
+
+    `before`: those that the form showed; a number that stands there as it was shown, rounded, stays as it was.
+    """
     arguments: dict[str, Any] = {}
     for name, kind, required, field in _leaves(ARGUMENTS[intent]()):
         if kind == "modifiers":
             value: Any = [key for key in MODIFIERS if key in form.getlist(f"argument.{name}")]
         else:
-            value = _parse(kind, form.get(f"argument.{name}", ""), LABELS.get(name, name), field)
+            text, known = form.get(f"argument.{name}", ""), _get(before, name)
+            is_kept = kind == "number" and known is not None and text == str(_shown(kind, known))
+            value = known if is_kept else _parse(kind, text, LABELS.get(name, name), field)
         if value is not None or (required and field.allow_none):
             _set(arguments, name, value)
         elif required:
@@ -105,8 +111,9 @@ def _shown(kind: str, value: Any) -> Any:
         return ""
     if kind == "flag":
         return "true" if value else "false"
-    if kind == "number" and float(value).is_integer() and abs(value) < 1e15:
-        return int(value)
+    if kind == "number":
+        value = round(value, _DIGITS)
+        return int(value) if float(value).is_integer() and abs(value) < 1e15 else value
     return value
 
 
@@ -129,10 +136,10 @@ def _parse(kind: str, text: str, label: str, field: fields.Field) -> Any:
     return value
 
 
-def _get(arguments: dict[str, Any], name: str) -> Any:
+def _get(arguments: Mapping[str, Any], name: str) -> Any:
     value: Any = arguments
     for part in name.split("."):
-        value = value.get(part) if isinstance(value, dict) else None
+        value = value.get(part) if isinstance(value, Mapping) else None
     return value
 
 

@@ -21,7 +21,7 @@ _DID = {"drop": "Dropped", "restore": "Restored", "move": "Moved", "set_intent":
         "set_arguments": "Arguments changed", "set_utterance": "Utterance changed", "set_speaker": "Speaker changed",
         "retarget": "Another target", "set_screenshot": "Another picture", "set_screenshot_status": "Picture marked",
         "add": "Chat turn added", "merge": "Merged", "split": "Split", "settle": "Check settled",
-        "place_video": "Video placed", "undo": "Undone", "redo": "Redone"}
+        "place_video": "Video placed", "set_task": "Task changed", "undo": "Undone", "redo": "Redone"}
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,13 @@ class LogLine:
         """What was done, in words."""
         return _DID.get(self.edit.content["op"], self.edit.content["op"])
 
+    @property
+    def what(self) -> str:
+        """What it was done to, where that is no one turn."""
+        several = self.edit.content.get("turns")
+        text = f"{len(several)} turns" if several else self.edit.content.get("task", "")
+        return text if len(text) <= SHOWN else text[:SHOWN] + "…"
+
 
 @blueprint.get("/demonstrations/<demonstration_id>/changes")
 def changes(demonstration_id: str) -> str:
@@ -61,7 +68,7 @@ def changes(demonstration_id: str) -> str:
                      edit.number not in in_force and edit.content["op"] not in ("undo", "redo"))
              for edit in reversed(log)]
     return render_template("changes.html", row=found.row, differences=differences(review.base["turns"], found),
-                           log=lines)
+                           log=lines, task=review.task, first_task=review.base["task"])
 
 
 def differences(base: list[types.Turn], found: ReviewView) -> list[Difference]:

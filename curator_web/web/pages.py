@@ -68,10 +68,10 @@ def edit(demonstration_id: str) -> str | Response:
 
 @blueprint.post("/demonstrations/<demonstration_id>/status")
 def status(demonstration_id: str) -> str | Response:
-    """Change the status; in a team, who is done with a demonstration gets the next one at once."""
+    """Change the status; who is done with a demonstration gets the next one at once."""
     db, given, who = services().db, request.form.get("status", ""), account()
     workflow.change_status(db, demonstration_id, given, version_from_form(), who, request.form.get("reason", ""))
-    if who.alone or given == DRAFT:
+    if given == DRAFT:
         return _after_change(demonstration_id, request.form.get("selected"))
     following = leases.take_next(db, who, after=demonstration_id)
     address = (url_for(".review", demonstration_id=following.id, done=demonstration_id) if following
@@ -95,7 +95,10 @@ def _after_change(demonstration_id: str, selected: str | None, after: library.Re
 def _touched(before: list[types.Edit], after: list[types.Edit]) -> str | None:
     """The turn of the edit that an undo took back or a redo brought back, so that one sees what happened."""
     longer, shorter = sorted((standing(before), standing(after)), key=len, reverse=True)
-    return longer[-1][1].get("turn") if len(longer) > len(shorter) else None
+    if len(longer) == len(shorter):
+        return None
+    edit = longer[-1][1]
+    return edit.get("turn") or next(iter(edit.get("turns", ())), None)
 
 
 def _render(template: str, demonstration_id: str, selected: str | None, view: str,

@@ -45,6 +45,11 @@ def standing(edits: Iterable[Edit]) -> list[tuple[int, Edit]]:
     return _stacks(edits)[0]
 
 
+def task_after(task: str, edits: Iterable[Edit]) -> str:
+    """What the navigator was asked to do, in the words of the last edit that stands."""
+    return next((edit["task"] for _, edit in reversed(standing(edits)) if edit["op"] == "set_task"), task)
+
+
 def undo_depths(edits: Iterable[Edit]) -> tuple[int, int]:
     """How many edits can be undone, and how many redone."""
     done, undone = _stacks(edits)
@@ -72,6 +77,10 @@ def _apply(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
         return _add(turns, edit, where)
     if edit["op"] == "place_video":
         return [place_turn(turn, edit["place"]) for turn in turns]
+    if edit["op"] == "set_task":
+        return turns
+    if "turns" in edit:
+        return _set_dropped(turns, edit, where)
     index = _place(turns, edit["turn"], where, "turn")
     if edit["op"] == "move":
         return _move(turns, index, edit["after"], where)
@@ -84,6 +93,14 @@ def _apply(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
     if edit["op"] not in ("drop", "restore", "settle"):
         changed = validated(changed, _SCHEMAS[changed["type"]], where)
     return [*turns[:index], changed, *turns[index + 1:]]
+
+
+def _set_dropped(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
+    """Several turns dropped or restored at once, and so undone at once too."""
+    wanted, there = set(edit["turns"]), {turn["id"] for turn in turns}
+    if missing := sorted(wanted - there):
+        raise InputError(f"{where}: field turns: no turn {missing[0]!r} in this demonstration")
+    return [turn | {"dropped": edit["op"] == "drop"} if turn["id"] in wanted else turn for turn in turns]
 
 
 def _settled(turns: list[Turn], edit: Edit) -> list[Turn]:

@@ -1,4 +1,5 @@
-"""The whole way on a real page that none of us wrote, as a person starts it; read back with others' libraries."""
+"""The whole way on a real page that none of us wrote, from the wheel and as a person starts it; read back with others'
+libraries."""
 
 import json
 import os
@@ -7,7 +8,10 @@ import runpy
 import shutil
 import subprocess
 import sys
+import tarfile
+import urllib.request
 from pathlib import Path
+from urllib.parse import urljoin
 
 import lxml.html
 import pytest
@@ -23,18 +27,20 @@ from pipeline.verify import verify
 from recorder import Recording
 from schemas.chromium import find_chromium
 from tests.support.curator_fixtures import serving
+from tests.support.wheel import checkout, installed, run, wheel
+
+__all__ = ["checkout", "installed", "wheel"]
 
 DEMOTAPE = Path(sys.executable).parent / "demotape"
+VENDORED = {"htmx.min.js", "Sortable.min.js"}
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory):
-    """Folder in which `demotape demo` ran, and what it printed."""
+def demo(installed, tmp_path_factory):
+    """Folder in which the wheel's `demotape demo` ran, and what it printed."""
     folder = tmp_path_factory.mktemp("demo")
-    result = subprocess.run([DEMOTAPE, "demo"], cwd=folder, text=True, capture_output=True, timeout=180,
-                            stdin=subprocess.DEVNULL, env=os.environ | {"CI": "1"})
-    assert result.returncode == 0, result.stderr
-    return folder / "demotape-demo", result.stdout
+    told = run(installed / "demotape", "demo", cwd=folder, CI="1")
+    return folder / "demotape-demo", told
 
 
 @pytest.fixture(scope="module")
@@ -197,3 +203,47 @@ def test_the_demo_is_reviewed_by_keyboard_alone_and_exported_as_it_was_left(demo
                for turn in replay if turn["type"] == "browser"]
     kept = [turn for turn in after if turn["type"] == "browser" and not turn["dropped"]]
     assert targets == [(turn["element"] or {}).get("uid") for turn in kept]
+
+
+# ---- the wheel -------------------------------------------------------------------------------------------------------
+
+
+def test_the_wheels_review_page_has_its_scripts(demo, installed):
+    served = subprocess.Popen([installed / "demotape", "review", "--data", demo[0] / "review", "--port", "0"],
+                              cwd=demo[0], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+                              env=os.environ | {"PYTHONUNBUFFERED": "1"})
+    try:
+        address = re.search(r"http://\S+", served.stdout.readline())[0]
+        review = urljoin(address, re.search(r'href="(/demonstrations/[^"]+)"', fetch(address))[1])
+        scripts = re.findall(r'<script src="([^"]+)"', fetch(review))
+        assert {script.rpartition("/")[2].partition("?")[0] for script in scripts} > VENDORED
+        assert all(fetch(urljoin(review, script)).strip() for script in scripts)
+    finally:
+        served.terminate()
+        served.communicate()
+
+
+def fetch(address: str) -> str:
+    """What is served there; raises HTTPError for any other status than 200."""
+    with urllib.request.urlopen(address, timeout=30) as answer:
+        return answer.read().decode()
+
+
+def test_a_wheel_is_built_from_the_sdist_without_npm(checkout, wheel, tmp_path):
+    run(sys.executable, "-m", "hatchling", "build", "--target", "sdist", "--directory", tmp_path, cwd=checkout)
+    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
+        archive.extractall(tmp_path, filter="data")
+    unpacked = next(path for path in tmp_path.iterdir() if path.is_dir())
+    run(sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir",
+        tmp_path, unpacked, cwd=tmp_path, PATH="")
+    assert not (unpacked / "node_modules").exists()
+    assert next(tmp_path.glob("*.whl")).stat().st_size == wheel.stat().st_size
+
+
+def test_a_build_that_cannot_have_npm_says_so_in_one_line(checkout, tmp_path):
+    broken = shutil.copytree(checkout, tmp_path / "broken", ignore=shutil.ignore_patterns("node_modules", "vendor"))
+    (broken / "package-lock.json").write_text("{}")
+    done = subprocess.run([sys.executable, "-m", "hatchling", "build", "--target", "wheel"], cwd=broken,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1 and "demotape: the front-end libraries cannot be brought" in done.stderr

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -68,12 +69,16 @@ def examples(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def recordings(tmp_path, monkeypatch) -> list[Path]:
+def recordings(tmp_path) -> list[Path]:
     """Three recordings of 2024 and one of 2026, in each of which a button was clicked twice."""
-    click = EVENTS[2]
-    monkeypatch.setattr(recording_fixtures, "EVENTS", [*EVENTS[:3], click, EVENTS[3]])
-    made = [write_recording(tmp_path / "recordings" / name, task=f"Find {name}") for name in ("one", "two", "three")]
-    made.append(write_recording(tmp_path / "recordings" / "new", started_at=STARTED_AT + timedelta(days=730)))
+    return written(tmp_path / "recordings")
+
+
+def written(folder: Path) -> list[Path]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(recording_fixtures, "EVENTS", [*EVENTS[:3], EVENTS[2], EVENTS[3]])
+        made = [write_recording(folder / name, task=f"Find {name}") for name in ("one", "two", "three")]
+        made.append(write_recording(folder / "new", started_at=STARTED_AT + timedelta(days=730)))
     return [recording.layout.root for recording in made]
 
 
@@ -91,12 +96,19 @@ def content(root: Path) -> dict[str, bytes]:
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
-@pytest.fixture
-def app(tmp_path, recordings, examples) -> Path:
-    """The review app's data folder, with the recordings."""
+@pytest.fixture(scope="module")
+def filled_app(tmp_path_factory, examples) -> Path:
+    folder = tmp_path_factory.mktemp("filled")
+    recordings = written(folder / "recordings")
     well(run("process", *recordings, path=(examples,)))
-    well(run("import", *recordings, "--data", tmp_path / "app"))
-    return tmp_path / "app"
+    well(run("import", *recordings, "--data", folder / "app"))
+    return folder / "app"
+
+
+@pytest.fixture
+def app(tmp_path, filled_app) -> Path:
+    """The review app's data folder, with the recordings."""
+    return shutil.copytree(filled_app, tmp_path / "app")
 
 
 # ---- the example -----------------------------------------------------------------------------------------------------

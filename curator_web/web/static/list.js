@@ -7,10 +7,22 @@
     for (const box of document.getElementsByName(target.dataset.all)) box.checked = target.checked;
   });
 
+  const STEPS = { j: 1, k: -1 };
+
+  /** From demonstration to demonstration; Enter opens the one that has the focus. */
+  function step(by) {
+    const links = [...document.querySelectorAll("a.task")], row = document.activeElement.closest("tr");
+    const place = links.findIndex((link) => link.closest("tr") === row);
+    const next = links[Math.min(Math.max(place + by, 0), links.length - 1)];
+    next?.focus();
+    return Boolean(next);
+  }
+
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || (event.repeat && !(event.key in STEPS))) return;
     if (event.target.matches("input:not([type=checkbox]), select, textarea")) return;
     if (localStorage.getItem("demotape-keys-off")) return;
+    if (event.key in STEPS && step(STEPS[event.key])) return event.preventDefault();
     const control = document.querySelector(`[data-key="${CSS.escape(event.key)}"]:not(:disabled)`);
     if (!control) return;
     event.preventDefault();

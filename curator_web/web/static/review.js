@@ -36,7 +36,7 @@
   }
 
   function step(by) {
-    const all = rows();
+    const all = rows().filter((row) => !row.parentElement.hidden);
     const place = all.indexOf(selectedRow());
     select(all[Math.min(Math.max(place + by, 0), all.length - 1)]);
   }
@@ -50,12 +50,14 @@
 
   // ---- Keys --------------------------------------------------------------------------------------------------------
 
-  const KEYS = new Set([..."abcdefghilmnoprstuvwxyz?", "Shift+T", "Shift+U", "Alt+ArrowUp", "Alt+ArrowDown"]);
-  const MOVES = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
+  const KEYS = new Set([..."abcdefghilmnoprstuvwxyz?/.,0123456789", "Shift+E", "Shift+T", "Shift+U", "Alt+ArrowUp", "Alt+ArrowDown"]);
+  const PLAIN_MOVES = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
+  const MOVES = { ...PLAIN_MOVES, "Shift+J": 1, "Shift+K": -1 };
+  for (const name of ["ArrowDown", "ArrowUp", "Home", "End"]) MOVES[`Shift+${name}`] = PLAIN_MOVES[name];
 
   function keyName(event) {
     if (event.altKey) return `Alt+${event.key}`;
-    if (event.shiftKey && /^[A-Z]$/.test(event.key)) return `Shift+${event.key}`;
+    if (event.shiftKey && /^([A-Z]|Arrow(Up|Down)|Home|End)$/.test(event.key)) return `Shift+${event.key}`;
     return event.key;
   }
 
@@ -65,7 +67,11 @@
 
   document.addEventListener("keydown", (event) => {
     const { target } = event;
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && target.matches("textarea")) target.form?.requestSubmit();
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && target.matches("textarea:not(#task *)")) target.form?.requestSubmit();
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing && target.matches("#task textarea")) {
+      event.preventDefault(); // a task is one line
+      target.form.requestSubmit();
+    }
     if (event.ctrlKey || event.metaKey || event.isComposing || $("dialog[open]")) return;
     const isChoosing = !isField(target) || target.closest(".stage");
     if ((event.key === "Escape" && isChoosing && goBack()) || amongPictures(event)) return event.preventDefault();
@@ -125,11 +131,13 @@
   }
 
   function act(name, repeat) {
-    if (name in MOVES) return step(MOVES[name]);
+    const key = { name, times: 1 }; // film.js may take it, or have it done several times
+    if (!document.dispatchEvent(new CustomEvent("film:key", { detail: key, cancelable: true }))) return;
+    if (name in MOVES) return step(MOVES[name] * key.times);
     if (name === "e") return $("#turn [data-first]:not(:disabled)")?.focus();
     const control = $(`[data-key="${CSS.escape(name)}"]`);
     const comments = control?.closest(".talk details");
-    if (control && !repeat && !control.disabled && !comments?.open) control.click();
+    if (control && !repeat && !control.disabled && !comments?.open) control[control.matches("input") ? "focus" : "click"]();
     comments?.querySelector("textarea").focus();
   }
 
@@ -304,58 +312,6 @@
     }
     resized.disconnect();
     for (const screen of document.querySelectorAll(".screen")) resized.observe(screen);
-  }
-
-  // ---- Choosing a target --------------------------------------------------------------------------------------------
-
-  const choice = (uid) => $(`#choices [data-uid="${CSS.escape(uid)}"]`);
-  const radio = (uid) => $(`#target-list [value="${CSS.escape(uid)}"]`);
-
-  document.addEventListener("click", ({ target }) => {
-    const chosen = target.closest("#choices .choice");
-    if (!chosen || !radio(chosen.dataset.uid) || radio(chosen.dataset.uid).matches(":disabled")) return;
-    radio(chosen.dataset.uid).checked = true;
-    $("#retarget-form").requestSubmit();
-  });
-
-  /** The box of the element that has the focus, or under the pointer, stands out. */
-  function showChoice({ target }) {
-    const uid = target.matches?.("#target-list input") ? target.value : target.closest?.("#target-list label")?.querySelector("input").value;
-    if (uid === undefined) return;
-    for (const other of document.querySelectorAll("#choices .chosen")) other.classList.remove("chosen");
-    choice(uid)?.classList.add("chosen");
-  }
-  for (const type of ["focusin", "change", "pointerover"]) document.addEventListener(type, showChoice);
-
-  const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
-
-  /** The first hit is chosen, so that Enter takes it; without a hit there is nothing to take. */
-  document.addEventListener("input", ({ target }) => {
-    if (!target.dataset.filters) return;
-    const list = $(target.dataset.filters), words = plain(target.value).split(/\s+/).filter(Boolean);
-    const labels = [...list.querySelectorAll("label")];
-    for (const label of labels) label.hidden = !words.every((word) => plain(label.textContent).includes(word));
-    const inputs = labels.filter((label) => !label.hidden).map((label) => label.querySelector("input"));
-    choose(list, words.length ? inputs[0] : inputs.find((input) => input.defaultChecked));
-    list.querySelector("[data-no-hit]").hidden = inputs.length > 0;
-  });
-
-  /** Arrows in the field go through the hits. */
-  document.addEventListener("keydown", (event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], selector = event.target.dataset?.filters;
-    if (!step || !selector) return;
-    event.preventDefault();
-    const inputs = [...$(selector).querySelectorAll("label:not([hidden]) input")];
-    const next = inputs.findIndex((input) => input.checked) + step;
-    if (inputs.length) choose($(selector), inputs[Math.max(0, Math.min(inputs.length - 1, next))]);
-  });
-
-  function choose(list, chosen) {
-    for (const input of list.querySelectorAll("input")) input.checked = input === chosen;
-    $("#retarget-form .primary").disabled = !chosen;
-    if (!chosen) return;
-    showChoice({ target: chosen });
-    chosen.closest("label").scrollIntoView({ block: "nearest" });
   }
 
   // ---- Dialogs and notices -----------------------------------------------------------------------------------------

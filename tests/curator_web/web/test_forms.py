@@ -26,7 +26,15 @@ def test_every_intent_has_a_form_and_converts_to_every_other(tmp_path):
 def test_form_is_parsed_by_the_format():
     form = MultiDict([("argument.x", "1.5"), ("argument.y", ""), ("argument.button", "2"), ("argument.keyboard", ""),
                       ("argument.modifiers", "Shift"), ("argument.modifiers", "Alt")])
-    assert parse_arguments("click", form) == {"x": 1.5, "y": None, "button": 2, "modifiers": ["Alt", "Shift"]}
+    assert parse_arguments("click", form, {}) == {"x": 1.5, "y": None, "button": 2, "modifiers": ["Alt", "Shift"]}
     for wrong in ("left", "inf", "nan"):
         with pytest.raises(InputError, match="X"):
-            parse_arguments("click", MultiDict([("argument.x", wrong), ("argument.button", "0")]))
+            parse_arguments("click", MultiDict([("argument.x", wrong), ("argument.button", "0")]), {})
+
+
+def test_a_number_is_shown_rounded_and_stays_as_it_was_unless_it_is_changed():
+    before = {"x": 169.3046875, "y": 20.04, "button": 0, "modifiers": []}
+    shown = {field.name: field.value for field in argument_fields("click", before)}
+    assert (shown["x"], shown["y"]) == (169.3, 20)
+    form = MultiDict([("argument.x", "169.3"), ("argument.y", "21"), ("argument.button", "0")])
+    assert parse_arguments("click", form, before) == before | {"y": 21}

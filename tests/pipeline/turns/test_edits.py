@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.turns.edits import append, apply_edits
+from pipeline.turns.edits import append, apply_edits, task_after
 from schemas import InputError
 from tests.support.recording_fixtures import element
 
@@ -142,3 +142,23 @@ def test_a_pointer_that_is_not_on_the_new_target_is_moved_to_its_middle(at, afte
     assert (changed["arguments"]["x"], changed["arguments"]["y"]) == after and changed["element"] == target
     (hidden,) = apply_edits([turn], [{"op": "retarget", "turn": "a", "element": target | {"bbox": None}}])
     assert hidden["arguments"] == turn["arguments"]
+
+
+def test_several_turns_are_dropped_and_undone_at_once():
+    log = append(TURNS, [], {"op": "drop", "turns": ["a", "d"]})
+    assert [turn["id"] for turn in apply_edits(TURNS, log) if turn["dropped"]] == ["a", "d"]
+    back = append(TURNS, log, {"op": "restore", "turns": ["d"]})
+    assert [turn["id"] for turn in apply_edits(TURNS, back) if turn["dropped"]] == ["a"]
+    assert apply_edits(TURNS, append(TURNS, log, {"op": "undo"})) == TURNS
+    for wrong in ({"turns": ["a", "nobody"]}, {"turns": []}, {"turns": ["a"], "turn": "a"}, {}):
+        with pytest.raises(InputError, match="turn"):
+            append(TURNS, [], {"op": "drop"} | wrong)
+    with pytest.raises(InputError, match="turns"):
+        append(TURNS, [], {"op": "settle", "turn": "a", "check": "typo", "turns": ["a"]})
+
+
+def test_the_tasks_text_is_that_of_the_last_edit_that_stands():
+    log = append(TURNS, append(TURNS, [], {"op": "set_task", "task": "One"}), {"op": "set_task", "task": "Two"})
+    assert apply_edits(TURNS, log) == TURNS
+    assert [task_after("As recorded", log[:number]) for number in range(3)] == ["As recorded", "One", "Two"]
+    assert task_after("As recorded", append(TURNS, log, {"op": "undo"})) == "One"

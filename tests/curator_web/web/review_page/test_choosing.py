@@ -105,5 +105,5 @@ def test_at_the_width_of_a_telephone_everything_is_in_reach(page, site, demonstr
     page.get_by_role("button", name="Drop").click()
     page.get_by_role("button", name="Restore").wait_for()
     page.get_by_role("button", name="Approve").click()
-    page.get_by_text("Approved").first.wait_for()
+    page.wait_for_url("**?done=*")
     assert site.turns(demonstration)[3]["dropped"]

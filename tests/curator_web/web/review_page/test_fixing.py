@@ -207,6 +207,8 @@ def test_stale_edit_of_a_second_client_is_refused(page, site, demonstration):
 def test_approve_locks_and_reopens(page, site, demonstration):
     open_review(page, site, demonstration, "t2")
     page.keyboard.press("a")
+    page.wait_for_url("**?done=*")
+    open_review(page, site, demonstration, "t2")
     expect(page.get_by_role("button", name="Reopen")).to_be_visible()
     expect(page.get_by_role("button", name="Drop")).to_be_disabled()
     page.keyboard.press("d")
@@ -216,6 +218,8 @@ def test_approve_locks_and_reopens(page, site, demonstration):
     page.keyboard.press("i")
     page.get_by_label("Reason").fill("The wrong site")
     page.keyboard.press("Enter")
+    page.wait_for_url("**?done=*")
+    open_review(page, site, demonstration, "t2")
     expect(page.get_by_text("The wrong site")).to_be_visible()
     expect(page.locator(".bar .status")).to_have_text("Invalid")
 

@@ -8,7 +8,8 @@ from .conftest import open_review
 def open_and_type(page, site, demonstration, view: str, key: str, text: str) -> None:
     """Open a turn, a view of it by its key, and type on before the answer has come."""
     held = []
-    page.route(f"**view={view}*", lambda route: held.append(route))  # before the page is there, or its requests may pass it by
+    # Before the page is there, or its requests may pass the route by.
+    page.route(f"**view={view}*", lambda route: held.append(route))
     open_review(page, site, demonstration, "t4")
     page.screenshot()  # it has been painted: before that the browser hands a page no keys
     with page.expect_request(f"**view={view}*"):

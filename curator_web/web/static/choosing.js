@@ -1,0 +1,53 @@
+// Choosing a target: by its box in the picture, or by words, arrows and Enter in the list.
+"use strict";
+
+(() => {
+  const $ = (selector) => document.querySelector(selector);
+  const choice = (uid) => $(`#choices [data-uid="${CSS.escape(uid)}"]`);
+  const radio = (uid) => $(`#target-list [value="${CSS.escape(uid)}"]`);
+
+  document.addEventListener("click", ({ target }) => {
+    const chosen = target.closest("#choices .choice");
+    if (!chosen || !radio(chosen.dataset.uid) || radio(chosen.dataset.uid).matches(":disabled")) return;
+    radio(chosen.dataset.uid).checked = true;
+    $("#retarget-form").requestSubmit();
+  });
+
+  /** The box of the element that has the focus, or under the pointer, stands out. */
+  function showChoice({ target }) {
+    const uid = target.matches?.("#target-list input") ? target.value : target.closest?.("#target-list label")?.querySelector("input").value;
+    if (uid === undefined) return;
+    for (const other of document.querySelectorAll("#choices .chosen")) other.classList.remove("chosen");
+    choice(uid)?.classList.add("chosen");
+  }
+  for (const type of ["focusin", "change", "pointerover"]) document.addEventListener(type, showChoice);
+
+  /** The first hit is chosen, so that Enter takes it; without a hit there is nothing to take. */
+  document.addEventListener("input", ({ target }) => {
+    if (!target.dataset.filters) return;
+    const list = $(target.dataset.filters), words = plain(target.value).split(/\s+/).filter(Boolean);
+    const labels = [...list.querySelectorAll("label")];
+    for (const label of labels) label.hidden = !words.every((word) => plain(label.textContent).includes(word));
+    const inputs = labels.filter((label) => !label.hidden).map((label) => label.querySelector("input"));
+    choose(list, words.length ? inputs[0] : inputs.find((input) => input.defaultChecked));
+    list.querySelector("[data-no-hit]").hidden = inputs.length > 0;
+  });
+
+  /** Arrows in the field go through the hits. */
+  document.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], selector = event.target.dataset?.filters;
+    if (!step || !selector) return;
+    event.preventDefault();
+    const inputs = [...$(selector).querySelectorAll("label:not([hidden]) input")];
+    const next = inputs.findIndex((input) => input.checked) + step;
+    if (inputs.length) choose($(selector), inputs[Math.max(0, Math.min(inputs.length - 1, next))]);
+  });
+
+  function choose(list, chosen) {
+    for (const input of list.querySelectorAll("input")) input.checked = input === chosen;
+    $("#retarget-form .primary").disabled = !chosen;
+    if (!chosen) return;
+    showChoice({ target: chosen });
+    chosen.closest("label").scrollIntoView({ block: "nearest" });
+  }
+})();

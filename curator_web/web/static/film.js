@@ -1,0 +1,139 @@
+// Turns in the strip: several of them at once, a number before a key, which are shown, and the next one to check.
+"use strict";
+
+(() => {
+  if (!document.querySelector("#film-search")) return; // there are no turns
+  const $ = (selector) => document.querySelector(selector);
+  const items = () => [...document.querySelectorAll("#turns > li")];
+  const current = () => $("#turns [aria-current]")?.parentElement;
+  const COUNT_DIGITS = 3;
+  let anchor = null; // id of the turn at which the range begins; it ends at the current one
+  let count = ""; // digits that were pressed, for the key after them
+  let sought = ""; // what is typed in the filter
+
+  // ---- Ranges ------------------------------------------------------------------------------------------------------
+
+  /** The turns from the anchor to the current one that are shown; none where no range was begun. */
+  function range() {
+    const all = items();
+    const places = [all.findIndex((item) => item.dataset.turn === anchor), all.indexOf(current())];
+    if (places.includes(-1)) return [];
+    return all.slice(Math.min(...places), Math.max(...places) + 1).filter((item) => !item.hidden);
+  }
+
+  /** Mark the range, and say what can be done with it. */
+  function paint() {
+    const chosen = range(), several = chosen.length > 1;
+    for (const item of items()) item.classList.toggle("in-range", several && chosen.includes(item));
+    $("#range-form").classList.toggle("several", several);
+    $("#range-count").textContent = several ? `${chosen.length} turns` : count;
+    $("#range-form .word").textContent = allDropped(chosen) ? "Restore" : "Drop";
+  }
+
+  const allDropped = (chosen) => chosen.every((item) => item.classList.contains("dropped"));
+
+  /** Drop these turns, or restore them where all are dropped. */
+  function drop(chosen) {
+    const form = $("#range-form");
+    form.elements.op.value = allDropped(chosen) ? "restore" : "drop";
+    form.elements.selected.value = current().dataset.turn;
+    for (const old of form.querySelectorAll("[name=turns]")) old.remove();
+    form.append(...chosen.map((item) => Object.assign(document.createElement("input"), {
+      type: "hidden", name: "turns", value: item.dataset.turn,
+    })));
+    forget();
+    form.requestSubmit();
+  }
+
+  function forget() {
+    anchor = null;
+    count = "";
+    paint();
+  }
+
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("#range-form button")) {
+      event.preventDefault();
+      drop(range());
+    }
+    const row = event.target.closest("#turns .row");
+    if (!row || !event.isTrusted || event.ctrlKey || event.metaKey) return;
+    if (!event.shiftKey) return forget();
+    event.preventDefault(); // the browser would open a window
+    event.stopPropagation();
+    anchor ??= current()?.dataset.turn;
+    row.click();
+    paint();
+  }, true);
+
+  // ---- Keys --------------------------------------------------------------------------------------------------------
+
+  document.addEventListener("film:key", (event) => {
+    const { name } = event.detail, times = Number(count) || 1;
+    if (/^\d$/.test(name)) {
+      event.preventDefault();
+      count = (count + name).replace(/^0+/, "").slice(0, COUNT_DIGITS);
+      return paint();
+    }
+    count = "";
+    event.detail.times = times;
+    if (/^Shift\+(J|K|Arrow|Home|End)/.test(name)) anchor ??= current()?.dataset.turn;
+    else if (/^(j|k|Arrow.*|Home|End)$/.test(name)) anchor = null;
+    else if (name === "d" && (times > 1 || range().length > 1)) {
+      event.preventDefault();
+      const shown = items().filter((item) => !item.hidden);
+      if (!$("#range-form button").disabled) drop(times > 1 ? shown.slice(shown.indexOf(current())).slice(0, times) : range());
+    } else if (name === "." || name === ",") {
+      event.preventDefault();
+      toCheck(name === "." ? 1 : -1);
+    }
+    queueMicrotask(paint); // when the step was made
+  });
+
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && (anchor || count) && !event.target.matches("input, textarea, select")) forget();
+    if (event.key === "Enter" && event.target.id === "film-search") {
+      event.preventDefault();
+      items().find((item) => !item.hidden)?.querySelector(".row").click();
+      event.target.blur();
+    }
+  });
+
+  /** The next turn, or the one before, that has something to check; round the end. */
+  function toCheck(by) {
+    const all = items().filter((item) => !item.hidden), place = all.indexOf(current());
+    const around = [...all.slice(place + 1), ...all.slice(0, Math.max(place, 0))];
+    const found = (by > 0 ? around : around.reverse()).find((item) => item.querySelector(".flag-check"));
+    anchor = null;
+    found?.querySelector(".row").click();
+  }
+
+  // ---- Filter ------------------------------------------------------------------------------------------------------
+
+  function filter() {
+    const words = plain(sought).split(/\s+/).filter(Boolean);
+    let hits = 0;
+    for (const item of items()) {
+      const text = words.length ? plain(item.textContent) : "";
+      item.hidden = !words.every((word) => text.includes(word));
+      hits += item.hidden ? 0 : 1;
+    }
+    $("#film-none").hidden = hits > 0 || !words.length;
+    paint();
+  }
+
+  document.addEventListener("input", ({ target }) => {
+    if (target.id !== "film-search") return;
+    sought = target.value;
+    filter();
+  });
+
+  document.addEventListener("htmx:after:swap", () => {
+    const field = $("#film-search");
+    if (document.activeElement !== field) field.value = sought;
+    filter();
+  });
+
+  sought = $("#film-search").value; // a browser brings back what stood there
+  filter();
+})();
