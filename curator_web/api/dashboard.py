@@ -32,17 +32,15 @@ class FiguresSchema(Schema):
     turns = fields.Integer(required=True)
     dropped = fields.Float(required=True, allow_none=True)
     edited = fields.Float(required=True, allow_none=True)
-    second_reviews = fields.Integer(required=True)
-    intent_match = fields.Float(required=True, allow_none=True, metadata={
-        "description": "of double-reviewed demonstrations: share of the turns with the same intent"})
-    element_iou = fields.Float(required=True, allow_none=True, metadata={"description": "mean overlap of the boxes"})
-    chrf = fields.Float(required=True, allow_none=True, metadata={"description": "mean chrF of the texts"})
+    second_reviews = fields.Integer(required=True, metadata={
+        "description": "decisions by a second person on what a first one submitted"})
+    accepted_unchanged = fields.Integer(required=True, metadata={"description": "of these, where nothing was changed"})
 
 
 @blueprint.get("/dashboard")
 @blueprint.response(200, FiguresSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
 def as_json():
-    """Throughput, time, what is dropped and changed, agreement; only for leads"""
+    """Throughput, time, what is dropped and changed, second reviews; only for leads"""
     lead()
     return figures(services().db)

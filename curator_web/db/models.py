@@ -1,24 +1,23 @@
 """The tables. Only portable types, so that SQLite and PostgreSQL hold the same."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
     JSON,
     BigInteger,
-    DateTime,
     ForeignKey,
     Index,
     MetaData,
     String,
     Text,
-    TypeDecorator,
     UniqueConstraint,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from schemas import types
-from schemas.upgrade import HEADS, PIECES, VERSIONS, expect_known, upgrade
+
+from .columns import BY_BYTES, ID_LENGTH, Stored, UtcTime
 
 DRAFT, SUBMITTED, RETURNED, VALIDATED, APPROVED, INVALID = STATUSES = (
     "draft", "submitted", "returned", "validated", "approved", "invalid")
@@ -27,58 +26,10 @@ RECEIVING, PROCESSING, IMPORTED, FAILED = UPLOAD_STATES = ("receiving", "process
 QUEUED, RUNNING, DONE, JOB_FAILED = JOB_STATES = ("queued", "running", "done", "failed")
 COMMENT, QUESTION = COMMENT_KINDS = ("comment", "question")
 ACTIVE, DISABLED, REMOVED = ("active", "disabled", "removed")  # what a user is
-ID_LENGTH = 100
 BROWSER_LENGTH = 200
 ISSUER_LENGTH = 200
 SUBJECT_LENGTH = 255  # OpenID Connect Core 1.0, section 2: at most
 KEY_LENGTH = 80
-
-
-# Ordered by code points everywhere, so that "begins with" is a range of the index.
-BY_BYTES = String(ID_LENGTH).with_variant(String(ID_LENGTH, collation="C"), "postgresql")
-
-
-class UtcTime(TypeDecorator):
-    """A time with its zone; SQLite keeps none, so it is stored in UTC and read back as UTC."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect) -> datetime | None:
-        return value and value.astimezone(UTC)
-
-    def process_result_value(self, value: datetime | None, dialect) -> datetime | None:
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-
-
-class Stored(TypeDecorator):
-    """JSON of one of the formats, kept as it came and read as the newest version of demotape has it."""
-
-    impl = JSON
-    cache_ok = True
-
-    def __init__(self, piece: str):
-        super().__init__()
-        self.piece = piece
-
-    def process_bind_param(self, value: dict[str, Any] | None, dialect) -> dict[str, Any] | None:
-        """An edit says no version itself, so it is kept beside it; rows from before that was so are of version 1."""
-        if value is None or "version" in value:
-            return value
-        return value | {"version": VERSIONS[PIECES[self.piece]]}
-
-    def process_result_value(self, value: dict[str, Any] | None, dialect) -> dict[str, Any] | None:
-        """Raises InputError for what a newer version of demotape stored."""
-        if value is None:
-            return None
-        where, version = f"the database's {self.piece}", value.get("version", 1)
-        expect_known(version, self.piece, where)
-        if self.piece not in HEADS:
-            value = {name: one for name, one in value.items() if name != "version"}
-        return upgrade(value, self.piece, version, where)
-
 
 ORDERS = ("imported_at", "changed_at", "recorded_at", "turns", "dropped", "edited", "checks")
 
@@ -227,7 +178,7 @@ class Comment(Base):
 
 
 class SecondReview(Base):
-    """How far a second person agreed with the first, from the turns that both acted on."""
+    """How much a second person changed of what the first handed in; `unchanged`: nothing."""
 
     __tablename__ = "second_reviews"
 
@@ -240,6 +191,7 @@ class SecondReview(Base):
     intent_match: Mapped[float | None]
     element_iou: Mapped[float | None]
     chrf: Mapped[float | None]
+    unchanged: Mapped[bool]
 
 
 class AuditLine(Base):

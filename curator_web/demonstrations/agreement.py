@@ -1,4 +1,7 @@
-"""Second reviews: how far who decided agreed with who submitted. Worked out once, when the decision is made."""
+"""Second reviews: what who decided changed of what was submitted. Worked out once, when the decision is made.
+
+This is no agreement of two people: the second one began with the first one's work.
+"""
 
 from datetime import datetime
 
@@ -21,7 +24,14 @@ def note_second_review(session: Session, found: Review, number: int, who: str, n
     if submitted is None or submitted.edits is None or submitted.who == who:
         return
     session.add(SecondReview(demonstration_id=found.row.id, number=number, first=submitted.who, second=who,
-                             made_at=now, **compared(found.base["turns"], found.edits, submitted.edits)))
+                             made_at=now, unchanged=_unchanged(found, submitted.edits),
+                             **compared(found.base["turns"], found.edits, submitted.edits)))
+
+
+def _unchanged(found: Review, first: int) -> bool:
+    """Whether the second person left everything as it was handed in."""
+    handed_in = found.with_edits(found.edits[:first])
+    return (handed_in.turns, handed_in.task) == (found.turns, found.task)
 
 
 def compared(base: list[types.Turn], edits: list[types.Edit], first: int) -> dict[str, float | None]:

@@ -57,9 +57,7 @@ class Figures:
     dropped_why: list[tuple[str, int]]
     edited_how: list[tuple[str, int]]
     second_reviews: int
-    intent_match: float | None
-    element_iou: float | None
-    chrf: float | None
+    accepted_unchanged: int
 
     @property
     def total(self) -> int:
@@ -82,14 +80,14 @@ def figures(db: Database, now: datetime | None = None) -> Figures:
         turns, dropped, edited, worked, seconds = session.execute(select(
             func.sum(Demonstration.turns), func.sum(Demonstration.dropped), func.sum(Demonstration.edited),
             func.count().filter(Demonstration.work_seconds > 0), func.sum(Demonstration.work_seconds))).one()
-        agreed = _agreement(session)
+        second = _second_reviews(session)
         goal = session.get(Setting, GOAL)
         return Figures(
             by_status={status: statuses.get(status, 0) for status in STATUSES},
             goal=goal.value["goal"] if goal else None, days=_days(steps, now), people=_people(session, steps),
             minutes=_share(seconds, worked, 60),
             turns=turns or 0, dropped=_share(dropped, turns), edited=_share(edited, turns),
-            dropped_why=_facet(session, "dropped"), edited_how=_facet(session, "fixed"), **agreed)
+            dropped_why=_facet(session, "dropped"), edited_how=_facet(session, "fixed"), **second)
 
 
 def set_goal(db: Database, goal: int | None, account: Account) -> None:
@@ -130,12 +128,11 @@ def _facet(session: Session, kind: str) -> list[tuple[str, int]]:
     return [(value, int(count)) for value, count in rows]
 
 
-def _agreement(session: Session) -> dict[str, Any]:
-    """Of second reviews: how many, and the means by demonstration."""
-    names = ("intent_match", "element_iou", "chrf")
-    count, *means = session.execute(select(
-        func.count(), *(func.avg(getattr(SecondReview, name)) for name in names))).one()
-    return {"second_reviews": count, **dict(zip(names, means, strict=True))}
+def _second_reviews(session: Session) -> dict[str, Any]:
+    """How many there were, and how many changed nothing."""
+    count, accepted = session.execute(select(
+        func.count(), func.count().filter(SecondReview.unchanged)).select_from(SecondReview)).one()
+    return {"second_reviews": count, "accepted_unchanged": accepted}
 
 
 def _share(part, whole, unit: float = 1) -> float | None:

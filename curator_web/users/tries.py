@@ -13,8 +13,9 @@ from sqlalchemy import Insert, case, delete, literal, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from curator_web.db.columns import UtcTime
 from curator_web.db.database import Database
-from curator_web.db.models import SignInTries, UtcTime
+from curator_web.db.models import SignInTries
 from curator_web.errors import TooManyTries
 
 AT_ONE_NAME = 10  # within the time below; as many more in each browser in which that name has signed in before

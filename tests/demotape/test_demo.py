@@ -167,7 +167,7 @@ def test_the_demo_is_reviewed_by_keyboard_alone_and_exported_as_it_was_left(demo
         saving("Alt+ArrowUp")
         to(retargeted)
         page.keyboard.press("t")
-        expect(page.get_by_role("searchbox")).to_be_focused()
+        expect(page.locator("#target-search")).to_be_focused()
         page.keyboard.press("Tab")
         page.keyboard.press("ArrowDown")
         saving("Enter")

@@ -71,9 +71,10 @@ def _team(insert, revision: str) -> None:
     for facet, value in (("word", "lamps"), ("intent", "click"), ("person", "ann"), ("person", "val")):
         insert("facets", facet=facet, value=value, demonstration_id=ID, count=1)
     insert("comments", demonstration_id=ID, turn=CHAT, kind="question", text="Which lamps?", who="val", made_at=NOW)
-    chrf = {"chrf": 0.5} if revision >= "0004" else {}
+    later = {"chrf": 0.5} if revision >= "0004" else {}
+    later |= {"unchanged": False} if revision >= "0010" else {}
     insert("second_reviews", demonstration_id=ID, number=2, first="ann", second="val", made_at=NOW, turns=11,
-           intent_match=1.0, element_iou=1.0, **chrf)
+           intent_match=1.0, element_iou=1.0, **later)
     insert("audit", made_at=NOW, who="ann", what="submitted", demonstration_id=ID, details={"before": "draft"})
     insert("jobs", kind="import", who="ann", state="failed", arguments={"file": "old.zip"}, done=0, note="", result={},
            tries=3, made_at=NOW)

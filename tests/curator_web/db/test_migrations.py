@@ -86,7 +86,9 @@ def _as_it_was(db, revision: str) -> None:
         if revision >= "0003":
             assert session.query(Comment).one().text == "Which lamps?"
             # 0004 worked out anew what 0003 had by another rule: the two differ in the one text typed.
-            chrf = session.get_one(SecondReview, (ID, 2)).chrf
+            review = session.get_one(SecondReview, (ID, 2))
+            chrf = review.chrf
+            assert not review.unchanged
             assert chrf == 0.5 if revision >= "0004" else 0.5 < chrf < 1
 
 

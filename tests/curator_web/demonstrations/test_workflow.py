@@ -157,7 +157,7 @@ def test_a_second_review_is_compared_with_the_first(db, fill):
         found = session.scalars(select(SecondReview)).one()
     # Five turns are kept by both; t6 has another intent; of three boxes t3's is elsewhere, of four texts t6's is new.
     assert (found.first, found.second, found.turns, found.intent_match) == ("ann", "val", 5, 0.8)
-    assert (found.element_iou, found.chrf) == (pytest.approx(2 / 3), 0.75)
+    assert (found.element_iou, found.chrf, found.unchanged) == (pytest.approx(2 / 3), 0.75, False)
 
 
 # ---- edits ---------------------------------------------------------------------------------------------------------
