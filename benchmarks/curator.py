@@ -38,7 +38,7 @@ class Client:
     def __init__(self, port: int, name: str, seed: int):
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         self._random = random.Random(seed)
-        self._cookie = ""
+        self._cookies: dict[str, str] = {}
         self.times: dict[str, list[float]] = defaultdict(list)
         page = self._ask("GET", "/sign-in")
         data = {"csrf_token": _csrf(page), "name": name, "password": PASSWORD}
@@ -59,6 +59,11 @@ class Client:
         words = " ".join(chance.sample(WORDS, chance.choice((1, 2)))) if chance.random() < 0.7 else \
             f"demo {chance.randrange(20000)}"
         self._ask("GET", f"/?{urlencode({'search': words})}", kind="search", htmx=True)
+        part = chance.choice(WORDS)[1:-1] if chance.random() < 0.7 else f"{chance.randrange(20000)} site"
+        self._ask("GET", f"/?{urlencode({'search': part})}", kind="part", htmx=True)
+        first, second = chance.sample(WORDS, 2)  # one is everywhere, one seldom, one nowhere
+        pattern = chance.choice((f"/{first}|{second}/", rf"/{first} {second} \w+ {first}/", rf"/\b{first}{second}\b/"))
+        self._ask("GET", f"/?{urlencode({'search': pattern})}", kind="pattern", htmx=True)
         self._ask("POST", "/next", {"csrf_token": self._csrf, "after": self._at}, kind="next", expect=303)
         self._at = self._location.rpartition("/")[2]
         page = self._ask("GET", f"/demonstrations/{self._at}", kind="review")
@@ -69,7 +74,7 @@ class Client:
 
     def _ask(self, method: str, address: str, data: dict | None = None, *, kind: str = "", htmx: bool = False,
              expect: int = 200) -> str:
-        headers = {"Cookie": self._cookie} | ({"HX-Request": "true"} if htmx else {})
+        headers = {"Cookie": "; ".join(map("=".join, self._cookies.items()))} | ({"HX-Request": "true"} if htmx else {})
         if data is not None:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
         begun = time.perf_counter()
@@ -80,8 +85,9 @@ class Client:
             self.times[kind].append(time.perf_counter() - begun)
         if answer.status != expect:
             raise SystemExit(f"{method} {address}: {answer.status}: {body[:300]!r}")
-        if cookie := answer.headers["Set-Cookie"]:
-            self._cookie = cookie.partition(";")[0]
+        for cookie in answer.headers.get_all("Set-Cookie") or ():
+            name, _, value = cookie.partition(";")[0].partition("=")
+            self._cookies[name] = value
         self._location = answer.headers["Location"] or ""
         return body.decode()
 
@@ -132,7 +138,7 @@ def run(url: str, demonstrations: int, seconds: float, clients: tuple[int, ...])
         data = Path(folder)
         url = url or f"sqlite:///{data / 'demotape.db'}"
         begun = time.perf_counter()
-        turns = fill(url, demonstrations)
+        turns = fill(url, demonstrations, data)
         result = {"demonstrations": demonstrations, "turns": turns, "filled_s": round(time.perf_counter() - begun)}
         print(f"  {demonstrations:,} demonstrations, {turns:,} turns, filled in {result['filled_s']} s", flush=True)
         with Gunicorn(url, data, WORKERS) as server:

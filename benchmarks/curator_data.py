@@ -3,14 +3,16 @@
 import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from sqlalchemy import insert, update
 
 from curator_web.db.database import open_database
-from curator_web.db.models import BaseTurns, Demonstration, Facet, User
-from curator_web.demonstrations import facets
+from curator_web.db.models import BaseTurns, Demonstration, DemonstrationText, Facet, User
+from curator_web.demonstrations import facets, texts
 from curator_web.demonstrations.summary import counts
 from curator_web.users import add_user, set_password
+from tests.support.recording_fixtures import write_recording
 
 TURNS = 43  # on average; WebLINX has 2,337 demonstrations with about 100,000 turns
 PASSWORD = "twenty people at once"
@@ -29,9 +31,16 @@ ARGUMENTS = {"click": {"x": 400, "y": 200, "button": 0, "modifiers": [], "keyboa
 CHECKS = ("privacy",) + ("no-effect",) * 5 + ("late-screenshot",) * 10
 
 
-def fill(url: str, demonstrations: int) -> int:
-    """Fill a new database; returns how many turns it holds."""
+def fill(url: str, demonstrations: int, data: Path) -> int:
+    """Fill a new database and the app's data folder; returns how many turns it holds.
+
+    There is one recording, of which each demonstration's is a link: without it they would be told as damaged.
+    """
     db, chance, turns = open_database(url), random.Random(7), 0
+    recording = write_recording(data / "recordings" / "demo-0")
+    blob = next(event["state"]["screenshot"] for event in recording.events if event["state"])
+    for number in range(1, demonstrations):
+        (data / "recordings" / f"demo-{number}").symlink_to("demo-0")
     names = ["lea", "val", *(f"ann{number}" for number in range(1, 20))]
     for name in names:
         add_user(db, name, {"lea": "lead", "val": "validator"}.get(name, "annotator"))
@@ -39,11 +48,14 @@ def fill(url: str, demonstrations: int) -> int:
     with db.writing() as session:
         hashed = session.get_one(User, "lea").password_hash
         session.execute(update(User).values(password_hash=hashed))
-    for batch in _batches(demonstrations, chance):
+    for batch in _batches(demonstrations, chance, blob):
         with db.writing() as session:
             session.execute(insert(Demonstration), [row for row, _, _ in batch])
             session.execute(insert(BaseTurns), [{"demonstration_id": row["id"], "content": content}
                                                 for row, content, _ in batch])
+            session.execute(insert(DemonstrationText), [
+                {"demonstration_id": row["id"], "text": texts.plain(f"{row['id']} {row['site']} {row['task']}")}
+                for row, _, _ in batch])
             session.execute(insert(Facet), [found for _, _, every in batch for found in every])
         turns += sum(row["turns"] for row, _, _ in batch)
     with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
@@ -55,16 +67,16 @@ def fill(url: str, demonstrations: int) -> int:
     return turns
 
 
-def _batches(demonstrations: int, chance: random.Random) -> Iterator[list]:
+def _batches(demonstrations: int, chance: random.Random, blob: str) -> Iterator[list]:
     for begin in range(0, demonstrations, BATCH):
-        yield [_demonstration(number, chance) for number in range(begin, min(begin + BATCH, demonstrations))]
+        yield [_demonstration(number, chance, blob) for number in range(begin, min(begin + BATCH, demonstrations))]
 
 
-def _demonstration(number: int, chance: random.Random) -> tuple[dict, dict, list[dict]]:
+def _demonstration(number: int, chance: random.Random, blob: str) -> tuple[dict, dict, list[dict]]:
     """The row, the base turns and the facets of one."""
     name, site = f"demo-{number}", f"site{chance.randrange(150)}.example"
     task = " ".join(chance.choices(WORDS, k=9))
-    turns = [_turn(place, site, chance) for place in range(TURNS + chance.randint(-2, 3))]
+    turns = [_turn(place, site, chance, blob) for place in range(TURNS + chance.randint(-2, 3))]
     content = {"format": "demotape/demonstration", "version": 1, "id": name, "recording": name, "task": task,
                "turns": turns}
     imported = STARTED + timedelta(minutes=17 * number)
@@ -73,18 +85,18 @@ def _demonstration(number: int, chance: random.Random) -> tuple[dict, dict, list
     row = {"id": name, "recording": name, "task": task, "site": site, "status": status, "version": 1,
            "recorded_at": imported - timedelta(days=1), "imported_at": imported, "changed_at": imported,
            "submitted_by": None if status == "draft" else "ann1", **counts(turns, turns, [])}
-    found = facets.of_texts(task, site, name) | facets.of_turns(turns, turns, [])
+    found = facets.of_turns(turns, turns, [])
     if status != "draft":
         found |= {("person", "ann1"): 1} | ({("person", "val"): 1} if number % 3 else {})
     return row, content, [{"facet": facet, "value": value, "demonstration_id": name, "count": count}
                           for (facet, value), count in found.items()]
 
 
-def _turn(place: int, site: str, chance: random.Random) -> dict:
+def _turn(place: int, site: str, chance: random.Random, blob: str) -> dict:
     if place % 8 == 0:
         return {"id": f"t{place}", "type": "chat", "timestamp": place * 4.0, "speaker": "instructor",
                 "utterance": " ".join(chance.choices(WORDS, k=12)), "checks": [], "dropped": False}
-    intent, digest = chance.choice(INTENTS), f"{chance.getrandbits(256):064x}"
+    intent = chance.choice(INTENTS)
     label = " ".join(chance.choices(WORDS, k=3))
     box = {"x": chance.randrange(1000), "y": chance.randrange(600), "width": 120, "height": 30}
     kind = chance.choice(CHECKS)
@@ -96,7 +108,7 @@ def _turn(place: int, site: str, chance: random.Random) -> dict:
                         "bbox": box},
             "state": {"tab": 1, "url": f"https://{site}/{label}", "title": label,
                       "viewport": {"width": 1280, "height": 720}, "zoom": 1, "device_pixel_ratio": 1,
-                      "scroll": {"x": 0, "y": 0}, "dom": digest, "elements": digest, "screenshot": digest,
+                      "scroll": {"x": 0, "y": 0}, "dom": blob, "elements": blob, "screenshot": blob,
                       "screenshot_time": place * 4 - 0.05, "video_time": place * 4 - 0.05,
                       "screenshot_status": "good"},
             "events": [place], "dropped": False,

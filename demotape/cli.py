@@ -19,6 +19,7 @@ from .terminal import PATH as _PATH
 from .terminal import complain as _complain
 from .terminal import open_app as _open
 from .terminal import progress as _progress
+from .terminal import tell as _tell
 
 
 class _Commands(click.Group):
@@ -153,7 +154,7 @@ def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str
                 if len(work) > 1:
                     _complain("error", outcome.reason)
             else:
-                console.print(summary.processed_line(outcome))
+                _tell(summary.processed_line(outcome))
             step(str(outcome.path))
     if error := summary.processing_error(failed, len(work)):
         raise error
@@ -171,7 +172,7 @@ def import_(paths: tuple[Path, ...], db: str | None, data: Path, blobs: str | No
 
     database, store = _open(db, data, blobs, endpoint_url)
     _each(each_path(paths), "Importing", lambda path: import_path(database, store, path),
-          lambda path, imported: console.print(summary.imported_line(path, imported)))
+          lambda path, imported: _tell(summary.imported_line(path, imported)))
 
 
 @main.command()

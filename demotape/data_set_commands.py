@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _DAY = click.DateTime(["%Y-%m-%d"])
 
+PROBLEMS_SHOWN = 20  # of one path
+
 
 @click.command("export")
 @click.argument("destination")
@@ -75,7 +77,7 @@ def export(destination: str, format_: str, splits: Path | None, shard_size: int,
     """
     from curator_web import default_db
     from curator_web.demonstrations import damage
-    from curator_web.demonstrations.library import exportable
+    from curator_web.demonstrations.library import exportable, selected
     from curator_web.demonstrations.told_secrets import told_secrets
     from curator_web.storage.names_key import names_key
     from pipeline.export import InOrder, LeftOut, export, read_rule
@@ -92,7 +94,7 @@ def export(destination: str, format_: str, splits: Path | None, shard_size: int,
     if blobs and not destination.startswith("s3://"):
         endpoint_url = None  # it is only that of the recordings
     try:
-        with progress("Exporting") as step:
+        with progress("Exporting", len(selected(database, selection, Counter()))) as step:
             def advance(name: str) -> None:
                 done.add(name)
                 step(name)
@@ -138,8 +140,10 @@ def check(paths: tuple[str, ...], endpoint_url: str | None) -> None:
             if len(paths) == 1:
                 raise
             problems = [str(error)]
-        for problem in problems:
+        for problem in problems[:PROBLEMS_SHOWN]:
             complain("problem", problem)
+        if len(problems) > PROBLEMS_SHOWN:
+            complain("problem", f"{path}: and {len(problems) - PROBLEMS_SHOWN} more; `pipeline.verify` has them all")
         broken += bool(problems)
         if not problems:
             console.print(f"{path}: whole{summary.loss_note(Path(path))}")

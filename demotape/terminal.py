@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from schemas import DemotapeError
 
@@ -23,11 +30,18 @@ errors = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
 
 @contextmanager
 def progress(title: str, total: int | None = None):
-    """A progress bar on a terminal, nothing elsewhere; yields a function that tells the next step's name."""
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    """A progress bar with the time left on a terminal, nothing elsewhere; yields a function that tells the next step's
+    name. What is printed meanwhile, by `tell` and `complain`, stands above it."""
+    time = TimeElapsedColumn() if total is None else TimeRemainingColumn(elapsed_when_finished=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), time)
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
         task = bar.add_task(title, total=total)
         yield lambda name: bar.update(task, advance=1, description=f"{title}: {printable(name[-60:])}")
+
+
+def tell(line: str) -> None:
+    """Print a result. Where it goes to the terminal that also shows a bar, the bar makes room for it."""
+    (errors if console.is_terminal and errors.is_terminal else console).print(line)
 
 
 def of_app(command):

@@ -64,22 +64,24 @@ def _recording(path: Path) -> Iterator[str]:
 
 def _events(recording: Recording, blobs: dict[str, str], numbers: set[int]) -> Iterator[str]:
     """Check the journal; notes which blobs it names and where, and the numbers of its events."""
-    journal = recording.layout.events
+    journal, broken = recording.layout.events, dict[int, str]()
     try:
-        for event in recording.raw_events():
+        for event in recording.raw_events(broken):
             number = event["seq"]
             where = f"{journal}, line {number}"
             numbers.add(number)
             if event["time"] < 0:
                 yield f"{where}: field time: {event['time']} lies before the recording's start"
             for field in (event["gesture"], event["data"].get("event")):
-                if field is not None and field not in numbers:
+                if field is not None and field not in numbers and field not in broken:
                     yield f"{where}: names event {field}, which is not before it"
             for name in (*_named(event["state"]), event["data"].get("screenshot"), event["data"].get("blob")):
                 if name is not None:
                     blobs.setdefault(name, where)
     except InputError as error:
         yield str(error)
+    yield from broken.values()
+    numbers |= broken.keys()  # what names them has no fault of its own
 
 
 def _named(state: State | None) -> list[str | None]:
@@ -149,9 +151,9 @@ def _demonstration(path: Path, recording: Recording | None, blobs: Collection[st
         if turn["type"] != "browser":
             continue
         where = f"{path}: turn {turn['id']!r}"
-        for number in turn["events"]:
-            if number not in numbers:
-                yield f"{where}: event {number} is not in the recording"
+        if missing := [str(number) for number in turn["events"] if number not in numbers]:
+            yield (f"{where}: event{'s' * (len(missing) > 1)} {', '.join(missing)} "
+                   f"{'are' if len(missing) > 1 else 'is'} not in the recording")
         for key in (*_STATE_BLOBS, "screenshot_taken"):
             name = (turn["state"] or {}).get(key)
             if name is None or name in blobs:

@@ -27,8 +27,9 @@ _BASES = 4  # blobs that are kept in memory because others are made of them: one
 class Recording:
     """One recording on disk.
 
-    A recording whose recorder was killed is opened as `recovered`: what was flushed is read, the rest is lost.
-    Raises InputError when the folder is not a recording or a file in it is broken.
+    A recording whose recorder was killed is opened as `recovered`: what was flushed is read, the rest is lost. Lines of
+    the journal that cannot be read are passed over (`broken_lines`). Raises InputError when the folder is not a
+    recording or another file in it is broken.
     """
 
     def __init__(self, path: Path | str):
@@ -56,7 +57,17 @@ class Recording:
         return self.manifest["task"]
 
     def loss(self) -> str:
-        """What a kill cost, in a sentence; empty when the recording was ended as it should be."""
+        """What a kill cost, or lines that cannot be read, in a sentence; empty when nothing was lost."""
+        return "; ".join(filter(None, (self._loss_by_kill(), self._loss_by_damage())))
+
+    def _loss_by_damage(self) -> str:
+        if not self.broken_lines:
+            return ""
+        many = len(self.broken_lines)
+        return (f"{many} line{'s' if many > 1 else ''} of {self.layout.events.name} cannot be read and "
+                f"{'are' if many > 1 else 'is'} left out, such as {next(iter(self.broken_lines.values()))}")
+
+    def _loss_by_kill(self) -> str:
         if self.manifest["status"] != "recovered":
             return ""
         events = self.events
@@ -83,22 +94,53 @@ class Recording:
         except OSError:
             return False
 
-    def raw_events(self) -> Iterator[Event]:
-        """Every line of the journal, in order of its number; raises InputError at a gap or a broken line."""
+    def raw_events(self, broken: dict[int, str] | None = None) -> Iterator[Event]:
+        """Every line of the journal, in order of its number.
+
+        Raises InputError at a gap or a broken line; given `broken`, that is passed over, and noted there by its number.
+        """
         if not self.layout.events.exists():
             return
-        for expected, event in enumerate(read_lines(self.layout.events, EventSchema(), self.version), 1):
-            if event["seq"] != expected:
-                raise InputError(f"{self.layout.events}, line {expected}: field seq: {event['seq']} instead of "
-                                 f"{expected}; events are missing or out of order")
-            yield event
+        unread: dict[int, str] = {}
+        held: Event | None = None  # its number is too large: it counts if the next one goes on from it
+        ahead = 0  # of the lines, where some are gone
+        lines = read_lines(self.layout.events, EventSchema(), self.version, None if broken is None else unread)
+        for count, event in enumerate(lines, 1):
+            line, number = count + len(unread), event["seq"]
+            if held and number == held["seq"] + 1:
+                ahead = number - line
+                yield held
+            held = None
+            if number == line + ahead:
+                yield event
+                continue
+            reason = (f"{self.layout.events}, line {line}: field seq: {number} instead of {line + ahead}; events are "
+                      "missing or out of order")
+            if broken is None:
+                raise InputError(reason)
+            broken[line + ahead] = reason
+            held = event if number > line + ahead else None
+        if held:
+            yield held
+        if broken is not None:
+            broken |= unread
 
-    @cached_property
+    @property
     def events(self) -> list[Event]:
         """The events, each with its best screenshot: a later `screenshot` line is folded into the event it names."""
+        return self._journal[0]
+
+    @property
+    def broken_lines(self) -> dict[int, str]:
+        """Lines of the journal that cannot be read and are passed over: why, by their numbers."""
+        return self._journal[1]
+
+    @cached_property
+    def _journal(self) -> tuple[list[Event], dict[int, str]]:
         events: list[Event] = []
+        broken: dict[int, str] = {}
         better: dict[int, EventData] = {}
-        for event in self.raw_events():
+        for event in self.raw_events(broken):
             if event["type"] == "screenshot":
                 better[event["data"]["event"]] = event["data"]
             else:
@@ -107,7 +149,7 @@ class Recording:
             if event["seq"] in better and event["state"]:
                 data = better[event["seq"]]
                 _better(event["state"], data)
-        return events
+        return events, broken
 
     def chat(self) -> list[ChatLine]:
         """Utterances typed while recording, in order."""

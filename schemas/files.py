@@ -145,20 +145,30 @@ def _json(content: bytes, where: str) -> Any:
         raise InputError(f"{where}: not JSON ({error})") from None
 
 
-def read_lines(path: Path, schema: Strict, version: int) -> Iterator[Any]:
+def read_lines(path: Path, schema: Strict, version: int, broken: dict[int, str] | None = None) -> Iterator[Any]:
     """Load a .jsonl file of some version line by line and check each.
 
-    A last line without a line feed was cut off by a kill and is not yielded. Raises InputError naming the line.
+    A last line without a line feed was cut off by a kill and is not yielded. Raises InputError naming the line that is
+    broken; given `broken`, it is passed over, and why is noted there by its number.
     """
     try:
         with open_inside(path) as file:
             for number, line in enumerate(iter(lambda: file.readline(limits.LINE + 1), b""), 1):
                 where = f"{path}, line {number}"
-                if len(line) > limits.LINE:
-                    raise InputError(f"{where}: longer than {limits.size(limits.LINE)}")
-                if not line.endswith(b"\n"):
-                    return
-                yield validated(parse_line(line, schema.piece, version, where), schema, where)
+                try:
+                    if len(line) > limits.LINE:
+                        raise InputError(f"{where}: longer than {limits.size(limits.LINE)}")
+                    if not line.endswith(b"\n"):
+                        return
+                    found = validated(parse_line(line, schema.piece, version, where), schema, where)
+                except InputError as error:
+                    if broken is None:
+                        raise
+                    broken[number] = str(error)
+                    while line and not line.endswith(b"\n"):
+                        line = file.readline(limits.LINE + 1)
+                    continue
+                yield found
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({reason(error)})") from None
 

@@ -62,7 +62,7 @@ class SummarySchema(Schema):
 class ListQuerySchema(Schema):
     """Which demonstrations to list."""
 
-    search = fields.String(metadata={"description": "beginnings of words in the task, site or id"})
+    search = fields.String(metadata={"description": "words or parts of them in task, site or id; or /an expression/"})
     status = fields.String(validate=validate.OneOf(("", *STATUSES)))
     site = fields.String()
     intent = fields.String()

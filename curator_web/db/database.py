@@ -198,6 +198,13 @@ def _prepare_sqlite(connection, _record) -> None:
     connection.isolation_level = None
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA foreign_keys=ON")
+    connection.create_function("demotape_matches", 2, _matches, deterministic=True)
+
+
+def _matches(pattern: str, text: str) -> bool:
+    from .patterns import matches  # once it is asked for
+
+    return matches(pattern, text)
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -113,6 +113,16 @@ class Facet(Base):
     count: Mapped[int]
 
 
+class DemonstrationText(Base):
+    """What a search goes through of one demonstration; see `curator_web.demonstrations.texts`."""
+
+    __tablename__ = "demonstration_texts"
+
+    number: Mapped[int] = mapped_column(primary_key=True)
+    demonstration_id: Mapped[str] = mapped_column(ForeignKey("demonstrations.id"), unique=True)
+    text: Mapped[str] = mapped_column(Text)
+
+
 class BaseTurns(Base):
     """The demonstration as the pipeline made it; apart from the list's table, because it is large."""
 

@@ -2,7 +2,6 @@
 
 | facet | values | count |
 |---|---|---|
-| word | words of task, site and id, in small letters | 1 |
 | intent | intents of the turns that stand | turns |
 | check | kinds of checks of the turns that stand | turns |
 | dropped | why turns that a person dropped asked for a look, or `none` | turns |
@@ -10,7 +9,6 @@
 | person | who recorded, edited, was assigned or decided | 1 |
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 
@@ -22,21 +20,8 @@ from pipeline.turns.edits import standing
 from schemas import types
 
 VALUE_LENGTH = 100
-WORD = re.compile(r"\w+")
-WORDS_LIMIT = 200  # of one demonstration
 UNCHECKED = "none"
 Facets = dict[tuple[str, str], int]
-
-
-def words(*texts: str) -> list[str]:
-    """The words of texts as they are searched for: small letters, each once, in order."""
-    found = dict.fromkeys(word[:VALUE_LENGTH] for text in texts for word in WORD.findall(text.lower()))
-    return list(found)[:WORDS_LIMIT]
-
-
-def of_texts(task: str, site: str, demonstration_id: str) -> Facets:
-    """The facets of what a search goes through."""
-    return {("word", word): 1 for word in words(demonstration_id, site, task)}
 
 
 def of_turns(base: list[types.Turn], turns: list[types.Turn], edits: list[types.Edit]) -> Facets:

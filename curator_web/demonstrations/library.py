@@ -38,7 +38,7 @@ from schemas import DemonstrationSchema, InputError, types
 from schemas.files import read_json, validated
 from schemas.text import storable
 
-from . import damage, facets, owners
+from . import damage, facets, owners, texts
 from .summary import counts, site
 
 EVERYTHING = Selection()
@@ -307,8 +307,8 @@ def _sound_base(session: Session, demonstration_id: str) -> types.Demonstration 
 
 def _refresh(session: Session, demonstration: types.Demonstration) -> None:
     turns = demonstration["turns"]
-    found = facets.of_texts(demonstration["task"], site(turns), demonstration["id"]) | facets.of_turns(turns, turns, [])
-    facets.refresh(session, demonstration["id"], found, ("word", *facets.TURN_KINDS))
+    texts.keep(session, demonstration["id"], site(turns), demonstration["task"])
+    facets.refresh(session, demonstration["id"], facets.of_turns(turns, turns, []), facets.TURN_KINDS)
 
 
 def _summary(demonstration: types.Demonstration) -> dict[str, Any]:

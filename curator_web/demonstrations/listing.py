@@ -1,7 +1,7 @@
-"""The list of demonstrations: found by words and facets, sorted, and paged by the last row's key.
+"""The list of demonstrations: found by texts and facets, sorted, and paged by the last row's key.
 
-No page is reached by counting rows from the start, and nothing is folded: all of it stands in columns and in the table
-of facets. A search asks for words that begin like those given.
+No page is reached by counting rows from the start, and nothing is folded: all of it stands in columns, in the table of
+facets and in that of texts.
 """
 
 import base64
@@ -11,23 +11,23 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, date, datetime, time, timedelta
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import ColumnElement, and_, func, literal, or_, select
+from sqlalchemy import ColumnElement, Select, and_, func, literal, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from curator_web.db.database import Database
-from curator_web.db.models import ORDERS, STATUSES, Demonstration, Facet
+from curator_web.db.models import ORDERS, STATUSES, Demonstration, DemonstrationText, Facet
 from curator_web.errors import InputError
 from schemas.text import storable
 
-from .facets import words
+from .texts import Sought
+from .texts import sought as sought_texts
 
 PAGE_SIZE = 50
-COUNT_LIMIT = 200  # of what is found by facets and words; more are told as "more than"
+COUNT_LIMIT = 200  # of what is found by facets and texts; more are told as "more than"
 RARE = 400  # so few demonstrations are looked up one by one; more are met soon on the way through the order
 SITES_LIMIT = 500
 NEWEST = "imported_at"
 TEXT_LENGTH = 200
-LAST_CHARACTER = "\U0010ffff"
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ class Filter:
 class Page:
     """One page of the list.
 
-    `total`: how many there are in all; when facets or words are sought, no further than COUNT_LIMIT + 1, and None on
-    the pages after the first.
+    `total`: how many there are in all; when facets or texts are sought, no further than COUNT_LIMIT + 1, and None on
+    the pages after the first. `problem`: what is wrong with what was sought.
     """
 
     rows: list[Demonstration]
@@ -80,6 +80,7 @@ class Page:
     next: str = ""
     previous: str = ""
     filter: Filter = field(default_factory=Filter)
+    problem: str = ""
 
     @property
     def more_than(self) -> bool:
@@ -102,7 +103,10 @@ def listing(db: Database, sought: Filter | None = None) -> Page:
     sought = sought or Filter()
     key = _read_key(sought)
     with db.reading() as session:
-        found = _conditions(session, sought)
+        try:
+            found = _conditions(session, sought)
+        except InputError as error:  # it may be half typed
+            return Page([], 0, filter=sought, problem=str(error))
         if found is None:
             return Page([], 0, filter=sought)
         rows, before, beyond = _rows(session, sought, found.all, key)
@@ -140,21 +144,36 @@ def _sites(session: Session) -> list[str]:
 
 @dataclass(frozen=True)
 class _Conditions:
-    """What rows must fulfil: `columns` of their own, and `facets` (kind, value, whether words may begin so).
+    """What rows must fulfil: `columns` of their own, `facets` (kind, value), and `texts`.
 
-    `few`: ids of the few that fulfil one of the facets, `settled`; None when all are met often.
+    `few`: ids of the few that fulfil one of these, `settled`; None when all are met often.
     """
 
     columns: list[ColumnElement[bool]]
-    facets: list[tuple[str, str, bool]]
+    facets: list[tuple[str, str]]
+    texts: Sought | None
+    dialect: str
     few: set[str] | None = None
-    settled: tuple[str, str, bool] | None = None
+    settled: tuple[str, str] | Sought | None = None
 
     @property
     def all(self) -> list[ColumnElement[bool]]:
         """As conditions on the table of demonstrations."""
         few = [] if self.few is None else [Demonstration.id.in_(self.few)]
-        return [*self.columns, *few, *(_has(Demonstration.id, each) for each in self.facets if each != self.settled)]
+        return [*self.columns, *few, *self.beside(Demonstration.id, self.settled)]
+
+    def beside(self, demonstration_id: ColumnElement | InstrumentedAttribute, but) -> list[ColumnElement[bool]]:
+        """Facets and texts but one, looked up for each demonstration that is met on the way.
+
+        PostgreSQL would turn EXISTS into a join of all that have the facet, sorted; the LIMIT keeps it from that.
+        """
+        facet, text = aliased(Facet), aliased(DemonstrationText)
+        looked_up = [select(literal(1)).where(facet.demonstration_id == demonstration_id, *_is(facet, *each))
+                     for each in self.facets if each != but]
+        if self.texts and self.texts != but:
+            looked_up.append(select(literal(1)).where(text.demonstration_id == demonstration_id,
+                                                      self.texts.in_text(text.text, self.dialect)))
+        return [each.limit(1).correlate_except(facet, text).scalar_subquery().is_not(None) for each in looked_up]
 
 
 def _conditions(session: Session, sought: Filter) -> _Conditions | None:
@@ -169,54 +188,46 @@ def _conditions(session: Session, sought: Filter) -> _Conditions | None:
         columns.append(Demonstration.recorded_at >= since)
     if until := _day(sought.until):
         columns.append(Demonstration.recorded_at < until + timedelta(days=1))
-    wanted = [(name, getattr(sought, name), False) for name in ("intent", "check", "person") if getattr(sought, name)]
-    wanted += [("word", word, True) for word in words(sought.search)]
-    if sought.search and not any(kind == "word" for kind, _, _ in wanted):
-        return None  # nothing in it that is a word
+    facets = [(name, getattr(sought, name)) for name in ("intent", "check", "person") if getattr(sought, name)]
+    texts, dialect = sought_texts(sought.search), session.get_bind().dialect.name
+    looked_up: list[tuple[tuple[str, str] | Sought, Select]] = [
+        (each, select(Facet.demonstration_id).where(*_is(Facet, *each))) for each in facets]
+    if texts:
+        looked_up.append((texts, select(DemonstrationText.demonstration_id).where(texts.in_all(dialect))))
     few, settled = None, None
-    for each in wanted:
-        ids = session.scalars(select(Facet.demonstration_id).where(*_is(Facet, *each)).limit(RARE + 1)).all()
+    for each, query in looked_up:
+        ids = session.scalars(query.limit(RARE + 1)).all()
         if not ids:
             return None
         if len(ids) <= RARE and (few is None or len(ids) < len(few)):
             few, settled = set(ids), each
-    return _Conditions(columns, wanted, few, settled)
-
-
-def _has(demonstration_id: ColumnElement | InstrumentedAttribute, facet: tuple[str, str, bool]) -> ColumnElement[bool]:
-    """Whether a demonstration has a facet, looked up for each one that is met on the way.
-
-    PostgreSQL would turn EXISTS into a join of all that have the facet, sorted; the LIMIT keeps it from that.
-    """
-    other = aliased(Facet)
-    inner = select(literal(1)).where(other.demonstration_id == demonstration_id, *_is(other, *facet)).limit(1)
-    return inner.correlate_except(other).scalar_subquery().is_not(None)
+    return _Conditions(columns, facets, texts, dialect, few, settled)
 
 
 def _count(session: Session, sought: Filter, found: _Conditions) -> int:
     """How many there are in all; with facets, no further than COUNT_LIMIT + 1."""
-    if not found.facets:
+    if not found.facets and not found.texts:
         return session.scalar(select(func.count()).select_from(Demonstration).where(*found.all)) or 0
     if found.few is None:
-        # From the facet's own index, which is quicker than along the list's order. A demonstration may be met there
-        # twice, under two words that begin alike.
-        first, *others = found.facets
-        query = select(Facet.demonstration_id).where(*_is(Facet, *first),
-                                                     *(_has(Facet.demonstration_id, each) for each in others))
+        # From the facet's or the texts' own index, which is quicker than along the list's order.
+        first: tuple[str, str] | Sought
+        if found.facets:
+            first, column = found.facets[0], Facet.demonstration_id
+            query = select(column).where(*_is(Facet, *found.facets[0]))
+        else:
+            assert found.texts
+            first, column = found.texts, DemonstrationText.demonstration_id
+            query = select(column).where(found.texts.in_all(found.dialect))
+        query = query.where(*found.beside(column, first))
         if found.columns:
-            inner = select(literal(1)).where(Demonstration.id == Facet.demonstration_id, *found.columns).limit(1)
+            inner = select(literal(1)).where(Demonstration.id == column, *found.columns).limit(1)
             query = query.where(inner.correlate_except(Demonstration).scalar_subquery().is_not(None))
-        most = (COUNT_LIMIT + 1) * (2 if first[2] else 1)
-        ids = session.scalars(query.limit(most)).all()
-        if len(ids) < most or len(set(ids)) > COUNT_LIMIT:
-            return min(len(set(ids)), COUNT_LIMIT + 1)
+        return len(session.scalars(query.limit(COUNT_LIMIT + 1)).all())
     return len(session.scalars(select(Demonstration.id).where(*found.all).limit(COUNT_LIMIT + 1)).all())
 
 
-def _is(table, kind: str, value: str, begins: bool) -> list[ColumnElement[bool]]:
-    if not begins:
-        return [table.facet == kind, table.value == value]
-    return [table.facet == kind, table.value >= value, table.value < value + LAST_CHARACTER]
+def _is(table, kind: str, value: str) -> list[ColumnElement[bool]]:
+    return [table.facet == kind, table.value == value]
 
 
 def _rows(session: Session, sought: Filter, conditions: list, key: tuple | None):

@@ -32,7 +32,7 @@ from schemas import EditSchema
 from schemas.files import validated
 from schemas.text import storable
 
-from . import agreement, facets, leases, library
+from . import agreement, facets, leases, library, texts
 from .editing import REASON_LENGTH, make_edit
 
 OPEN = (DRAFT, RETURNED)  # with who annotates
@@ -80,9 +80,10 @@ def edit(db: Database, demonstration_id: str, change: Mapping[str, Any], version
             return Made(version, review=found)
         made.row.key = key
         leases.touch(session, row, account)
-        wanted = facets.of_texts(row.task, row.site, row.id)
-        wanted |= facets.of_turns(found.base["turns"], made.turns, made.edits)
-        facets.refresh(session, row.id, wanted, ("word", *facets.TURN_KINDS), account.name)
+        wanted = facets.of_turns(found.base["turns"], made.turns, made.edits)
+        facets.refresh(session, row.id, wanted, facets.TURN_KINDS, account.name)
+        if found.task != replace(found, edits=made.edits).task:
+            texts.keep(session, row.id, row.site, row.task)
         return Made(made.version, review=replace(found, edits=made.edits, folded=made.turns))
 
 

@@ -28,6 +28,7 @@ CHECKS: dict[str, Check] = {
     "against-time": Check(("against-time",), order.against_time),
     "against-tabs": Check(("against-tabs",), order.against_tabs),
     "long-gap": Check(("long-gap",), order.long_gap),
+    "lost-lines": Check(("lost-lines",), order.lost_lines),
     "typo": Check(("typo",), chat.typos),
     "privacy-in-chat": Check(("personal-data",), privacy.in_chat),
     "privacy-in-arguments": Check(("personal-data",), privacy.in_arguments),
@@ -37,7 +38,7 @@ CHECKS: dict[str, Check] = {
 KINDS = (
     "broken-screenshot", "late-screenshot", "unlike-page", "half-loaded", "not-in-video", "unsure-in-video",
     "replaced-screenshot", "no-element", "no-box", "outside-viewport", "not-in-page", "empty-input", "idle-hover",
-    "doubled-submit", "against-time", "against-tabs", "long-gap", "coarse-time", "typo", "personal-data",
+    "doubled-submit", "against-time", "against-tabs", "long-gap", "lost-lines", "coarse-time", "typo", "personal-data",
 )
 
 

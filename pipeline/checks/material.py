@@ -54,6 +54,11 @@ class Material:
         return {event["seq"]: event for event in self._recording.events}
 
     @property
+    def broken_lines(self) -> dict[int, str]:
+        """Lines of the recording's journal that cannot be read; their numbers are those of the events they told."""
+        return self._recording.broken_lines
+
+    @property
     def doms(self) -> list[str]:
         """Names of the pages before the actions, each once, in order."""
         return list(dict.fromkeys(turn["state"]["dom"] for turn in self.actions

@@ -1,5 +1,6 @@
 """Does the order of the turns agree with time and with what causes what? Where was a very long pause?"""
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -59,3 +60,13 @@ def _tab(turn: BrowserTurn) -> int | None:
     if turn["intent"] == "tabswitch":
         return turn["arguments"]["target"]
     return turn["state"]["tab"] if turn["state"] else None
+
+
+def lost_lines(material: Material) -> Iterator[Finding]:
+    """Actions before which lines of the journal cannot be read; the last one, where that is so after all."""
+    actions = [turn for turn in material.actions if turn["events"]]
+    lost = Counter(next((turn["id"] for turn in actions if min(turn["events"]) > number), actions[-1]["id"])
+                   for number in material.broken_lines if actions)
+    for name, many in lost.items():
+        yield Finding(name, "lost-lines", f"{many} line{'s' * (many > 1)} of the recording about here cannot be read: "
+                                          "an action may be missing.")

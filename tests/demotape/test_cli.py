@@ -2,9 +2,11 @@
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from curator_web import create_app
 from demotape.cli import main
 from recorder import Recording
 from schemas.chromium import find_chromium
+from tests.support.recording_fixtures import write_recording
 
 DEMOTAPE = Path(sys.executable).parent / "demotape"
 
@@ -126,3 +129,26 @@ def test_record_connects_to_a_running_browser_and_leaves_it_running(tmp_path, si
     finally:
         browser.terminate()
         browser.wait()
+
+
+def test_on_a_terminal_each_result_stands_above_the_bar_and_elsewhere_alone(tmp_path):
+    names = [str(write_recording(tmp_path / name).layout.root) for name in ("one", "two")]
+    ours, theirs = pty.openpty()
+    command = [DEMOTAPE, "process"]
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "200"}
+    environment.pop("CI", None)
+    shown = b""
+    with subprocess.Popen([*command, *names], stdin=theirs, stdout=theirs, stderr=theirs, env=environment):
+        os.close(theirs)
+        with suppress(OSError):  # on Linux the end of a terminal is an error
+            while part := os.read(ours, 1 << 16):
+                shown += part
+    os.close(ours)
+    lines = shown.decode().split("\x1b[2K")  # where a line is cleared
+    assert [any(line.startswith(f"{name}: ") and "\r\n" in line for line in lines) for name in names] == [True, True]
+    assert "-:--:--" in lines[1] and "2/2" in shown.decode()
+    ours, theirs = pty.openpty()
+    done = subprocess.run([*command, *names], stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, env=environment)
+    os.close(ours)
+    os.close(theirs)
+    assert [line.partition(":")[0] for line in done.stdout.decode().splitlines()] == names

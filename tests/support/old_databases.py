@@ -68,8 +68,11 @@ def _demonstration(insert, revision: str) -> None:
 
 
 def _team(insert, revision: str) -> None:
-    for facet, value in (("word", "lamps"), ("intent", "click"), ("person", "ann"), ("person", "val")):
+    words = [] if revision >= "0011" else [("word", "lamps")]
+    for facet, value in (*words, ("intent", "click"), ("person", "ann"), ("person", "val")):
         insert("facets", facet=facet, value=value, demonstration_id=ID, count=1)
+    if revision >= "0011":
+        insert("demonstration_texts", demonstration_id=ID, text="find lamps")
     insert("comments", demonstration_id=ID, turn=CHAT, kind="question", text="Which lamps?", who="val", made_at=NOW)
     later = {"chrf": 0.5} if revision >= "0004" else {}
     later |= {"unchanged": False} if revision >= "0010" else {}

@@ -16,6 +16,9 @@ from sqlalchemy import Connection, create_engine, inspect
 
 from curator_web.db import database
 
+# Of what makes the tables; SQLite makes those behind the trigrams itself.
+_STATEMENTS = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'demonstration_trigrams_%'"
+
 
 class _Compiled(jinja2.BytecodeCache):
     """Compiled templates by their source, for all apps of this process."""
@@ -37,7 +40,7 @@ def _tables() -> list[str]:
         engine = create_engine(f"sqlite:///{Path(folder) / 'migrated.db'}")
         with engine.begin() as connection:
             _migrate(connection)
-            made = [sql for (sql,) in connection.exec_driver_sql("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")]
+            made = [sql for (sql,) in connection.exec_driver_sql(_STATEMENTS)]
             (version,), = connection.exec_driver_sql("SELECT version_num FROM alembic_version")
         engine.dispose()
     return [*made, f"INSERT INTO alembic_version VALUES ('{version}')"]

@@ -6,6 +6,7 @@ edit that does not fit is passed over; a migration is no place to refuse it.
 """
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from difflib import SequenceMatcher
@@ -103,6 +104,12 @@ def facets(demonstration_id: str, site: str, task: str, base: list[dict[str, Any
     fixed = {(edit["op"], edit.get("turn")) for edit in standing(edits) if edit["op"] not in ("drop", "restore")}
     found.update(("fixed", op) for op, _ in fixed)
     return dict(found) | {("person", who): 1 for who in people}
+
+
+def searched(demonstration_id: str, site: str, task: str) -> str:
+    """What a search goes through: small letters without accents."""
+    letters = unicodedata.normalize("NFKD", f"{demonstration_id} {site} {task}")
+    return "".join(letter for letter in letters if not unicodedata.combining(letter)).casefold()[:4000]
 
 
 def compared(base: list[dict[str, Any]], edits: list[dict[str, Any]], first: int) -> dict[str, float | None]:

@@ -4,12 +4,15 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sqlalchemy import create_engine, select, text
 
 from curator_web import create_app
 from curator_web.db.database import migrate, open_database
 from curator_web.db.models import Demonstration, Facet, Job, SecondReview, Upload
-from curator_web.demonstrations import listing
+from curator_web.db.patterns import compiled
+from curator_web.demonstrations import listing, texts
 from curator_web.demonstrations.library import import_recording
 from curator_web.demonstrations.listing import Filter, read_filter, sites
 from curator_web.demonstrations.workflow import edit
@@ -40,8 +43,8 @@ def many(db):
                 status=("draft", "submitted")[number % 2], version=1, turns=number % 10, dropped=0, edited=0,
                 checks=number % 3, recorded_at=time, imported_at=time, changed_at=time))
             session.flush()
-            for facet, value in (("word", "task"), ("word", f"{number}"), ("intent", "click"),
-                                 ("intent", ("hover", "drag", "copy")[number % 3]), ("word", "émigré")):
+            texts.keep(session, name, f"s{number % 7}.example", f"Task {number} émigré")
+            for facet, value in (("intent", "click"), ("intent", ("hover", "drag", "copy")[number % 3])):
                 session.add(Facet(facet=facet, value=value, demonstration_id=name, count=1))
     return db
 
@@ -77,9 +80,16 @@ def test_every_order_is_walked_page_by_page_without_gap_or_double(many, sort, or
 def test_filters_narrow_down_together(many):
     def found(**given):
         return [row.id for row in listing.listing(many, Filter(order="asc", **given)).rows]
-    assert found(search="17") == ["d017"]
-    assert found(search="11")[:3] == ["d011", "d110", "d111"]  # words that begin so
-    assert found(search="TASK Émi 17") == ["d017"]
+    assert found(search="17") == ["d017", "d117"]  # in the middle, shorter than three letters
+    assert found(search="117") == ["d117"]
+    assert found(search="TASK Émi d017") == found(search="ask MIGRE d017") == ["d017"]  # parts, without accents
+    assert found(search="s3.example 24") == ["d024"]
+    assert found(search=r"/d0(17|24) .*\bémigré$/") == ["d017", "d024"]
+    assert found(search="/TASK 1[67] /") == ["d016", "d017"]
+    assert found(search="/zebra/") == found(search="%") == found(search='" OR "') == found(search="task_") == []
+    assert len(found(search="/./")) == 50
+    wrong = listing.listing(many, Filter(search="/(/"))
+    assert wrong.rows == [] and "no regular expression" in wrong.problem
     assert found(site="s3.example", status="draft", intent="hover") == ["d024", "d066", "d108"]
     assert found(intent="upload") == found(search="zebra") == found(person="ann") == []
     assert found(since="2025-01-02", until="2025-01-02") == ["d002", "d003"]
@@ -170,3 +180,29 @@ def test_packages_on_their_way_and_second_reviews_come_along_from_an_older_versi
         assert [job.arguments["file"] for job in jobs] == ["uploads/dropped-1.zip", "uploads/pack-1.zip"]
         assert session.get_one(Upload, "pack-1").job == jobs[1].id
     db.close()
+
+
+@pytest.mark.parametrize("pattern, needed", [
+    ("flight", [["flight"]]), ("oslo|bergen", [["oslo"], ["bergen"]]), ("a|bergen", [[], ["bergen"]]),
+    (r"book \w+ flight", [["book ", " flight"]]), ("flights?", [["flight"]]), ("fli(gh|x)ts", [["fli"]]),
+    ("abc+def", [["abc", "def"]]), ("abcd*ef", [["abc"]]), ("abcd{0}efg", [["abc", "efg"]]), ("Émigré$", [["emigre"]]),
+    (r"\bcheap\b", [["cheap"]]), ("x[a|b]yes", [["yes"]]), ("(one|two)", [[]]), (r"\x61bcd", [[]]), (r"\pLabc", [[]]),
+    ("((abc)def)?ghi", [["ghi"]]), ("(abc)*xyz", [["xyz"]]), (r"a\|bcd|efgh", [["bcd"], ["efgh"]]),
+    ("abc.?def", [["abc", "def"]]), ("abc(?i){0}", [[]]),
+    (r"\(abc\)", [["abc"]]), ("[)]abc", [["abc"]]), (r"[\]|x]abc", [["abc"]]), ("abc|", [["abc"], []]),
+])
+def test_what_a_pattern_needs_stands_in_all_that_it_matches(pattern, needed):
+    assert texts.needed_texts(pattern) == needed
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.lists(st.sampled_from([
+    "a", "bc", "abc", "|", "(", ")", "[", "]", "?", "*", "+", ".", "{0}", "{1,2}", "^", "$", r"\w", r"\|", r"\(", "(?:",
+    "[^", "-"]), min_size=1, max_size=8).map("".join),
+       st.text("abc |()", max_size=9))
+def test_no_match_lacks_what_its_pattern_needs(pattern, searched):
+    try:
+        found = compiled(pattern).search(searched)
+    except InputError:
+        return
+    assert not found or any(all(each in searched for each in every) for every in texts.needed_texts(pattern))
