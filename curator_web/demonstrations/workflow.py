@@ -4,7 +4,7 @@ Who submitted a demonstration or edited it before that is its first person; some
 one person of a machine without accounts is bound by none of this.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -28,7 +28,7 @@ from curator_web.db.models import (
 )
 from curator_web.errors import Conflict, InputError, NotAllowed
 from curator_web.users import Account
-from schemas import EditSchema
+from schemas import DemotapeError, EditSchema
 from schemas.files import validated
 from schemas.text import storable
 
@@ -159,6 +159,25 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
         row.version += 1
         row.changed_at = now
         return row.version
+
+
+def change_statuses(db: Database, ids: Iterable[str], status: str, account: Account,
+                    reason: str = "") -> tuple[list[str], dict[str, str]]:
+    """As `change_status` for each as it is now, by itself; returns which were changed, and why others were not.
+
+    Raises InputError for too many at once.
+    """
+    ids = list(dict.fromkeys(ids))
+    if not 0 < len(ids) <= leases.ASSIGN_LIMIT:
+        raise InputError(f"field ids: name 1 to {leases.ASSIGN_LIMIT} demonstrations")
+    changed, refused = [], {}
+    for name in ids:
+        try:
+            change_status(db, name, status, library.listed(db, name).version, account, reason)
+            changed.append(name)
+        except DemotapeError as error:
+            refused[name] = str(error)
+    return changed, refused
 
 
 def history(db: Database, demonstration_id: str) -> list[StatusChange]:

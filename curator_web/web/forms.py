@@ -21,6 +21,7 @@ LABELS = {
     "target": "To tab", "label": "Option's label",
 }
 _DIGITS = 1  # of a number that is shown
+_USUAL: dict[str, Any] = {"button": 0, "keyboard": "false", "modifiers": []}  # what nearly every action has
 TEXTS = {"textInput": "text", "change": "value", "paste": "text", "copy": "text"}  # the text that such a turn carries
 
 
@@ -37,6 +38,12 @@ class FormField:
     value: Any
     required: bool
     hint: str
+
+    @property
+    def is_rare(self) -> bool:
+        """Whether it says nothing, or what nearly every action says."""
+        return self.value == _USUAL.get(self.name, None if self.required else "") or (
+            self.value == "" and not self.required)
 
 
 def argument_fields(intent: str, arguments: dict[str, Any]) -> list[FormField]:

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 from werkzeug import Response
 
-from curator_web.demonstrations import comments, leases
+from curator_web.demonstrations import comments, leases, workflow
 from curator_web.demonstrations.listing import read_filter
 from curator_web.errors import InputError
 
@@ -13,6 +13,8 @@ from .accounts import account, lead
 from .context import services
 
 blueprint = Blueprint("team", __name__)
+NONE_CHOSEN = "choose demonstrations first: tick the boxes before them"
+REFUSED_SHOWN = 5
 
 
 @blueprint.post("/next")
@@ -29,8 +31,22 @@ def assign() -> Response:
     """Assign the chosen demonstrations, then show the same list again."""
     ids = request.form.getlist("id")
     if not ids:
-        raise InputError("choose demonstrations first: tick the boxes before them")
+        raise InputError(NONE_CHOSEN)
     leases.assign(services().db, ids, request.form.get("to") or None, lead())
+    return redirect(url_for("pages.index", **_list_address()), 303)
+
+
+@blueprint.post("/statuses")
+def statuses() -> Response:
+    """Decide about the chosen demonstrations, each by itself; then show the same list again, and what was refused."""
+    ids = request.form.getlist("id")
+    if not ids:
+        raise InputError(NONE_CHOSEN)
+    changed, refused = workflow.change_statuses(services().db, ids, request.form.get("decision", ""), account(),
+                                                request.form.get("reason", ""))
+    flash(f"Changed: {len(changed)} of {len(changed) + len(refused)}.")
+    for name, reason in list(refused.items())[:REFUSED_SHOWN]:
+        flash(f"{name}: {reason}")
     return redirect(url_for("pages.index", **_list_address()), 303)
 
 

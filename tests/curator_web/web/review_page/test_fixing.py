@@ -129,8 +129,10 @@ def test_tab_goes_on_to_the_next_field_after_a_save(page, site, demonstration):
         page.keyboard.press("Tab")
     expect(page.get_by_text("Was “400”")).to_be_visible()
     expect(page.get_by_label("Y", exact=True)).to_be_focused()
+    page.get_by_text("Button, Modifiers, By keyboard").click()  # what nearly every click has is folded away
     with saved(page):
         page.get_by_label("Shift").check()
+    expect(page.get_by_text("Button, By keyboard")).to_be_visible()
     assert site.turns(demonstration)[2]["arguments"] == {"x": 420, "y": 200, "button": 0, "modifiers": ["Shift"],
                                                          "keyboard": False}
 
