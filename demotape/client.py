@@ -1,0 +1,164 @@
+"""A client of the review app, for scripts: what its JSON API does (described at /api/openapi.json), in Python.
+
+    from demotape.client import Client
+    client = Client("https://review.example.org", token)
+    for line in client.annotations(status="submitted"):
+        line["edits"].append({"edit": {"op": "set_task", "task": line["task"].strip()}})
+        client.apply(line)
+"""
+
+import hashlib
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from schemas import DemotapeError, types
+
+Annotations = dict[str, Any]
+_LONGEST = 200  # characters of an answer that is no JSON
+
+
+class Refused(DemotapeError):
+    """The server did not do what it was asked for; `status` is the HTTP status, 0 where it did not answer."""
+
+    def __init__(self, status: int, message: str):
+        super().__init__(message)
+        self.status = status
+
+
+class Client:
+    """The review app at `server`, for who has this token. Every method raises Refused."""
+
+    def __init__(self, server: str, token: str, timeout: float = 60.0):
+        """`timeout`: seconds that one answer may take."""
+        self._server, self._token, self._timeout = server.rstrip("/"), token, timeout
+
+    def demonstrations(self, **sought: str) -> Iterator[dict[str, Any]]:
+        """What the list has of each: id, task, site, status, version, …; `sought` are the list's filters, such as
+        `status`, `search`, `site`, `sort`."""
+        after = ""
+        while True:
+            page = self._ask("GET", f"demonstrations?{urlencode(sought | ({'after': after} if after else {}))}")
+            yield from page["demonstrations"]
+            if not (after := page["next"]):
+                return
+
+    def demonstration(self, name: str) -> dict[str, Any]:
+        """What the list has of one."""
+        return self._ask("GET", _of(name))
+
+    def turns(self, name: str) -> types.Demonstration:
+        """One demonstration as it is now, all edits folded in."""
+        return self._ask("GET", _of(name, "turns"))
+
+    def edits(self, name: str) -> list[dict[str, Any]]:
+        """All edits ever made, in order, with who and when."""
+        return self._ask("GET", _of(name, "edits"))
+
+    def edit(self, name: str, edit: Mapping[str, Any], version: int, key: str | None = None) -> int:
+        """Make an edit (docs/format.md) on the version that it is meant for; returns the version after it. Sent again
+        under its `key`, it is not made again."""
+        return self._ask("POST", _of(name, "edits"), {"edit": edit, "version": version, "key": key})["version"]
+
+    def set_status(self, name: str, status: str, version: int, reason: str = "") -> int:
+        """Submit, validate, approve, send back, mark invalid or reopen; returns the version after it."""
+        given = {"status": status, "version": version, "reason": reason}
+        return self._ask("PUT", _of(name, "status"), given)["version"]
+
+    def comments(self, name: str) -> list[dict[str, Any]]:
+        """All comments, each followed by its answers."""
+        return self._ask("GET", _of(name, "comments"))
+
+    def comment(self, name: str, text: str, turn: str | None = None, kind: str = "comment",
+                answers: int | None = None) -> dict[str, Any]:
+        """Say something about a demonstration or a turn, ask who recorded it (`question`), or answer a comment."""
+        return self._ask("POST", _of(name, "comments"), {"text": text, "turn": turn, "kind": kind, "answers": answers})
+
+    def next(self, after: str | None = None) -> dict[str, Any] | None:
+        """The next demonstration to work on, which is this user's for half an hour; None when nothing is waiting."""
+        return self._ask("POST", "next", {"after": after})["demonstration"]
+
+    def annotations(self, **sought: str) -> Iterator[Annotations]:
+        """What people added to each demonstration: `demonstration` (its id), `task`, `status`, `version`, `edits`,
+        `comments`."""
+        for row in self.demonstrations(**sought):
+            name = row["id"]
+            yield {"demonstration": name, "task": row["task"], "status": row["status"], "version": row["version"],
+                   "edits": self.edits(name), "comments": self.comments(name)}
+
+    def apply(self, line: Annotations) -> int:
+        """Make what a script added to a demonstration's annotations; returns the version after it.
+
+        New are edits without `number` and comments without `id`, and a `status` other than the present one (with its
+        `reason`). What was applied before is not made twice. Raises Refused with status 409 where somebody has changed
+        the demonstration since: read its annotations again.
+        """
+        name, version = line["demonstration"], line["version"]
+        for place, each in enumerate(line["edits"]):
+            if "number" not in each:
+                version = self.edit(name, each["edit"], version, _key(name, place, each["edit"]))
+        said = {(comment["turn"], comment["text"]) for comment in self.comments(name)}
+        for comment in line["comments"]:
+            if "id" not in comment and (comment.get("turn"), comment["text"]) not in said:
+                self.comment(name, **comment)
+        if line["status"] != self.demonstration(name)["status"]:
+            version = self.set_status(name, line["status"], version, line.get("reason", ""))
+        return version
+
+    def write_annotations(self, path: Path | str, **sought: str) -> int:
+        """Write the annotations of demonstrations as JSONL; returns of how many."""
+        count = 0
+        with Path(path).open("wb") as file:
+            for line in self.annotations(**sought):
+                file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+                count += 1
+        return count
+
+    def apply_annotations(self, path: Path | str) -> int:
+        """Apply every line of such a file; returns how many. Raises Refused naming the line; it can be run again then.
+        """
+        count = 0
+        for number, text in enumerate(Path(path).read_bytes().splitlines(), 1):
+            try:
+                self.apply(json.loads(text))
+            except Refused as error:
+                raise Refused(error.status, f"{path}, line {number}: {error}") from None
+            except (ValueError, KeyError, TypeError) as error:
+                raise Refused(0, f"{path}, line {number}: no annotations ({error!r})") from None
+            count += 1
+        return count
+
+    def _ask(self, method: str, address: str, content: Any = None) -> Any:
+        data = None if content is None else json.dumps(content).encode()
+        request = urllib.request.Request(
+            f"{self._server}/api/{address}", method=method, data=data,
+            headers={"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=self._timeout) as answer:
+                return json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            raise Refused(error.code, _message(error.read(), error.reason)) from None
+        except (OSError, ValueError) as error:
+            raise Refused(0, f"{self._server}: no answer ({error})") from None
+
+
+def _of(name: str, part: str = "") -> str:
+    return f"demonstrations/{quote(name, safe='')}{'/' * bool(part)}{part}"
+
+
+def _key(name: str, place: int, edit: Mapping[str, Any]) -> str:
+    """The same for the same new edit at the same place."""
+    told = json.dumps([name, place, edit], sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()[:40]
+
+
+def _message(answer: bytes, reason: str) -> str:
+    try:
+        told = json.loads(answer)
+        return f"{told['message']} {told['errors']}" if told.get("errors") else str(told["message"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return reason or answer[:_LONGEST].decode(errors="replace")

@@ -1,0 +1,97 @@
+"""The client for scripts, against the app and against what the app says of its API."""
+
+import json
+
+import pytest
+
+from curator_web import create_app
+from curator_web.demonstrations.library import current, import_recording, listed
+from demotape.client import Client, Refused
+from tests.support.curator_fixtures import make_recording, serving
+from tests.support.team_fixtures import add_people
+
+
+@pytest.fixture
+def app(tmp_path):
+    app = create_app(data_dir=tmp_path / "data")
+    app.tokens = add_people(app)
+    services = app.extensions["demotape"]
+    for number in range(1, 4):
+        path = make_recording(tmp_path, recording_id=f"rec-{number}")
+        import_recording(services.db, services.store, path, recorded_by="bob")
+    yield app
+    services.db.close()
+
+
+def test_a_script_goes_through_annotations_and_gives_them_back(app, tmp_path):
+    db, path = app.extensions["demotape"].db, tmp_path / "annotations.jsonl"
+    with serving(app) as url:
+        client = Client(url, app.tokens["ann"])
+        assert client.write_annotations(path, sort="imported_at", order="asc") == 3
+        lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+        assert [line["demonstration"] for line in lines] == ["rec-1", "rec-2", "rec-3"]
+        assert lines[0]["edits"] == lines[0]["comments"] == [] and lines[0]["status"] == "draft"
+        lines[0]["edits"] += [{"edit": {"op": "set_task", "task": "Fly"}},
+                              {"edit": {"op": "drop", "turns": ["t2", "t3"]}}]
+        lines[0]["comments"].append({"turn": "t4", "text": "Which city?"})
+        lines[1]["status"] = "submitted"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        for _ in range(2):  # what is applied again changes nothing
+            assert client.apply_annotations(path) == 3
+            assert [turn["id"] for turn in current(db, "rec-1")["turns"] if turn["dropped"]] == ["t2", "t3"]
+            assert (listed(db, "rec-1").task, listed(db, "rec-1").version) == ("Fly", 3)
+            assert listed(db, "rec-2").status == "submitted"
+        first = next(client.annotations(search="rec-1"))
+        assert [edit["edit"]["op"] for edit in first["edits"]] == ["set_task", "drop"]
+        assert [(comment["turn"], comment["who"]) for comment in first["comments"]] == [("t4", "ann")]
+        assert client.turns("rec-1")["task"] == "Fly" and client.next()["id"] in ("rec-1", "rec-3")
+
+
+def test_what_is_refused_says_why(app, tmp_path):
+    with serving(app) as url:
+        client = Client(url, app.tokens["ann"])
+        stale = next(client.annotations(search="rec-1"))
+        client.edit("rec-1", {"op": "drop", "turn": "t1"}, stale["version"])
+        stale["edits"].append({"edit": {"op": "drop", "turn": "t2"}})
+        (tmp_path / "a.jsonl").write_text(json.dumps(stale) + "\n")
+        for refused, status, words in (
+                (lambda: client.apply_annotations(tmp_path / "a.jsonl"), 409, "a.jsonl, line 1: Somebody changed"),
+                (lambda: client.demonstration("no-such"), 404, "no demonstration"),
+                (lambda: client.edit("rec-1", {"op": "drop"}, 1), 422, "turn"),
+                (lambda: client.set_status("rec-1", "approved", 2), 403, ""),
+                (lambda: next(Client(url, "wrong").demonstrations()), 401, "token")):
+            with pytest.raises(Refused) as caught:
+                refused()
+            assert caught.value.status == status and words in str(caught.value), str(caught.value)
+        (tmp_path / "a.jsonl").write_text("{\n")
+        with pytest.raises(Refused, match="line 1: no annotations"):
+            client.apply_annotations(tmp_path / "a.jsonl")
+    with pytest.raises(Refused, match="no answer"):
+        Client("http://127.0.0.1:9", "x").demonstration("rec-1")
+
+
+def test_it_asks_for_what_the_api_describes(app, monkeypatch):
+    """Every method of the client is an operation of the description, with the fields that it names."""
+    asked = []
+    answer = {"version": 1, "demonstration": None, "demonstrations": [], "next": ""}
+    monkeypatch.setattr(Client, "_ask", lambda self, *given: asked.append(given) or answer)
+    client = Client("http://127.0.0.1", "x")
+    list(client.demonstrations(status="draft", search="x", site="a", sort="turns", order="asc"))
+    client.demonstration("a")
+    client.turns("a")
+    client.edits("a")
+    client.edit("a", {}, 1)
+    client.set_status("a", "draft", 1)
+    client.comments("a")
+    client.comment("a", "x")
+    client.next()
+    description = app.test_client().get("/api/openapi.json").json
+    for method, address, *content in asked:
+        path, _, query = address.partition("?")
+        path = "/api/" + path.replace("demonstrations/a", "demonstrations/{demonstration_id}")
+        operation = description["paths"][path][method.lower()]
+        named = {each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"}
+        assert {each.partition("=")[0] for each in query.split("&") if each} <= named, address
+        if content:
+            schema = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+            assert set(content[0]) <= set(description["components"]["schemas"][schema]["properties"]), address
