@@ -113,3 +113,19 @@ def test_the_next_to_check_and_the_task_by_keys(page, site, tmp_path):
     press(page, "u")
     expect(page.get_by_role("heading", level=1)).not_to_have_text("Fly to Z\u00fcrich")
     assert listing(site.db, Filter(search="z\u00fcrich")).rows == []
+
+
+def test_the_picture_large_and_larger_by_one_key(page, site, demonstration):
+    open_review(page, site, demonstration, "t3")
+    screen = page.locator("#screen-picture")
+    for key, least in (("q", 1200), ("q", 2400), ("j", 2400)):
+        press(page, key)
+        expect(page.locator("#turn")).to_have_attribute("data-turn", "t4" if key == "j" else "t3")
+        assert screen.bounding_box()["width"] >= least
+        box = page.locator("#overlay .box").bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 1280 and 0 <= box["y"] <= 800
+    assert page.evaluate("document.documentElement.scrollWidth") == 1280
+    press(page, "e")
+    expect(page.get_by_label("Text", exact=True)).to_be_focused()
+    press(page, "Escape", "q", "Escape")
+    assert screen.bounding_box()["width"] < 700
