@@ -10,6 +10,7 @@ from flask import Flask
 from .api import dashboard as api_dashboard
 from .api import demonstrations as api_demonstrations
 from .api import jobs as api_jobs
+from .api import labels as api_labels
 from .api import team as api_team
 from .api import uploads as api_uploads
 from .db.database import Database, open_database
@@ -28,6 +29,7 @@ from .web import (
     failures,
     history,
     imports,
+    labels,
     moments,
     own_account,
     own_second_factor,
@@ -83,10 +85,10 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
 
         openid_views.register(app, openid)
     for concern in (signing_in, own_account, own_second_factor, people, pages, history, timeline, moments, tree, team,
-                    dashboard, exports, imports, blob_views):
+                    labels, dashboard, exports, imports, blob_views):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
-    for concern in (api_team, api_jobs, api_dashboard):
+    for concern in (api_team, api_labels, api_jobs, api_dashboard):
         described.register_blueprint(concern.blueprint)
     api_uploads.register(described)
     failures.register(app)

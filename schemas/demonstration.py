@@ -168,6 +168,12 @@ class ReactionSchema(Strict):
 CHAT_SOURCES = ("speech",)
 
 
+def said_by_labels() -> fields.Dict:
+    """What people say of a turn or a demonstration."""
+    return fields.Dict(keys=fields.String(), values=fields.List(fields.String()), required=False, metadata={
+        "description": "what people say of it, by the label's name"})
+
+
 class ChatTurnSchema(Strict):
     """A turn in which somebody said something."""
 
@@ -182,6 +188,7 @@ class ChatTurnSchema(Strict):
     reactions = listing(fields.Nested(ReactionSchema), "what people put to it", required=False)
     checks = listing(fields.Nested(CheckSchema), "what a reviewer should look at", required=False, load_default=list)
     dropped = flag("left out of exports", required=False, load_default=False)
+    labels = said_by_labels()
 
 
 class BrowserTurnSchema(Strict):
@@ -198,6 +205,7 @@ class BrowserTurnSchema(Strict):
     events = listing(fields.Integer(strict=True), "numbers of the recording's events that this turn folds")
     checks = listing(fields.Nested(CheckSchema), "what a reviewer should look at")
     dropped = flag("left out of exports")
+    labels = said_by_labels()
 
     @validates_schema
     def _arguments_fit_intent(self, data: dict[str, Any], **_: Any) -> None:
@@ -285,6 +293,7 @@ class DemonstrationSchema(Strict):
     recording = string("id of the recording that it was derived from")
     task = string("what the navigator was asked to do")
     turns = listing(TurnField(), "turns in order")
+    labels = said_by_labels()
     alignment = nested(AlignmentSchema, "how the external video lies on the recording's clock; absent without one",
                        required=False)
 
@@ -321,7 +330,7 @@ class ProcessedSchema(Strict):
 
 EDIT_OPS = ("drop", "restore", "move", "set_intent", "set_arguments", "retarget", "set_screenshot",
             "set_screenshot_status", "set_utterance", "set_speaker", "add", "merge", "split", "settle", "place_video",
-            "set_task", "undo", "redo")
+            "set_task", "label", "undo", "redo")
 
 
 class EditSchema(Strict):
@@ -330,7 +339,8 @@ class EditSchema(Strict):
     piece = "edit"
 
     op = string("what is done", validate=validate.OneOf(EDIT_OPS))
-    turn = string("id of the turn; all but place_video, set_task, undo and redo", required=False)
+    turn = string("id of the turn; all but place_video, set_task, undo and redo; label: absent for the demonstration",
+                  required=False)
     turns = listing(fields.String(), "drop, restore: ids of several turns, instead of `turn`", required=False,
                     validate=validate.Length(min=1))
     after = string("move, add: id of the turn to stand behind; null for the first place", required=False,
@@ -354,9 +364,11 @@ class EditSchema(Strict):
         "description": "add: the new chat turn, with the id in `turn`; split: the typing that stands behind the turn"})
 
     place = nested(VideoPlaceSchema, "place_video: where the external video belongs", required=False)
+    label = string("label: its name", required=False)
+    values = listing(fields.String(), "label: what is said by it; none takes it away", required=False)
     task = string("set_task: what the navigator was asked to do, in better words", required=False)
 
-    _needs = {"place_video": ("place",), "set_task": ("task",), "move": ("turn", "after"),
+    _needs = {"place_video": ("place",), "set_task": ("task",), "label": ("label", "values"), "move": ("turn", "after"),
               "set_intent": ("turn", "intent", "arguments"),
               "set_arguments": ("turn", "arguments"), "retarget": ("turn", "element"),
               "set_screenshot_status": ("turn", "status"), "set_utterance": ("turn", "utterance"),
@@ -370,6 +382,8 @@ class EditSchema(Strict):
         expected = set(self._needs[data["op"]])
         if data["op"] in ("drop", "restore") and "turns" in data:
             expected = {"turns"}
+        if data["op"] == "label":
+            expected |= {"turn"} & data.keys()
         if missing := sorted(expected - data.keys()):
             raise ValidationError({name: f"Needed by {data['op']}." for name in missing})
         if extra := sorted(data.keys() - expected - {"op"}):

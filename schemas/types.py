@@ -235,6 +235,7 @@ class ChatTurn(TypedDict):
     reactions: NotRequired[list[Reaction]]
     checks: NotRequired[list[Check]]
     dropped: NotRequired[bool]
+    labels: NotRequired[dict[str, list[str]]]
 
 
 class BrowserTurn(TypedDict):
@@ -250,6 +251,7 @@ class BrowserTurn(TypedDict):
     events: list[int]
     checks: list[Check]
     dropped: bool
+    labels: NotRequired[dict[str, list[str]]]
 
 
 Turn = ChatTurn | BrowserTurn
@@ -310,6 +312,7 @@ class Demonstration(TypedDict):
     recording: str
     task: str
     turns: list[Turn]
+    labels: NotRequired[dict[str, list[str]]]
     alignment: NotRequired[Alignment]
 
 
@@ -354,4 +357,6 @@ class Edit(TypedDict):
     check: NotRequired[str]
     added: NotRequired[Turn]
     place: NotRequired[VideoPlace]
+    label: NotRequired[str]
+    values: NotRequired[list[str]]
     task: NotRequired[str]

@@ -68,6 +68,7 @@ class ListQuerySchema(Schema):
     intent = fields.String()
     check = fields.String(metadata={"description": "kind of a check that asks for a look"})
     person = fields.String(metadata={"description": "who recorded, edited, was assigned or decided"})
+    label = fields.String(metadata={"description": "`name=value`, said of it or of a turn"})
     assigned = fields.String()
     since = fields.String(metadata={"description": "recorded on this day (YYYY-MM-DD) or later"})
     until = fields.String(metadata={"description": "recorded on this day or before"})

@@ -20,6 +20,7 @@ from pipeline.turns.edits import WITH_POINTER, appended
 from schemas import types
 from schemas.text import storable
 
+from . import labels
 from .library import Review, load
 from .summary import counts
 
@@ -63,7 +64,10 @@ def make_edit(session: Session, found: Review, edit: Mapping[str, Any], version:
     edits, turns = appended(base, found.edits, storable(edit))
     _expect_in_sight(before, edit)
     after = found.with_edits(edits)
-    changes = (turns, after.alignment, after.task) != (before, found.alignment, found.task)
+    if edits[-1]["op"] == "label":
+        labels.expect(session, edits[-1])
+    changes = (turns, after.alignment, after.task, after.labels) != (
+        before, found.alignment, found.task, found.labels)
     if edit["op"] not in ("undo", "redo") and not changes:
         return None
     now = datetime.now(UTC)

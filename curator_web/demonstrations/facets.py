@@ -6,6 +6,7 @@
 | check | kinds of checks of the turns that stand | turns |
 | dropped | why turns that a person dropped asked for a look, or `none` | turns |
 | fixed | what was changed: the edits' op | turns |
+| label | what is said by labels, as `name=value`, of it or of turns that stand | how often |
 | person | who recorded, edited, was assigned or decided | 1 |
 """
 
@@ -40,6 +41,13 @@ def of_turns(base: list[types.Turn], turns: list[types.Turn], edits: list[types.
     return dict(found)
 
 
+def of_labels(labels: dict[str, list[str]], turns: list[types.Turn]) -> Facets:
+    """The facets of what people say of a demonstration and of its turns."""
+    said: list[dict[str, list[str]]] = [labels, *(turn.get("labels", {}) for turn in turns if not turn["dropped"])]
+    return dict(Counter(("label", f"{name}={value}"[:VALUE_LENGTH]) for each in said
+                        for name, values in each.items() for value in values))
+
+
 def refresh(session: Session, demonstration_id: str, wanted: Facets, kinds: Iterable[str],
             person: str | None = None) -> None:
     """Make the demonstration's facets of these kinds the wanted ones, touching only what differs.
@@ -61,7 +69,7 @@ def refresh(session: Session, demonstration_id: str, wanted: Facets, kinds: Iter
         session.execute(insert(Facet), new)
 
 
-TURN_KINDS = ("intent", "check", "dropped", "fixed")
+TURN_KINDS = ("intent", "check", "dropped", "fixed", "label")
 
 
 def add_person(session: Session, demonstration_id: str, who: str) -> None:

@@ -31,14 +31,14 @@ from curator_web.storage.names_key import names_key
 from curator_web.storage.recordings import ID, RecordingStore
 from curator_web.users import BY_COMMAND
 from pipeline.export import LeftOut, ReviewState, Selection, Source, place
-from pipeline.turns.edits import apply_edits, standing, task_after
+from pipeline.turns.edits import apply_edits, labels_after, standing, task_after
 from pipeline.turns.video_place import alignment_after
 from recorder.reader import Recording
 from schemas import DemonstrationSchema, InputError, types
 from schemas.files import read_json, validated
 from schemas.text import storable
 
-from . import damage, facets, owners, texts
+from . import damage, facets, labels, owners, texts
 from .summary import counts, site
 
 EVERYTHING = Selection()
@@ -82,6 +82,11 @@ class Review:
         return task_after(self.base["task"], self.edits)
 
     @property
+    def labels(self) -> dict[str, list[str]]:
+        """What is said of the demonstration itself, after the edits."""
+        return labels_after(self.base.get("labels", {}), self.edits)
+
+    @property
     def alignment(self) -> types.Alignment | None:
         """How the external video lies on the recording's clock, after the edits; None without one."""
         return alignment_after(self.base.get("alignment"), (edit for _, edit in standing(self.edits)))
@@ -95,6 +100,8 @@ class Review:
         current: types.Demonstration = {**self.base, "task": self.task, "turns": self.turns}
         if alignment := self.alignment:
             current["alignment"] = alignment
+        if said := self.labels:
+            current["labels"] = said
         return current
 
     def checked(self) -> types.Demonstration:
@@ -167,13 +174,13 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
     """
     if selection.status and selection.status not in STATUSES:
         raise InputError(f"status: {selection.status!r} is none; {', '.join(STATUSES)} are")
-    key = names_key(db, store)
+    key, asked = names_key(db, store), labels.definitions(db)
     for demonstration_id in selected(db, selection, Counter() if not_selected is None else not_selected):
         try:
             found = review(db, demonstration_id)
             with damage.named(demonstration_id):
                 recording = store.open(found.row.recording)
-            current = found.checked()
+            current = labels.without_texts(found.checked(), asked)
         except Damaged as error:
             if damaged is None:
                 raise

@@ -43,6 +43,7 @@ class Filter:
     intent: str = ""
     check: str = ""
     person: str = ""
+    label: str = ""
     assigned: str = ""
     since: str = ""
     until: str = ""
@@ -64,7 +65,7 @@ class Filter:
     @property
     def needs_facets(self) -> bool:
         """Whether columns alone cannot tell what fits."""
-        return bool(self.search or self.intent or self.check or self.person)
+        return bool(self.search or self.intent or self.check or self.person or self.label)
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,7 @@ def _conditions(session: Session, sought: Filter) -> _Conditions | None:
         columns.append(Demonstration.recorded_at >= since)
     if until := _day(sought.until):
         columns.append(Demonstration.recorded_at < until + timedelta(days=1))
-    facets = [(name, getattr(sought, name)) for name in ("intent", "check", "person") if getattr(sought, name)]
+    facets = [(name, getattr(sought, name)) for name in ("intent", "check", "person", "label") if getattr(sought, name)]
     texts, dialect = sought_texts(sought.search), session.get_bind().dialect.name
     looked_up: list[tuple[tuple[str, str] | Sought, Select]] = [
         (each, select(Facet.demonstration_id).where(*_is(Facet, *each))) for each in facets]

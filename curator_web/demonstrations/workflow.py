@@ -80,11 +80,13 @@ def edit(db: Database, demonstration_id: str, change: Mapping[str, Any], version
             return Made(version, review=found)
         made.row.key = key
         leases.touch(session, row, account)
+        after = replace(found, edits=made.edits, folded=made.turns)
         wanted = facets.of_turns(found.base["turns"], made.turns, made.edits)
+        wanted |= facets.of_labels(after.labels, made.turns)
         facets.refresh(session, row.id, wanted, facets.TURN_KINDS, account.name)
-        if found.task != replace(found, edits=made.edits).task:
+        if found.task != after.task:
             texts.keep(session, row.id, row.site, row.task)
-        return Made(made.version, review=replace(found, edits=made.edits, folded=made.turns))
+        return Made(made.version, review=after)
 
 
 def may_edit(row, account: Account) -> None:

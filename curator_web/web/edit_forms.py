@@ -130,6 +130,13 @@ def _add(asked: _Asked) -> dict[str, Any]:
     return {"op": "add", "turn": name, "after": asked.turn_id, "added": turn}
 
 
+def _label(asked: _Asked) -> dict[str, Any]:
+    """What is said by a label, of the turn that the form names or of the demonstration."""
+    values = [value.strip() for value in request.form.getlist("values") if value.strip()]
+    of = {"turn": asked.turn_id} if asked.turn_id else {}
+    return {"op": "label", "label": request.form.get("label", ""), "values": values} | of
+
+
 def _fix(asked: _Asked) -> types.Edit:
     """The edit that a check of the turn offers; the form gives the check's kind."""
     kind = request.form.get("check", "")
@@ -158,6 +165,7 @@ _FIELDS: dict[str, Callable[[_Asked], dict[str, Any]]] = {
 _WHOLE: dict[str, Callable[[_Asked], Mapping[str, Any]]] = {
     "add": _add,
     "fix": _fix,
+    "label": _label,
     "set_task": lambda asked: {"op": "set_task", "task": " ".join(request.form.get("task", "").split())},
     "split": lambda asked: listed(splitting.split, asked.recording, asked.action, int(_number("event"))),
 }

@@ -21,7 +21,7 @@ _DID = {"drop": "Dropped", "restore": "Restored", "move": "Moved", "set_intent":
         "set_arguments": "Arguments changed", "set_utterance": "Utterance changed", "set_speaker": "Speaker changed",
         "retarget": "Another target", "set_screenshot": "Another picture", "set_screenshot_status": "Picture marked",
         "add": "Chat turn added", "merge": "Merged", "split": "Split", "settle": "Check settled",
-        "place_video": "Video placed", "set_task": "Task changed", "undo": "Undone", "redo": "Redone"}
+        "place_video": "Video placed", "set_task": "Task changed", "label": "Label", "undo": "Undone", "redo": "Redone"}
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,8 @@ class LogLine:
         """What it was done to, where that is no one turn."""
         several = self.edit.content.get("turns")
         text = f"{len(several)} turns" if several else self.edit.content.get("task", "")
+        if self.edit.content["op"] == "label":
+            text = f"{self.edit.content['label']}: {', '.join(self.edit.content['values']) or 'none'}"
         return text if len(text) <= SHOWN else text[:SHOWN] + "…"
 
 

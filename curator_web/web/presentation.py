@@ -152,7 +152,7 @@ class ReviewView:
         self.turns = [TurnView(turn, number, base.get(turn["id"], new)[0], turn["id"] in touched,
                                turn["id"] in displaced, base.get(turn["id"], new)[1], into, _answered(turn, said))
                       for number, (turn, into) in enumerate(zip(turns, _typing_before(turns), strict=True), 1)]
-        self.first_task = review.base["task"]
+        self.first_task, self.labels = review.base["task"], review.labels
         self.undos, self.redos = undo_depths(review.edits)
         self.selected = self._find(selected)
         self.locked = self.row.status in ("approved", "invalid")

@@ -133,8 +133,11 @@ class Rule:
         return labels | self.demonstrations.get(source.id, {})
 
     def labels(self, source: Source) -> dict[str, str]:
-        """All that people told of it in words, by name; its own goes before its websites'."""
-        told = [*(self.websites.get(site, {}) for site in reversed(websites(source))),
+        """All that people told of it in words, by name: what the file says of it goes before what it says of its
+        websites, and that before what reviewers said."""
+        said: About = {"labels": {name: ", ".join(values)
+                                  for name, values in source.demonstration.get("labels", {}).items()}}
+        told = [said, *(self.websites.get(site, {}) for site in reversed(websites(source))),
                 self.demonstrations.get(source.id, {})]
         return {name: value for each in told for name, value in (each | each.get("labels", {})).items()
                 if isinstance(value, str)}

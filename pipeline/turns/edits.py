@@ -50,6 +50,19 @@ def task_after(task: str, edits: Iterable[Edit]) -> str:
     return next((edit["task"] for _, edit in reversed(standing(edits)) if edit["op"] == "set_task"), task)
 
 
+def labels_after(labels: dict[str, list[str]], edits: Iterable[Edit]) -> dict[str, list[str]]:
+    """What is said of the demonstration itself, after the edits that stand."""
+    for _, edit in standing(edits):
+        if edit["op"] == "label" and "turn" not in edit:
+            labels = _labelled(labels, edit)
+    return labels
+
+
+def _labelled(labels: dict[str, list[str]], edit: Edit) -> dict[str, list[str]]:
+    rest = {name: values for name, values in labels.items() if name != edit["label"]}
+    return rest | {edit["label"]: edit["values"]} if edit["values"] else rest
+
+
 def undo_depths(edits: Iterable[Edit]) -> tuple[int, int]:
     """How many edits can be undone, and how many redone."""
     done, undone = _stacks(edits)
@@ -78,6 +91,8 @@ def _apply(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
     if edit["op"] == "place_video":
         return [place_turn(turn, edit["place"]) for turn in turns]
     if edit["op"] == "set_task":
+        return turns
+    if edit["op"] == "label" and "turn" not in edit:
         return turns
     if "turns" in edit:
         return _set_dropped(turns, edit, where)
@@ -212,6 +227,7 @@ _CHANGES: dict[str, Callable[[_Unchecked, Edit], _Unchecked]] = {
     "set_screenshot": _set_screenshot,
     "set_screenshot_status": _set_screenshot_status,
     "settle": _settle,
+    "label": lambda turn, edit: turn | {"labels": _labelled(turn.get("labels", {}), edit)},
     "set_utterance": lambda turn, edit: turn | {"utterance": edit["utterance"]},
     "set_speaker": lambda turn, edit: turn | {"speaker": edit["speaker"]},
 }

@@ -281,7 +281,7 @@ def test_openapi_describes_every_path(client):
         "post /api/next", "post /api/assignments", "get /api/demonstrations/{demonstration_id}/comments",
         "post /api/demonstrations/{demonstration_id}/comments", "post /api/comments/{comment_id}/resolve",
         "get /api/demonstrations/{demonstration_id}/history", "get /api/dashboard",
-        "post /api/exports", "get /api/jobs/{job_id}"}
+        "post /api/exports", "get /api/jobs/{job_id}", "get /api/labels", "put /api/labels"}
 
 
 def test_headers_hosts_and_cookies(client):

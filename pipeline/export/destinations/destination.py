@@ -137,7 +137,8 @@ class Destination(ABC):
         counts = {name: dict(sorted(counter.items())) for name, counter in (
             ("left_out", tally.left_out), ("notes", tally.notes), ("redacted", tally.redacted)) if counter}
         entry: Any = {"id": source.id, "name": source.name, "recording": source.recording.id, "split": source.split,
-                      "near_duplicate_of": source.near_duplicate_of or None, "turns": tally.turns,
+                      "near_duplicate_of": source.near_duplicate_of or None,
+                      "labels": source.demonstration.get("labels") or None, "turns": tally.turns,
                       "sha256": source.sha256, **told}
         if told:
             entry |= {"counts": counts, "pictures_left_out": tally.pictures_left_out}

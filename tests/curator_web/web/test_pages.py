@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from curator_web import create_app, vendor
 from curator_web.demonstrations.comments import add_comment
+from curator_web.demonstrations.labels import define
 from curator_web.demonstrations.library import import_recording
 from curator_web.demonstrations.workflow import change_status, edit
 from demotape.importing import import_package
@@ -37,7 +38,7 @@ PAGES = {
     "timeline-read-only": "/demonstrations/rec-3/timeline",
     "sent-back": "/demonstrations/rec-2", "questions": "/questions", "dashboard": "/dashboard", "exports": "/exports",
     "import": "/import", "missing": "/demonstrations/nowhere", "account": "/account", "people": "/people",
-    "person": "/people/ann",
+    "person": "/people/ann", "labels": "/labels",
 }
 
 
@@ -69,6 +70,10 @@ def prepare(db) -> None:
     change_status(db, "rec-3", "approved", version, VAL)
     add_comment(db, "rec-1", VAL, "Is this the right field?", turn="t3", kind="question")
     add_comment(db, "rec-1", LEA, "Good otherwise")
+    define(db, [{"name": "difficulty", "scope": "demonstration", "kind": "single", "options": ["easy", "hard"],
+                 "hint": "For somebody who knows the site"},
+                {"name": "kinds", "scope": "turn", "kind": "multiple", "options": ["search", "form"]},
+                {"name": "seconds", "scope": "turn", "kind": "number"}], LEA)
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,10 @@
 
 from playwright.sync_api import expect
 
+from curator_web.demonstrations.labels import define
 from curator_web.demonstrations.library import current, import_recording, listed
 from curator_web.demonstrations.listing import Filter, listing
+from curator_web.users import Account
 from tests.support.curator_fixtures import make_recording
 
 from .conftest import open_review, saved, selected
@@ -113,6 +115,29 @@ def test_the_next_to_check_and_the_task_by_keys(page, site, tmp_path):
     press(page, "u")
     expect(page.get_by_role("heading", level=1)).not_to_have_text("Fly to Z\u00fcrich")
     assert listing(site.db, Filter(search="z\u00fcrich")).rows == []
+
+
+def test_a_label_is_given_as_it_is_changed(page, site, demonstration):
+    define(site.db, [{"name": "kinds", "scope": "turn", "kind": "multiple", "options": ["search", "form"]},
+                     {"name": "difficulty", "scope": "demonstration", "kind": "single", "options": ["easy", "hard"]},
+                     {"name": "seconds", "scope": "demonstration", "kind": "number"}], Account("lea", "lead"))
+    open_review(page, site, demonstration, "t3")
+    for option in ("form", "search"):
+        with saved(page):
+            page.get_by_label(option).check()
+    with saved(page):
+        page.get_by_label("difficulty").select_option("hard")
+    with saved(page):
+        page.get_by_label("seconds").fill("12")
+        press(page, "Enter")
+    assert site.turns(demonstration)[2]["labels"] == {"kinds": ["search", "form"]}
+    assert current(site.db, demonstration)["labels"] == {"difficulty": ["hard"], "seconds": ["12"]}
+    expect(page.get_by_label("difficulty")).to_have_value("hard")
+    press(page, "u", "j")
+    expect(page.locator("#turn")).to_have_attribute("data-turn", "t4")
+    expect(page.get_by_label("seconds")).to_have_value("")
+    expect(page.get_by_label("form")).not_to_be_checked()
+    define(site.db, [], Account("lea", "lead"))
 
 
 def test_the_picture_large_and_larger_by_one_key(page, site, demonstration):

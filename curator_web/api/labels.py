@@ -1,0 +1,40 @@
+"""The JSON API of labels: what people are asked to say of demonstrations and turns."""
+
+from typing import Any
+
+from flask.views import MethodView
+from marshmallow import fields
+
+from curator_web.demonstrations import labels
+from curator_web.web.accounts import lead
+from curator_web.web.context import services
+from schemas.parts import Strict
+
+from .bodies import Blueprint
+from .demonstrations import NOT_ALLOWED
+
+blueprint = Blueprint("labels_api", __name__, url_prefix="/api", description="Labels")
+
+
+class LabelsSchema(Strict):
+    """The labels that there are, in order; one is said by an edit (`label`)."""
+
+    labels = fields.List(fields.Nested(labels.LabelSchema), required=True)
+
+
+@blueprint.route("/labels")
+class Labels(MethodView):
+    """What can be said."""
+
+    @blueprint.response(200, LabelsSchema)
+    def get(self) -> dict[str, Any]:
+        """The labels that there are"""
+        return {"labels": labels.definitions(services().db)}
+
+    @blueprint.arguments(LabelsSchema)
+    @blueprint.response(200, LabelsSchema)
+    @blueprint.alt_response(403, **NOT_ALLOWED)
+    def put(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Have these labels from now on; what was said by others stays said. Only for leads"""
+        labels.define(services().db, given["labels"], lead())
+        return {"labels": labels.definitions(services().db)}

@@ -1,0 +1,109 @@
+"""Labels: what a lab wants to be told of each demonstration or turn, such as difficulty or success, and how.
+
+A lead defines them for all; what people then say is an edit like any other.
+"""
+
+import math
+from typing import Any
+
+from marshmallow import ValidationError, fields, validate, validates_schema
+from sqlalchemy.orm import Session
+
+from curator_web.db import audit
+from curator_web.db.database import Database
+from curator_web.db.models import Setting
+from curator_web.errors import InputError
+from curator_web.users import Account
+from schemas import types
+from schemas.files import validated
+from schemas.parts import Strict, listing, string
+from schemas.text import storable
+
+DEMONSTRATION, TURN = SCOPES = ("demonstration", "turn")
+SINGLE, MULTIPLE, NUMBER, TEXT = KINDS = ("single", "multiple", "number", "text")
+NAME_LENGTH, OPTION_LENGTH, TEXT_LENGTH = 40, 60, 500
+OPTIONS, LABELS = 50, 50
+_SETTING = "labels"
+
+
+class LabelSchema(Strict):
+    """A label that people can give."""
+
+    name = string("its name", validate=[validate.Length(1, NAME_LENGTH), validate.Regexp(r"^[^=\s][^=\n]*$(?!\n)")])
+    scope = string("of what it is said: `demonstration` or `turn`", validate=validate.OneOf(SCOPES))
+    kind = string("`single` or `multiple` of the options, a `number`, or a `text`", validate=validate.OneOf(KINDS))
+    options = listing(fields.String(validate=validate.Length(1, OPTION_LENGTH)), "what can be chosen from",
+                      required=False, load_default=list, validate=validate.Length(max=OPTIONS))
+    hint = string("what it means, for who gives it", required=False, load_default="", validate=validate.Length(max=500))
+
+    @validates_schema
+    def _has_options(self, data: dict[str, Any], **_: Any) -> None:
+        if data["kind"] in (SINGLE, MULTIPLE) and not data["options"]:
+            raise ValidationError({"options": "Name what can be chosen from."})
+        if len(set(data["options"])) < len(data["options"]):
+            raise ValidationError({"options": "Each one once."})
+
+
+def definitions(db: Database) -> list[dict[str, Any]]:
+    """The labels that there are, in order."""
+    with db.reading() as session:
+        return _held(session)
+
+
+def define(db: Database, labels: list[dict[str, Any]], account: Account) -> None:
+    """Have these labels from now on; what was said by others stays said. Raises InputError."""
+    labels = [validated(storable(label), LabelSchema(), f"label {number}") for number, label in enumerate(labels, 1)]
+    names = [label["name"] for label in labels]
+    if len(set(names)) < len(names):
+        raise InputError("field name: there is such a label already")
+    if len(labels) > LABELS:
+        raise InputError(f"there is room for {LABELS} labels")
+    with db.writing() as session:
+        row = session.get(Setting, _SETTING)
+        if row is not None:
+            session.delete(row)
+            session.flush()
+        session.add(Setting(name=_SETTING, value={"labels": labels}))
+        audit.note(session, account.name, "labels defined", names=names)
+
+
+def without_texts(demonstration: types.Demonstration, asked: list[dict[str, Any]]) -> types.Demonstration:
+    """What exports may tell: answers that were chosen, and numbers. A text may hold anything, also about people."""
+    told = {label["name"] for label in asked if label["kind"] != TEXT}
+    kept = {name: values for name, values in demonstration.get("labels", {}).items() if name in told}
+    rest: types.Demonstration = {**demonstration, "labels": kept}
+    if not kept:
+        del rest["labels"]
+    return rest
+
+
+def expect(session: Session, edit: types.Edit) -> None:
+    """Raises InputError for what cannot be said by a label."""
+    scope = TURN if "turn" in edit else DEMONSTRATION
+    name, values = edit["label"], edit["values"]
+    label = next((each for each in _held(session) if each["name"] == name and each["scope"] == scope), None)
+    if label is None:
+        if values:  # what is no label any more can be taken away
+            raise InputError(f"field label: there is no label {name[:NAME_LENGTH]!r} for a {scope}")
+        return
+    if len(set(values)) < len(values) or (len(values) > 1 and label["kind"] != MULTIPLE):
+        raise InputError(f"field values: {name!r} takes {'each once' if label['kind'] == MULTIPLE else 'one'}")
+    for value in values:
+        if label["kind"] in (SINGLE, MULTIPLE) and value not in label["options"]:
+            raise InputError(f"field values: {value[:OPTION_LENGTH]!r} is no option of {name!r}")
+        if label["kind"] == NUMBER and not _is_number(value):
+            raise InputError(f"field values: {name!r} takes a number")
+        if not 0 < len(value) <= TEXT_LENGTH:
+            raise InputError(f"field values: 1 to {TEXT_LENGTH} characters")
+
+
+def _held(session: Session) -> list[dict[str, Any]]:
+    row = session.get(Setting, _SETTING)
+    return row.value["labels"] if row else []
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

@@ -1,0 +1,56 @@
+"""The lead's page of labels: what people are asked to say of demonstrations and turns."""
+
+from typing import Any
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from werkzeug import Response
+
+from curator_web.demonstrations import labels
+from curator_web.errors import InputError, NotFound
+
+from .accounts import lead
+from .context import services
+
+blueprint = Blueprint("labels", __name__, url_prefix="/labels")
+
+
+@blueprint.get("")
+def show() -> str:
+    """All labels, each with its form, and one for a new one."""
+    lead()
+    return render_template("labels.html", labels=labels.definitions(services().db), scopes=labels.SCOPES,
+                           kinds=labels.KINDS)
+
+
+@blueprint.post("")
+def save() -> Response:
+    """Add a label, or change the one whose place the form names."""
+    who, held = lead(), labels.definitions(services().db)
+    place = _place(held)
+    label: dict[str, Any] = {name: request.form.get(name, "").strip() for name in ("name", "scope", "kind", "hint")}
+    label["options"] = [line.strip() for line in request.form.get("options", "").splitlines() if line.strip()]
+    changed = [*held, label] if place is None else [*held[:place], label, *held[place + 1:]]
+    labels.define(services().db, changed, who)
+    return redirect(url_for(".show"), 303)
+
+
+@blueprint.post("/remove")
+def remove() -> Response:
+    """Ask for a label no more; what was said by it stays said."""
+    who, held = lead(), labels.definitions(services().db)
+    place = _place(held)
+    if place is None:
+        raise InputError("field label: name the one to remove")
+    labels.define(services().db, [*held[:place], *held[place + 1:]], who)
+    return redirect(url_for(".show"), 303)
+
+
+def _place(held: list[dict[str, Any]]) -> int | None:
+    """Where the label stands that the form is about; None for a new one. Raises NotFound."""
+    name = request.form.get("label", "")
+    if not name:
+        return None
+    place = next((place for place, each in enumerate(held) if each["name"] == name), None)
+    if place is None:
+        raise NotFound(f"there is no label {name[:labels.NAME_LENGTH]!r}; somebody may have removed it")
+    return place
