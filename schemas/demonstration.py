@@ -365,10 +365,10 @@ class EditSchema(Strict):
 
     place = nested(VideoPlaceSchema, "place_video: where the external video belongs", required=False)
     label = string("label: its name", required=False)
-    values = listing(fields.String(), "label: what is said by it; none takes it away", required=False)
+    said = listing(fields.String(), "label: what is said by it; none takes it away", required=False)
     task = string("set_task: what the navigator was asked to do, in better words", required=False)
 
-    _needs = {"place_video": ("place",), "set_task": ("task",), "label": ("label", "values"), "move": ("turn", "after"),
+    _needs = {"place_video": ("place",), "set_task": ("task",), "label": ("label", "said"), "move": ("turn", "after"),
               "set_intent": ("turn", "intent", "arguments"),
               "set_arguments": ("turn", "arguments"), "retarget": ("turn", "element"),
               "set_screenshot_status": ("turn", "status"), "set_utterance": ("turn", "utterance"),

@@ -358,5 +358,5 @@ class Edit(TypedDict):
     added: NotRequired[Turn]
     place: NotRequired[VideoPlace]
     label: NotRequired[str]
-    values: NotRequired[list[str]]
+    said: NotRequired[list[str]]
     task: NotRequired[str]

@@ -80,21 +80,21 @@ def without_texts(demonstration: types.Demonstration, asked: list[dict[str, Any]
 def expect(session: Session, edit: types.Edit) -> None:
     """Raises InputError for what cannot be said by a label."""
     scope = TURN if "turn" in edit else DEMONSTRATION
-    name, values = edit["label"], edit["values"]
+    name, values = edit["label"], edit["said"]
     label = next((each for each in _held(session) if each["name"] == name and each["scope"] == scope), None)
     if label is None:
         if values:  # what is no label any more can be taken away
             raise InputError(f"field label: there is no label {name[:NAME_LENGTH]!r} for a {scope}")
         return
     if len(set(values)) < len(values) or (len(values) > 1 and label["kind"] != MULTIPLE):
-        raise InputError(f"field values: {name!r} takes {'each once' if label['kind'] == MULTIPLE else 'one'}")
+        raise InputError(f"field said: {name!r} takes {'each once' if label['kind'] == MULTIPLE else 'one'}")
     for value in values:
         if label["kind"] in (SINGLE, MULTIPLE) and value not in label["options"]:
-            raise InputError(f"field values: {value[:OPTION_LENGTH]!r} is no option of {name!r}")
+            raise InputError(f"field said: {value[:OPTION_LENGTH]!r} is no option of {name!r}")
         if label["kind"] == NUMBER and not _is_number(value):
-            raise InputError(f"field values: {name!r} takes a number")
+            raise InputError(f"field said: {name!r} takes a number")
         if not 0 < len(value) <= TEXT_LENGTH:
-            raise InputError(f"field values: 1 to {TEXT_LENGTH} characters")
+            raise InputError(f"field said: 1 to {TEXT_LENGTH} characters")
 
 
 def _held(session: Session) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _UNSURE = re.compile(r"\\[xpPQC0-9]|\(\?[a-zA-Z-]*\)|\0")
 _BRACKETS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\\.|[^()\[\]\\])*\)")
 _LONE = re.compile(r"[()\[\]\\]")
-_LEFT_OUT = re.compile(r".[?*][?+]?|.\{[^}]*\}\??|[+.^$]")
+_LEFT_OUT = re.compile(r".[?*][?+]?|.\{[^{}]*\}\??|[+.^$]")
 _POSTGRESQL = {"b": r"\y", "B": r"\Y", "z": r"\Z"}  # what its expressions write otherwise
 
 

@@ -132,9 +132,9 @@ def _add(asked: _Asked) -> dict[str, Any]:
 
 def _label(asked: _Asked) -> dict[str, Any]:
     """What is said by a label, of the turn that the form names or of the demonstration."""
-    values = [value.strip() for value in request.form.getlist("values") if value.strip()]
+    said = [value.strip() for value in request.form.getlist("said") if value.strip()]
     of = {"turn": asked.turn_id} if asked.turn_id else {}
-    return {"op": "label", "label": request.form.get("label", ""), "values": values} | of
+    return {"op": "label", "label": request.form.get("label", ""), "said": said} | of
 
 
 def _fix(asked: _Asked) -> types.Edit:

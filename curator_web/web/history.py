@@ -54,7 +54,7 @@ class LogLine:
         several = self.edit.content.get("turns")
         text = f"{len(several)} turns" if several else self.edit.content.get("task", "")
         if self.edit.content["op"] == "label":
-            text = f"{self.edit.content['label']}: {', '.join(self.edit.content['values']) or 'none'}"
+            text = f"{self.edit.content['label']}: {', '.join(self.edit.content['said']) or 'none'}"
         return text if len(text) <= SHOWN else text[:SHOWN] + "…"
 
 

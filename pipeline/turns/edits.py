@@ -60,7 +60,7 @@ def labels_after(labels: dict[str, list[str]], edits: Iterable[Edit]) -> dict[st
 
 def _labelled(labels: dict[str, list[str]], edit: Edit) -> dict[str, list[str]]:
     rest = {name: values for name, values in labels.items() if name != edit["label"]}
-    return rest | {edit["label"]: edit["values"]} if edit["values"] else rest
+    return rest | {edit["label"]: edit["said"]} if edit["said"] else rest
 
 
 def undo_depths(edits: Iterable[Edit]) -> tuple[int, int]:

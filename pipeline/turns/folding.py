@@ -367,6 +367,8 @@ _JOINS = (_join_typing, _join_clicks, _join_scrolls, _join_control, _join_upload
 def stage(demonstration: Demonstration, context: Context) -> Demonstration:
     """Pipeline stage: the turns of the recording's events."""
     events = context.recording.events
+    if not events and context.recording.broken_lines:
+        raise InputError(next(iter(context.recording.broken_lines.values())))
     if not events:
         raise InputError(f"{context.recording.layout.root}: the recording holds no events; nothing to process")
     return {**demonstration, "turns": fold(events)}

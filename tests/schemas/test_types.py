@@ -72,3 +72,8 @@ def test_a_typed_dict_says_what_its_schema_says(name):
 
 def test_every_typed_dict_has_its_schema():
     assert TYPES.keys() == {typed(SCHEMAS[name]).__name__ for name in SCHEMAS.keys() - UNTYPED}
+
+
+def test_no_field_is_named_like_a_method_of_a_dict():
+    """What writes answers would take the method for the field's value where the field is absent."""
+    assert [(name, field) for name, schema in SCHEMAS.items() for field in schema().fields if hasattr(dict, field)] == []

@@ -30,7 +30,7 @@ def labelled(db, fill):  # noqa: F811
     labels.define(db, [DIFFICULTY, TOPICS, STEPS, WHY, NEEDED], LEA)
 
     def say(label: str, *values: str, **of: str) -> int:
-        change = {"op": "label", "label": label, "values": list(values)} | of
+        change = {"op": "label", "label": label, "said": list(values)} | of
         return edit(db, "rec-1", change, review(db, "rec-1").row.version, ANN).version
     return say
 
@@ -98,7 +98,7 @@ def test_a_lead_defines_labels_on_the_page_and_reviewers_answer(app, db, fill): 
     assert ann.get("/labels").status_code == 403 and "href=\"/labels\"" not in ann.get("/").text
     page = ann.get("/demonstrations/rec-1?turn=t3").text
     assert "<option >hard</option>" in page and "For you" in page
-    answer = {"csrf_token": csrf(ann, "/"), "op": "label", "label": "difficulty", "values": "hard", "version": 1}
+    answer = {"csrf_token": csrf(ann, "/"), "op": "label", "label": "difficulty", "said": "hard", "version": 1}
     assert ann.post("/demonstrations/rec-1/edits", data=answer).status_code == 303
     assert current(db, "rec-1")["labels"] == {"difficulty": ["hard"]}
     assert "<option selected>hard</option>" in ann.get("/demonstrations/rec-1?turn=t3").text
