@@ -76,4 +76,5 @@ def test_every_typed_dict_has_its_schema():
 
 def test_no_field_is_named_like_a_method_of_a_dict():
     """What writes answers would take the method for the field's value where the field is absent."""
-    assert [(name, field) for name, schema in SCHEMAS.items() for field in schema().fields if hasattr(dict, field)] == []
+    fields_of = ((name, field) for name, schema in SCHEMAS.items() for field in schema().fields)
+    assert [(name, field) for name, field in fields_of if hasattr(dict, field)] == []
