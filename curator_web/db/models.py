@@ -188,7 +188,7 @@ class Comment(Base):
 
 
 class SecondReview(Base):
-    """How much a second person changed of what the first handed in; `unchanged`: nothing."""
+    """A second person's decision on what a first one handed in; `unchanged`: they left all as it was."""
 
     __tablename__ = "second_reviews"
 
@@ -197,10 +197,6 @@ class SecondReview(Base):
     first: Mapped[str] = mapped_column(String(ID_LENGTH))
     second: Mapped[str] = mapped_column(String(ID_LENGTH))
     made_at: Mapped[datetime] = mapped_column(index=True)
-    turns: Mapped[int]
-    intent_match: Mapped[float | None]
-    element_iou: Mapped[float | None]
-    chrf: Mapped[float | None]
     unchanged: Mapped[bool]
 
 

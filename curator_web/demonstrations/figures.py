@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from curator_web.db import audit
+from curator_web.db import audit, settings
 from curator_web.db.database import Database
 from curator_web.db.models import (
     APPROVED,
@@ -19,7 +19,6 @@ from curator_web.db.models import (
     Demonstration,
     Facet,
     SecondReview,
-    Setting,
     StatusChange,
 )
 from curator_web.errors import InputError
@@ -81,10 +80,10 @@ def figures(db: Database, now: datetime | None = None) -> Figures:
             func.sum(Demonstration.turns), func.sum(Demonstration.dropped), func.sum(Demonstration.edited),
             func.count().filter(Demonstration.work_seconds > 0), func.sum(Demonstration.work_seconds))).one()
         second = _second_reviews(session)
-        goal = session.get(Setting, GOAL)
+        goal = settings.setting(session, GOAL)
         return Figures(
             by_status={status: statuses.get(status, 0) for status in STATUSES},
-            goal=goal.value["goal"] if goal else None, days=_days(steps, now), people=_people(session, steps),
+            goal=goal["goal"] if goal else None, days=_days(steps, now), people=_people(session, steps),
             minutes=_share(seconds, worked, 60),
             turns=turns or 0, dropped=_share(dropped, turns), edited=_share(edited, turns),
             dropped_why=_facet(session, "dropped"), edited_how=_facet(session, "fixed"), **second)
@@ -95,12 +94,7 @@ def set_goal(db: Database, goal: int | None, account: Account) -> None:
     if goal is not None and not 0 < goal <= GOAL_LIMIT:
         raise InputError(f"field goal: a number from 1 to {GOAL_LIMIT:,}")
     with db.writing() as session:
-        row = session.get(Setting, GOAL)
-        if row is not None:
-            session.delete(row)
-            session.flush()
-        if goal is not None:
-            session.add(Setting(name=GOAL, value={"goal": goal}))
+        settings.put(session, GOAL, None if goal is None else {"goal": goal})
         audit.note(session, account.name, "goal set", goal=goal)
 
 

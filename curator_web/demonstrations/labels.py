@@ -9,9 +9,8 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate, validates_schema
 from sqlalchemy.orm import Session
 
-from curator_web.db import audit
+from curator_web.db import audit, settings
 from curator_web.db.database import Database
-from curator_web.db.models import Setting
 from curator_web.errors import InputError
 from curator_web.users import Account
 from schemas import types
@@ -21,7 +20,7 @@ from schemas.text import storable
 
 DEMONSTRATION, TURN = SCOPES = ("demonstration", "turn")
 SINGLE, MULTIPLE, NUMBER, TEXT = KINDS = ("single", "multiple", "number", "text")
-NAME_LENGTH, OPTION_LENGTH, TEXT_LENGTH = 40, 60, 500
+NAME_LENGTH, OPTION_LENGTH, TEXT_LENGTH = 40, 59, 500  # name=option is what a demonstration is found by: a facet
 OPTIONS, LABELS = 50, 50
 _SETTING = "labels"
 
@@ -59,22 +58,21 @@ def define(db: Database, labels: list[dict[str, Any]], account: Account) -> None
     if len(labels) > LABELS:
         raise InputError(f"there is room for {LABELS} labels")
     with db.writing() as session:
-        row = session.get(Setting, _SETTING)
-        if row is not None:
-            session.delete(row)
-            session.flush()
-        session.add(Setting(name=_SETTING, value={"labels": labels}))
+        settings.put(session, _SETTING, {"labels": labels})
         audit.note(session, account.name, "labels defined", names=names)
 
 
 def without_texts(demonstration: types.Demonstration, asked: list[dict[str, Any]]) -> types.Demonstration:
     """What exports may tell: answers that were chosen, and numbers. A text may hold anything, also about people."""
-    told = {label["name"] for label in asked if label["kind"] != TEXT}
-    kept = {name: values for name, values in demonstration.get("labels", {}).items() if name in told}
-    rest: types.Demonstration = {**demonstration, "labels": kept}
-    if not kept:
-        del rest["labels"]
-    return rest
+    told = {(label["scope"], label["name"]) for label in asked if label["kind"] != TEXT}
+
+    def kept(said: dict[str, list[str]], scope: str) -> dict[str, list[str]]:
+        return {name: values for name, values in said.items() if (scope, name) in told}
+    turns = [turn | {"labels": kept(turn["labels"], TURN)} if "labels" in turn else turn
+             for turn in demonstration["turns"]]
+    if "labels" in demonstration:
+        demonstration = {**demonstration, "labels": kept(demonstration["labels"], DEMONSTRATION)}
+    return {**demonstration, "turns": turns}
 
 
 def expect(session: Session, edit: types.Edit) -> None:
@@ -98,8 +96,8 @@ def expect(session: Session, edit: types.Edit) -> None:
 
 
 def _held(session: Session) -> list[dict[str, Any]]:
-    row = session.get(Setting, _SETTING)
-    return row.value["labels"] if row else []
+    held = settings.setting(session, _SETTING)
+    return held["labels"] if held else []
 
 
 def _is_number(text: str) -> bool:

@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import ColumnElement, Select, and_, func, literal, or_, select
+from sqlalchemy.exc import DataError
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from curator_web.db.database import Database
@@ -108,6 +109,8 @@ def listing(db: Database, sought: Filter | None = None) -> Page:
             found = _conditions(session, sought)
         except InputError as error:  # it may be half typed
             return Page([], 0, filter=sought, problem=str(error))
+        except DataError:  # PostgreSQL has expressions of its own
+            return Page([], 0, filter=sought, problem="field search: an expression that this database does not know")
         if found is None:
             return Page([], 0, filter=sought)
         rows, before, beyond = _rows(session, sought, found.all, key)

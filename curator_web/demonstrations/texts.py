@@ -62,8 +62,10 @@ class Sought:
 
     def in_all(self, dialect: str) -> ColumnElement[bool]:
         """Whether a row of the texts fits, found through the trigrams where they help."""
+        if dialect != "sqlite":  # PostgreSQL finds the trigrams itself
+            return self.in_text(DemonstrationText.text, dialect)
         needed = needed_texts(self.pattern) if self.pattern else [[word for word in self.words if len(word) >= TRIGRAM]]
-        if dialect != "sqlite" or not all(needed):
+        if not all(needed):
             return self.in_text(DemonstrationText.text, dialect)
         query = " OR ".join("(" + " AND ".join('"' + text.replace('"', '""') + '"' for text in texts) + ")"
                             for texts in needed)

@@ -32,7 +32,7 @@ from schemas import DemotapeError, EditSchema
 from schemas.files import validated
 from schemas.text import storable
 
-from . import agreement, facets, leases, library, texts
+from . import facets, leases, library, second_reviews, texts
 from .editing import REASON_LENGTH, make_edit
 
 OPEN = (DRAFT, RETURNED)  # with who annotates
@@ -149,7 +149,7 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
         number = _next_number(session, row.id)
         if status in (VALIDATED, APPROVED) and row.status in IN_REVIEW and not account.alone:
             found = library.load(session, demonstration_id)
-            agreement.note_second_review(session, found, number, account.name, now)
+            second_reviews.note(session, found, number, account.name, now)
         session.add(StatusChange(demonstration_id=row.id, number=number, status=status, reason=reason,
                                  who=account.name, made_at=now, edits=_edits(session, row.id)))
         audit.note(session, account.name, status, row.id, before=row.status)

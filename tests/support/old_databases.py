@@ -74,10 +74,9 @@ def _team(insert, revision: str) -> None:
     if revision >= "0011":
         insert("demonstration_texts", demonstration_id=ID, text="find lamps")
     insert("comments", demonstration_id=ID, turn=CHAT, kind="question", text="Which lamps?", who="val", made_at=NOW)
-    later = {"chrf": 0.5} if revision >= "0004" else {}
-    later |= {"unchanged": False} if revision >= "0010" else {}
-    insert("second_reviews", demonstration_id=ID, number=2, first="ann", second="val", made_at=NOW, turns=11,
-           intent_match=1.0, element_iou=1.0, **later)
+    found = {"turns": 11, "intent_match": 1.0, "element_iou": 1.0} | ({"chrf": 0.5} if revision >= "0004" else {})
+    insert("second_reviews", demonstration_id=ID, number=2, first="ann", second="val", made_at=NOW,
+           **({"unchanged": False} if revision >= "0010" else found))
     insert("audit", made_at=NOW, who="ann", what="submitted", demonstration_id=ID, details={"before": "draft"})
     insert("jobs", kind="import", who="ann", state="failed", arguments={"file": "old.zip"}, done=0, note="", result={},
            tries=3, made_at=NOW)

@@ -23,8 +23,8 @@
 
   /** Mark the range, and say what can be done with it. */
   function paint() {
-    const chosen = range(), several = chosen.length > 1;
-    for (const item of items()) item.classList.toggle("in-range", several && chosen.includes(item));
+    const chosen = range(), several = chosen.length > 1, inRange = new Set(several ? chosen : []);
+    for (const item of items()) item.classList.toggle("in-range", inRange.has(item));
     $("#range-form").classList.toggle("several", several);
     $("#range-count").textContent = several ? `${chosen.length} turns` : count;
     $("#range-form .word").textContent = allDropped(chosen) ? "Restore" : "Drop";

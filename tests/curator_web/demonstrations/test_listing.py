@@ -90,6 +90,9 @@ def test_filters_narrow_down_together(many):
     assert len(found(search="/./")) == 50
     wrong = listing.listing(many, Filter(search="/(/"))
     assert wrong.rows == [] and "no regular expression" in wrong.problem
+    for other in (r"/\pL+ 17/", "/(?P<name>task) 17/", "/[[:alpha:]]+ 17/", "/(x{300}){3}/", "/(?s:.)ask/"):
+        page = listing.listing(many, Filter(search=other))  # what RE2 knows, PostgreSQL may not: it says so
+        assert page.problem in ("", "field search: an expression that this database does not know"), other
     assert found(site="s3.example", status="draft", intent="hover") == ["d024", "d066", "d108"]
     assert found(intent="upload") == found(search="zebra") == found(person="ann") == []
     assert found(since="2025-01-02", until="2025-01-02") == ["d002", "d003"]
@@ -175,7 +178,7 @@ def test_packages_on_their_way_and_second_reviews_come_along_from_an_older_versi
     db = open_database(empty_url)
     with db.reading() as session:
         found = session.get_one(SecondReview, ("rec-1", 2))
-        assert (found.turns, found.intent_match, found.chrf) == (6, pytest.approx(5 / 6), 1.0)
+        assert not found.unchanged  # a turn was dropped
         jobs = session.scalars(select(Job).order_by(Job.id)).all()
         assert [job.arguments["file"] for job in jobs] == ["uploads/dropped-1.zip", "uploads/pack-1.zip"]
         assert session.get_one(Upload, "pack-1").job == jobs[1].id

@@ -14,7 +14,7 @@ from curator_web.demonstrations.library import current, import_recording, review
 from curator_web.demonstrations.workflow import actions, change_status, edit, history
 from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
 from curator_web.users import Account
-from tests.support.curator_fixtures import TABLE, element, make_recording
+from tests.support.curator_fixtures import make_recording
 from tests.support.team_fixtures import ANN, BOB, LEA, VAL, WIM, add_people, csrf, signed_in
 
 ALONE = Account("local", "lead", alone=True)
@@ -143,21 +143,18 @@ def test_alone_everything_is_allowed(db, fill):
     go(db, "approved", ALONE)
 
 
-def test_a_second_review_is_compared_with_the_first(db, fill):
+@pytest.mark.parametrize("change", [None, {"op": "drop", "turn": "t3"}, {"op": "set_task", "task": "Another"},
+                                    {"op": "move", "turn": "t6", "after": None}])
+def test_a_second_review_tells_whether_anything_was_changed(db, fill, change):
     fill()
     edit(db, "rec-1", DROP, 1, ANN)
     go(db, "submitted", ANN)
-    version = row(db).version
-    other = element(uid="7", bbox=TABLE[2]["bbox"])
-    version = edit(db, "rec-1", {"op": "retarget", "turn": "t3", "element": other}, version, VAL).version
-    pressed = {"op": "set_intent", "turn": "t6", "intent": "press", "arguments": {"key": "Enter"}}
-    edit(db, "rec-1", pressed, version, VAL)
+    if change:
+        edit(db, "rec-1", change, row(db).version, VAL)
     go(db, "validated", VAL)
     with db.reading() as session:
         found = session.scalars(select(SecondReview)).one()
-    # Five turns are kept by both; t6 has another intent; of three boxes t3's is elsewhere, of four texts t6's is new.
-    assert (found.first, found.second, found.turns, found.intent_match) == ("ann", "val", 5, 0.8)
-    assert (found.element_iou, found.chrf, found.unchanged) == (pytest.approx(2 / 3), 0.75, False)
+    assert (found.first, found.second, found.unchanged) == ("ann", "val", change is None)
 
 
 # ---- edits ---------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Second reviews say whether anything was changed."""
+"""Second reviews say whether anything was changed, instead of an agreement that was none."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -15,7 +15,12 @@ def upgrade() -> None:
     op.get_bind().execute(sa.update(table).values(unchanged=sa.case((alike, sa.true()), else_=sa.false())))
     with op.batch_alter_table("second_reviews") as reviews:
         reviews.alter_column("unchanged", existing_type=sa.Boolean, nullable=False)
+        for name in ("turns", *names):
+            reviews.drop_column(name)
 
 
 def downgrade() -> None:
+    op.add_column("second_reviews", sa.Column("turns", sa.Integer, nullable=False, server_default="0"))
+    for name in ("intent_match", "element_iou", "chrf"):
+        op.add_column("second_reviews", sa.Column(name, sa.Double))
     op.drop_column("second_reviews", "unchanged")

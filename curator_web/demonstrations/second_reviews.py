@@ -1,0 +1,25 @@
+"""Second reviews: whether who decided changed anything of what was submitted. Noted when the decision is made.
+
+This is no agreement of two people: the second one began with the first one's work.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from curator_web.db.models import SUBMITTED, SecondReview, StatusChange
+
+from .library import Review
+
+
+def note(session: Session, found: Review, number: int, who: str, now: datetime) -> None:
+    """Compare what the first person handed in with what the second one made of it; `number` is the decision's."""
+    submitted = session.scalars(select(StatusChange).where(
+        StatusChange.demonstration_id == found.row.id, StatusChange.status == SUBMITTED)
+        .order_by(StatusChange.number.desc()).limit(1)).first()
+    if submitted is None or submitted.edits is None or submitted.who == who:
+        return
+    handed_in = found.with_edits(found.edits[:submitted.edits])
+    session.add(SecondReview(demonstration_id=found.row.id, number=number, first=submitted.who, second=who,
+                             made_at=now, unchanged=handed_in.current() == found.current()))
