@@ -146,7 +146,7 @@ def check(paths: tuple[str, ...], endpoint_url: str | None) -> None:
             complain("problem", f"{path}: and {len(problems) - PROBLEMS_SHOWN} more; `pipeline.verify` has them all")
         broken += bool(problems)
         if not problems:
-            console.print(f"{path}: whole{summary.loss_note(Path(path))}")
+            console.print(f"{path}: whole{summary.loss_note(Path(path), of_lines=False)}")
     if broken:
         raise DemotapeError(f"{broken} of {len(paths)} not whole")
 

@@ -54,9 +54,9 @@ def print_recording(console: Console, directory: Path, problems: list[str]) -> N
     console.print(f"Next: demotape process {directory}")
 
 
-def loss_note(path: Path) -> str:
-    """What of a recording was lost by a kill, as the end of a line; empty when nothing was."""
-    loss = Recording(path).loss() if RecordingLayout(path).manifest.exists() else ""
+def loss_note(path: Path, *, of_lines: bool) -> str:
+    """What of a recording was lost by a kill, and by lines that cannot be read, as the end of a line; else empty."""
+    loss = Recording(path).loss(of_lines=of_lines) if RecordingLayout(path).manifest.exists() else ""
     return f" (recovered: {loss})" if loss else ""
 
 
@@ -96,7 +96,7 @@ def processed_line(outcome) -> str:
     return (f"{outcome.path}: {sum(outcome.intents.values())} turns "
             f"({', '.join(f'{intent} {count}' for intent, count in counts)}), "
             f"{outcome.good_screenshots} of {outcome.screenshots} screenshots good, {outcome.checks} to look at"
-            f"{_chat_note(*outcome.chat)}{loss_note(outcome.path)}")
+            f"{_chat_note(*outcome.chat)}{loss_note(outcome.path, of_lines=outcome.has_lost_lines)}")
 
 
 def processing_error(failed: list, total: int) -> DemotapeError | None:

@@ -56,9 +56,12 @@ class Recording:
     def task(self) -> str:
         return self.manifest["task"]
 
-    def loss(self) -> str:
-        """What a kill cost, or lines that cannot be read, in a sentence; empty when nothing was lost."""
-        return "; ".join(filter(None, (self._loss_by_kill(), self._loss_by_damage())))
+    def loss(self, *, of_lines: bool = True) -> str:
+        """What a kill cost, or lines that cannot be read, in a sentence; empty when nothing was lost.
+
+        `of_lines`: whether the journal is to be read for the latter.
+        """
+        return "; ".join(filter(None, (self._loss_by_kill(), self._loss_by_damage() if of_lines else "")))
 
     def _loss_by_damage(self) -> str:
         if not self.broken_lines:
