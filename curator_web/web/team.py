@@ -46,7 +46,7 @@ def statuses() -> Response:
                                                 request.form.get("reason", ""))
     flash(f"Changed: {len(changed)} of {len(changed) + len(refused)}.")
     for name, reason in list(refused.items())[:REFUSED_SHOWN]:
-        flash(f"{name}: {reason}")
+        flash(f"{name}: {reason}", "refused")
     return redirect(url_for("pages.index", **_list_address()), 303)
 
 

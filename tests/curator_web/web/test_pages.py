@@ -62,7 +62,9 @@ def site(request, tmp_path_factory) -> Iterator[Site]:
 
 def prepare(db) -> None:
     """Something of everything: comments, a question, one sent back, one approved, edits."""
-    version = edit(db, "rec-2", {"op": "drop", "turn": "t3"}, 1, ANN).version
+    version = edit(db, "rec-2", {"op": "set_task", "task": "Find a lasagne without meat " * 12}, 1, ANN).version
+    version = edit(db, "rec-2", {"op": "undo"}, version, ANN).version
+    version = edit(db, "rec-2", {"op": "drop", "turns": ["t3"]}, version, ANN).version
     version = change_status(db, "rec-2", "submitted", version, ANN)
     change_status(db, "rec-2", "returned", version, VAL, "The last turn is missing")
     version = edit(db, "rec-3", {"op": "set_utterance", "turn": "t1", "utterance": "Please"}, 1, ANN).version
@@ -131,6 +133,16 @@ def test_axe_finds_nothing_on_any_page(browser, site, cookies, width, scheme):
     found["sign-in"] = problems(page)
     page.context.close()
     assert {name: told for name, told in found.items() if told} == {}
+
+
+def test_no_page_is_wider_than_a_phone(browser, site, cookies):
+    page = opened(browser, cookies["lea"], 390, "light")
+    widths = {}
+    for name, address in PAGES.items():
+        page.goto(site.url + address)
+        widths[name] = page.evaluate("document.documentElement.scrollWidth")
+    page.context.close()
+    assert {name: width for name, width in widths.items() if width > 390} == {}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
