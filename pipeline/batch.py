@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from schemas import DemonstrationSchema, DemotapeError, InputError, RecordingLayout
 from schemas.files import read_json
@@ -15,6 +15,9 @@ from schemas.types import VideoPlace
 
 from . import cluster, plugins, workers
 from .processing import refresh
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,7 @@ def executor(jobs: int = 1, scheduler: str | None = None) -> Iterator[Executor]:
     """
     if scheduler:
         with cluster.connected(scheduler) as client:
-            yield client.get_executor(pure=False)
+            yield _OnCluster(client)
         return
     chosen = _Here() if jobs == 1 else _pool(jobs)
     try:
@@ -138,8 +141,19 @@ class _Here(Executor):
         return _Lazy(lambda: function(*arguments, **named))
 
 
+class _OnCluster(Executor):
+    """Works on a cluster. Dask's own executor asks for a future's status after its result, which has another one by
+    then where the worker that had the result died in between: it raises TypeError for a job that went well."""
+
+    def __init__(self, client: "Client") -> None:
+        self._client = client
+
+    def submit(self, function, /, *arguments, **named) -> Future:
+        return _Lazy(cluster.submit(self._client, function, *arguments, **named))
+
+
 class _Lazy(Future):
-    """A future that does its work itself."""
+    """A future that does its work, or waits for it, when it is asked for the result."""
 
     def __init__(self, call):
         super().__init__()

@@ -2,17 +2,18 @@
 
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from schemas import DemotapeError, InputError
 
 if TYPE_CHECKING:
     from distributed import Client
 
+Result = TypeVar("Result")
 # What scheduler and workers are asked, in Python's own words: who has no demotape can answer that, too.
 _THEIRS = "__import__('pipeline.workers') and __import__('importlib.metadata').metadata.version('demotape')"
 CONNECT_TIMEOUT = 10  # seconds in which a scheduler must answer and have a worker
@@ -61,6 +62,25 @@ def _check_versions(client: "Client", address: str) -> None:
         if theirs != ours:
             what = "no demotape that runs" if isinstance(theirs, Exception) else f"demotape {theirs}"
             raise InputError(f"--scheduler {address}: {each} has {what}; install demotape {ours} there")
+
+
+def submit(client: "Client", function: Callable[..., Result], *arguments: Any, **named: Any) -> Callable[[], Result]:
+    """Give the cluster a piece of work; the call that is returned waits for its result.
+
+    A piece given up because its workers died is tried once more: Dask suspects all that those workers had before them,
+    which may be the neighbours of the one that ends them.
+    """
+    from distributed import KilledWorker
+
+    first = client.submit(function, *arguments, pure=False, **named)
+
+    def result() -> Result:
+        try:
+            return first.result()
+        except KilledWorker:
+            return client.submit(function, *arguments, pure=False, **named).result()
+
+    return result
 
 
 def threads(client: "Client") -> int:

@@ -213,10 +213,10 @@ def _made_on_cluster(sources: Iterable[Source], format: Format, options: Options
                      ) -> Iterator[_Made]:
     """The same by a cluster's workers, which need not see where this machine writes: what they make is sent to it."""
     with cluster.connected(scheduler) as client:
-        waiting: deque[tuple[Source, Any]] = deque()
+        waiting: deque[tuple[Source, Callable[[], tuple[bytes, Tally]]]] = deque()
         ahead = AHEAD * cluster.threads(client)
         for source in sources:
-            waiting.append((source, client.submit(_packed, format.samples, source, options, pure=False)))
+            waiting.append((source, cluster.submit(client, _packed, format.samples, source, options)))
             if len(waiting) > ahead:
                 yield _fetched(*waiting.popleft(), faults)
         while waiting:
@@ -230,10 +230,10 @@ def _packed(samples: Samples, source: Source, options: Options) -> tuple[bytes, 
     return spool.getvalue(), tally
 
 
-def _fetched(source: Source, future: Any, faults: Faults) -> _Made:
+def _fetched(source: Source, result: Callable[[], tuple[bytes, Tally]], faults: Faults) -> _Made:
     try:
         with cluster.failures(f"demonstration {source.id!r}"):
-            content, tally = future.result()
+            content, tally = result()
     except faults as error:
         return source, error
     return source, (_read(io.BytesIO(content)), tally)
