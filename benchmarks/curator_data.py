@@ -11,7 +11,7 @@ from curator_web.db.database import open_database
 from curator_web.db.models import BaseTurns, Demonstration, DemonstrationText, Facet, User
 from curator_web.demonstrations import facets, texts
 from curator_web.demonstrations.summary import counts
-from curator_web.users import add_user, set_password
+from curator_web.users import add_user, projects, set_password
 from tests.support.recording_fixtures import write_recording
 
 TURNS = 43  # on average; WebLINX has 2,337 demonstrations with about 100,000 turns
@@ -31,8 +31,10 @@ ARGUMENTS = {"click": {"x": 400, "y": 200, "button": 0, "modifiers": [], "keyboa
 CHECKS = ("privacy",) + ("no-effect",) * 5 + ("late-screenshot",) * 10
 
 
-def fill(url: str, demonstrations: int, data: Path) -> int:
+def fill(url: str, demonstrations: int, data: Path, number_of_projects: int) -> int:
     """Fill a new database and the app's data folder; returns how many turns it holds.
+
+    The demonstrations are shared out among so many projects, of which everybody is a member.
 
     There is one recording, of which each demonstration's is a link: without it they would be told as damaged.
     """
@@ -44,11 +46,15 @@ def fill(url: str, demonstrations: int, data: Path) -> int:
     names = ["lea", "val", *(f"ann{number}" for number in range(1, 20))]
     for name in names:
         add_user(db, name, {"lea": "lead", "val": "validator"}.get(name, "annotator"))
+    for project in names_of(number_of_projects)[1:]:
+        projects.add(db, project, project)
+        for name in names:
+            projects.set_member(db, project, name, {"lea": "lead", "val": "validator"}.get(name, "annotator"))
     set_password(db, "lea", PASSWORD)
     with db.writing() as session:
         hashed = session.get_one(User, "lea").password_hash
         session.execute(update(User).values(password_hash=hashed))
-    for batch in _batches(demonstrations, chance, blob):
+    for batch in _batches(demonstrations, chance, blob, names_of(number_of_projects)):
         with db.writing() as session:
             session.execute(insert(Demonstration), [row for row, _, _ in batch])
             session.execute(insert(BaseTurns), [{"demonstration_id": row["id"], "content": content}
@@ -67,9 +73,17 @@ def fill(url: str, demonstrations: int, data: Path) -> int:
     return turns
 
 
-def _batches(demonstrations: int, chance: random.Random, blob: str) -> Iterator[list]:
+def names_of(number: int) -> list[str]:
+    """The ids of so many projects."""
+    return ["main", *(f"project-{each}" for each in range(2, number + 1))]
+
+
+def _batches(demonstrations: int, chance: random.Random, blob: str, of: list[str]) -> Iterator[list]:
     for begin in range(0, demonstrations, BATCH):
-        yield [_demonstration(number, chance, blob) for number in range(begin, min(begin + BATCH, demonstrations))]
+        rows = [_demonstration(number, chance, blob) for number in range(begin, min(begin + BATCH, demonstrations))]
+        # Whose number ends alike must not all be in one project: the status goes by the number.
+        yield [({**row, "project": of[(begin + place) // 5 % len(of)]}, content, found)
+               for place, (row, content, found) in enumerate(rows)]
 
 
 def _demonstration(number: int, chance: random.Random, blob: str) -> tuple[dict, dict, list[dict]]:

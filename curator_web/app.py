@@ -11,19 +11,20 @@ from .api import dashboard as api_dashboard
 from .api import demonstrations as api_demonstrations
 from .api import jobs as api_jobs
 from .api import labels as api_labels
+from .api import projects as api_projects
 from .api import team as api_team
 from .api import uploads as api_uploads
-from .db.database import Database, open_database
+from .db.database import open_database
 from .db.shared_secret import shared_secret
 from .demonstrations.library import Imported
 from .jobs import exporting, upload_service
 from .jobs.queue import Jobs, Work
 from .settings import DEFAULT_DATA_DIR, default_db_url
 from .storage.opening import open_store
-from .storage.recordings import RecordingStore
 from .users import SecondFactors, Tries, web_sessions
 from .web import (
     accounts,
+    current_project,
     dashboard,
     exports,
     failures,
@@ -35,6 +36,7 @@ from .web import (
     own_second_factor,
     pages,
     people,
+    projects,
     security,
     signing_in,
     team,
@@ -50,13 +52,14 @@ from .web.presentation import browser_name, clock, edit_summary, time_of_day, wh
 def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, blobs: str | None = None,
                endpoint_url: str | None = None, who: str = "local",
                upload_days: float = upload_service.UNFINISHED_DAYS, openid: OpenIDSettings | None = None,
-               import_package: Callable[[Database, RecordingStore, Path, str], Imported] | None = None) -> Flask:
+               import_package: Callable[..., Imported] | None = None) -> Flask:
     """The review app over a database and a data folder; both are made when they do not exist.
 
     `blobs`: `s3://bucket/prefix` where the recordings lie instead, at `endpoint_url` if that is not Amazon's.
     `who` is the name under which edits are noted, until there are accounts. `import_package` makes a package of the
-    extension, sent by the user who recorded it, a demonstration; without it no uploads are taken. One that is not
-    finished is given up when nothing came for `upload_days`. `openid`: where people may sign in besides.
+    extension, sent by the user who recorded it, a demonstration of a project (`demotape.importing`);
+    without it no uploads are taken. One that is not finished is given up when nothing came for `upload_days`.
+    `openid`: where people may sign in besides.
     Raises InputError when the database, the folder or the bucket cannot be opened.
     """
     store = open_store(data_dir, blobs, endpoint_url)
@@ -80,15 +83,16 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day, status_name=status_name,
                                  clock=clock, edit_summary=edit_summary, browser_name=browser_name)
     accounts.register(app)
+    current_project.register(app)
     if openid:
         from .web import openid as openid_views  # its libraries cost time, and are there on demand only
 
         openid_views.register(app, openid)
-    for concern in (signing_in, own_account, own_second_factor, people, pages, history, timeline, moments, tree, team,
-                    labels, dashboard, exports, imports, blob_views):
+    for concern in (signing_in, own_account, own_second_factor, people, projects, pages, history, timeline, moments,
+                    tree, team, labels, dashboard, exports, imports, blob_views):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
-    for concern in (api_team, api_labels, api_jobs, api_dashboard):
+    for concern in (api_projects, api_team, api_labels, api_jobs, api_dashboard):
         described.register_blueprint(concern.blueprint)
     api_uploads.register(described)
     failures.register(app)

@@ -13,7 +13,7 @@ import click
 from schemas import DemotapeError, InputError
 from schemas.recording import ACTORS
 
-from . import data_set_commands, ranker_commands, summary, user_commands
+from . import data_set_commands, project_commands, ranker_commands, summary, user_commands
 from .terminal import DATA, console, errors, of_app
 from .terminal import PATH as _PATH
 from .terminal import complain as _complain
@@ -162,16 +162,21 @@ def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str
 
 @main.command("import")
 @click.argument("paths", nargs=-1, required=True, type=_PATH)
+@click.option("--project", metavar="ID", help="Take them into this project.  [default: the only one]")
 @click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
 @click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
 @of_app
-def import_(paths: tuple[Path, ...], db: str | None, data: Path, blobs: str | None, endpoint_url: str | None) -> None:
+def import_(paths: tuple[Path, ...], project: str | None, db: str | None, data: Path, blobs: str | None,
+            endpoint_url: str | None) -> None:
     """Take processed recordings, packages (zip files) of the extension, and folders in WebLINX's layout, into the app.
     """
+    from curator_web.users import projects
+
     from .importing import each_path, import_path
 
     database, store = _open(db, data, blobs, endpoint_url)
-    _each(each_path(paths), "Importing", lambda path: import_path(database, store, path),
+    into = projects.named(database, project)
+    _each(each_path(paths), "Importing", lambda path: import_path(database, store, path, into),
           lambda path, imported: _tell(summary.imported_line(path, imported)))
 
 
@@ -193,7 +198,7 @@ def review(host: str, port: int, upload_days: float, db: str | None, data: Path,
     _serve(db, data, host, port, blobs=blobs, endpoint_url=endpoint_url, upload_days=upload_days, openid=openid())
 
 
-for _command in (*data_set_commands.COMMANDS, ranker_commands.ranker, user_commands.user):
+for _command in (*data_set_commands.COMMANDS, ranker_commands.ranker, user_commands.user, project_commands.project):
     main.add_command(_command)
 
 

@@ -33,9 +33,14 @@ class Refused(DemotapeError):
 class Client:
     """The review app at `server`, for who has this token. Every method raises Refused."""
 
-    def __init__(self, server: str, token: str, timeout: float = 60.0):
-        """`timeout`: seconds that one answer may take."""
+    def __init__(self, server: str, token: str, timeout: float = 60.0, project: str | None = None):
+        """`timeout`: seconds that one answer may take. `project`: the one that is meant, for who is in several."""
         self._server, self._token, self._timeout = server.rstrip("/"), token, timeout
+        self._project = project
+
+    def projects(self) -> list[dict[str, Any]]:
+        """The projects that you are in: id, name, and your role."""
+        return self._ask("GET", "projects")
 
     def demonstrations(self, **sought: str) -> Iterator[dict[str, Any]]:
         """What the list has of each: id, task, site, status, version, …; `sought` are the list's filters, such as
@@ -134,6 +139,8 @@ class Client:
 
     def _ask(self, method: str, address: str, content: Any = None) -> Any:
         data = None if content is None else json.dumps(content).encode()
+        if self._project:
+            address += ("&" if "?" in address else "?") + urlencode({"project": self._project})
         request = urllib.request.Request(
             f"{self._server}/api/{address}", method=method, data=data,
             headers={"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"})

@@ -27,6 +27,7 @@ PROBLEMS_SHOWN = 20  # of one path
 @click.option("--format", "format_", required=True,
               help="weblinx, mind2web, multimodal-mind2web, webdataset, parquet, chat, playwright, trajectories or a "
                    "plug-in's.")
+@click.option("--project", metavar="ID", help="Only demonstrations of this project.  [default: the only one]")
 @click.option("--status", help="Only demonstrations with this status, such as approved.")
 @click.option("--reviewed-only", "reviewed", is_flag=True, help="Only demonstrations that somebody validated.")
 @click.option("--recorded-by", multiple=True, metavar="NAME", help="Only recordings of this user; may be given again.")
@@ -69,8 +70,8 @@ PROBLEMS_SHOWN = 20  # of one path
 @of_app
 def export(destination: str, format_: str, splits: Path | None, shard_size: int, jobs: int,
            scheduler: str | None, allow: tuple[str, ...], endpoint_url: str | None, db: str | None, data: Path,
-           blobs: str | None, **options) -> None:
-    """Write demonstrations as a data set to DESTINATION, a folder or s3://bucket/prefix.
+           blobs: str | None, project: str | None, **options) -> None:
+    """Write the demonstrations of a project as a data set to DESTINATION, a folder or s3://bucket/prefix.
 
     Without --status, all but those marked invalid. What is not selected is counted by reason in manifest.json.
     Demonstrations that are damaged are named and left out; the exit code is 1 then.
@@ -80,21 +81,23 @@ def export(destination: str, format_: str, splits: Path | None, shard_size: int,
     from curator_web.demonstrations.library import exportable, selected
     from curator_web.demonstrations.told_secrets import told_secrets
     from curator_web.storage.names_key import names_key
+    from curator_web.users import projects
     from pipeline.export import InOrder, LeftOut, export, read_rule
 
     rule = read_rule(splits) if splits else None
     if not db and not default_db(data).exists():  # else it would be made, and found empty
         raise InputError(f"{data}: no data folder of the review app; give the one of `demotape review` with --data")
     database, store = open_app(db, data, blobs, endpoint_url)
+    chosen = projects.named(database, project)
     if options["names"]:
         options["names_key"] = names_key(database, store)
     damaged: list[LeftOut] = []
     done, not_selected, selection = set[str](), Counter[str](), _selection(options)
-    sources = InOrder(exportable(database, store, selection, damaged, not_selected))
+    sources = InOrder(exportable(database, store, selection, damaged, not_selected, chosen))
     if blobs and not destination.startswith("s3://"):
         endpoint_url = None  # it is only that of the recordings
     try:
-        with progress("Exporting", len(selected(database, selection, Counter()))) as step:
+        with progress("Exporting", len(selected(database, selection, Counter(), chosen))) as step:
             def advance(name: str) -> None:
                 done.add(name)
                 step(name)

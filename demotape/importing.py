@@ -25,15 +25,15 @@ from . import weblinx_import
 _WORK = limited.Processes(1, niceness=10)  # whoever looks at pages meanwhile comes first
 
 
-def import_path(database: Database, store: RecordingStore, path: Path) -> Imported:
+def import_path(database: Database, store: RecordingStore, path: Path, project: str | None = None) -> Imported:
     """Import a processed recording, a package of the extension or a demonstration of WebLINX's; raises InputError."""
     if path.is_file():
-        return import_package(database, store, path)
+        return import_package(database, store, path, project=project)
     if weblinx_import.folders(path):
-        return import_weblinx(database, store, path)
+        return import_weblinx(database, store, path, project)
     with _noted(database, None) as attempt:
         attempt.recording = Recording(path).id
-        return import_recording(database, store, path)
+        return import_recording(database, store, path, project=project)
 
 
 def each_path(paths: Iterable[Path]) -> list[Path]:
@@ -41,17 +41,18 @@ def each_path(paths: Iterable[Path]) -> list[Path]:
     return [each for path in paths for each in (weblinx_import.folders(path) or [path])]
 
 
-def import_weblinx(database: Database, store: RecordingStore, demonstration: Path) -> Imported:
+def import_weblinx(database: Database, store: RecordingStore, demonstration: Path,
+                   project: str | None = None) -> Imported:
     """Make a demonstration in WebLINX's layout a recording and import it; raises InputError."""
     with store.temporary.folder("weblinx") as folder, _noted(database, None, folder) as attempt:
         recording = folder / "recording"
         weblinx_import.convert(demonstration, recording)
         attempt.recording = Recording(recording).id
-        return import_recording(database, store, recording)
+        return import_recording(database, store, recording, project=project)
 
 
 def import_package(database: Database, store: RecordingStore, package: Path,
-                   recorded_by: str | None = None) -> Imported:
+                   recorded_by: str | None = None, project: str | None = None) -> Imported:
     """Make a package a recording, process it and import it; doing it again changes nothing.
 
     Where the id is that of another user's recording, it becomes a recording with an id of its own; `Imported.sent_as`
@@ -64,7 +65,7 @@ def import_package(database: Database, store: RecordingStore, package: Path,
         attempt.recording = owners.claim(database, attempt.sent_as, recorded_by)
         recording = folder / "recording"
         _WORK.run(allowance, str(package), _make_recording, package, recording, attempt.recording)
-        found = import_recording(database, store, recording, recorded_by)
+        found = import_recording(database, store, recording, recorded_by, project)
         return found if found.id == attempt.sent_as else replace(found, sent_as=attempt.sent_as)
 
 

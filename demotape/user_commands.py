@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from curator_web.db.database import Database
 
 
-def _of_database(command: Callable) -> Callable:
+def of_database(command: Callable) -> Callable:
     """The options that say where the review app's database is."""
     for option in (click.option("--data", type=PATH, default=DATA, show_default=True,
                                 help="Data folder of the review app."),
@@ -36,13 +36,14 @@ def user() -> None:
 @user.command("add")
 @click.argument("name")
 @click.option("--role", required=True, help="annotator, validator or lead.")
+@click.option("--project", metavar="ID", help="Have the user in this project.  [default: the only one]")
 @_password_option
-@_of_database
-def user_add(name: str, role: str, password_stdin: bool, db: str | None, data: Path) -> None:
+@of_database
+def user_add(name: str, role: str, project: str | None, password_stdin: bool, db: str | None, data: Path) -> None:
     """Make the user NAME with a password for the pages, and print the token for programs; it is shown only once."""
     from curator_web.users import add_user
 
-    token = add_user(_database(db, data), name, role, _password(password_stdin))
+    token = add_user(database(db, data), name, role, _password(password_stdin), project=project)
     errors.print(f"{name} is {'an' if role == 'annotator' else 'a'} {role} now. The token, shown only this once:")
     console.print(token)
 
@@ -51,7 +52,7 @@ def user_add(name: str, role: str, password_stdin: bool, db: str | None, data: P
 @click.argument("name")
 @click.option("--keep-tokens", is_flag=True, help="Leave the user's tokens as they are.")
 @_password_option
-@_of_database
+@of_database
 def user_password(name: str, keep_tokens: bool, password_stdin: bool, db: str | None, data: Path) -> None:
     """Give the user NAME a new password; the user is signed out everywhere, and the tokens are revoked."""
     from curator_web.users import set_password
@@ -59,7 +60,7 @@ def user_password(name: str, keep_tokens: bool, password_stdin: bool, db: str | 
     password = _password(password_stdin)
     if password is None:
         raise InputError("the password is missing; give it with --password-stdin")
-    set_password(_database(db, data), name, password, keep_tokens=keep_tokens)
+    set_password(database(db, data), name, password, keep_tokens=keep_tokens)
     errors.print(f"{name} has a new password and is signed out everywhere.")
     errors.print("The tokens stay." if keep_tokens else
                  f"The tokens are revoked; for a new one: demotape user token add {name} TOKEN_NAME")
@@ -67,45 +68,45 @@ def user_password(name: str, keep_tokens: bool, password_stdin: bool, db: str | 
 
 @user.command("disable")
 @click.argument("name")
-@_of_database
+@of_database
 def user_disable(name: str, db: str | None, data: Path) -> None:
     """Let the user NAME in no more, until `demotape user enable NAME`."""
     from curator_web.users import disable
 
-    disable(_database(db, data), name)
+    disable(database(db, data), name)
     errors.print(f"{name} is let in no more.")
 
 
 @user.command("enable")
 @click.argument("name")
-@_of_database
+@of_database
 def user_enable(name: str, db: str | None, data: Path) -> None:
     """Let the disabled user NAME in again."""
     from curator_web.users import enable
 
-    enable(_database(db, data), name)
+    enable(database(db, data), name)
     errors.print(f"{name} is let in again.")
 
 
 @user.command("remove")
 @click.argument("name")
-@_of_database
+@of_database
 def user_remove(name: str, db: str | None, data: Path) -> None:
     """Take the password, sessions and tokens of the user NAME away for good; what was done under the name stays."""
     from curator_web.users import remove
 
-    remove(_database(db, data), name)
+    remove(database(db, data), name)
     errors.print(f"{name} is removed.")
 
 
 @user.command("second-factor-off")
 @click.argument("name")
-@_of_database
+@of_database
 def user_second_factor_off(name: str, db: str | None, data: Path) -> None:
     """Let the user NAME, whose phone and recovery codes are lost, in with the password alone."""
     from curator_web.users import BY_COMMAND, second_factor
 
-    second_factor.turn_off(_database(db, data), name, by=BY_COMMAND)
+    second_factor.turn_off(database(db, data), name, by=BY_COMMAND)
     errors.print(f"{name} signs in with the password alone.")
 
 
@@ -120,20 +121,20 @@ def token() -> None:
 @click.option("--scope", "scopes", multiple=True, default=("upload",), show_default=True,
               help="What it may do: read, write, upload; may be given several times.")
 @click.option("--days", type=click.IntRange(min=1), help="How long it lasts.  [default: for good]")
-@_of_database
+@of_database
 def token_add(name: str, token_name: str, scopes: tuple[str, ...], days: int | None, db: str | None,
               data: Path) -> None:
     """Make a token for the user NAME and print it; it is shown only once. TOKEN_NAME tells it from the others."""
     from curator_web.users import BY_COMMAND, tokens
 
-    made = tokens.add_token(_database(db, data), name, token_name, scopes, days, by=BY_COMMAND)
+    made = tokens.add_token(database(db, data), name, token_name, scopes, days, by=BY_COMMAND)
     errors.print(f"The token {token_name} of {name}, shown only this once:")
     console.print(made)
 
 
 @token.command("list")
 @click.argument("name")
-@_of_database
+@of_database
 def token_list(name: str, db: str | None, data: Path) -> None:
     """List the tokens of the user NAME."""
     from rich.table import Table
@@ -141,7 +142,7 @@ def token_list(name: str, db: str | None, data: Path) -> None:
     from curator_web.users import tokens
 
     table = Table("Name", "May", "Made", "Last used", "Expires", box=None, pad_edge=False)
-    for row in tokens.tokens_of(_database(db, data), name):
+    for row in tokens.tokens_of(database(db, data), name):
         times = [time.date().isoformat() if time else "never" for time in (row.made_at, row.used_at, row.expires_at)]
         table.add_row(row.name, ", ".join(row.scopes), *times)
     console.print(table)
@@ -150,16 +151,16 @@ def token_list(name: str, db: str | None, data: Path) -> None:
 @token.command("revoke")
 @click.argument("name")
 @click.argument("token_name")
-@_of_database
+@of_database
 def token_revoke(name: str, token_name: str, db: str | None, data: Path) -> None:
     """Take the token TOKEN_NAME of the user NAME away."""
     from curator_web.users import BY_COMMAND, tokens
 
-    tokens.revoke(_database(db, data), name, token_name, by=BY_COMMAND)
+    tokens.revoke(database(db, data), name, token_name, by=BY_COMMAND)
     errors.print(f"The token {token_name} of {name} is revoked.")
 
 
-def _database(db: str | None, data: Path) -> "Database":
+def database(db: str | None, data: Path) -> "Database":
     return open_app(db, data)[0]
 
 

@@ -3,7 +3,7 @@
 from marshmallow import Schema, fields
 
 from curator_web.demonstrations.figures import figures
-from curator_web.web.accounts import lead
+from curator_web.web.accounts import account, lead
 from curator_web.web.context import services
 
 from .bodies import Blueprint
@@ -43,4 +43,4 @@ class FiguresSchema(Schema):
 def as_json():
     """Throughput, time, what is dropped and changed, second reviews; only for leads"""
     lead()
-    return figures(services().db)
+    return figures(services().db, account().project)

@@ -29,6 +29,11 @@ blueprint = Blueprint("api", __name__, url_prefix="/api", description="Demonstra
 NOT_FOUND = {"description": "There is no such demonstration."}
 NOT_ALLOWED = {"description": "Who asks may not do this."}
 DAMAGED = {"description": "The demonstration is damaged: its data cannot be read. The message says why."}
+# What an operation that is about no one demonstration is told in its address.
+IN_PROJECT: dict[str, Any] = {"parameters": [
+    {"in": "query", "name": "project", "schema": {"type": "string"},
+     "description": "the project; needed where you are in several"}]}
+NO_PROJECT = {"description": "You are in no such project."}
 STALE = {"description": "Somebody changed the demonstration meanwhile, or its status does not allow the change."}
 
 
@@ -36,6 +41,7 @@ class SummarySchema(Schema):
     """One demonstration in a list."""
 
     id = fields.String(required=True)
+    project = fields.String(required=True)
     recording = fields.String(required=True)
     task = fields.String(required=True)
     site = fields.String(required=True)
@@ -62,6 +68,7 @@ class SummarySchema(Schema):
 class ListQuerySchema(Schema):
     """Which demonstrations to list."""
 
+    project = fields.String(metadata={"description": "where you are in several: of which"})
     search = fields.String(metadata={"description": "words or parts of them in task, site or id; or /an expression/"})
     status = fields.String(validate=validate.OneOf(("", *STATUSES)))
     site = fields.String()
@@ -136,9 +143,10 @@ def token() -> dict[str, Any]:
 @blueprint.get("/demonstrations")
 @blueprint.arguments(ListQuerySchema, location="query")
 @blueprint.response(200, PageSchema)
+@blueprint.alt_response(404, **NO_PROJECT)
 def demonstrations(query: dict[str, Any]) -> Page:
     """Demonstrations, the newest first"""
-    return listing(services().db, read_filter(query))
+    return listing(services().db, read_filter(query), account().project)
 
 
 @blueprint.get("/demonstrations/<demonstration_id>")

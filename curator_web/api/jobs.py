@@ -11,7 +11,7 @@ from curator_web.web.accounts import lead
 from curator_web.web.context import services
 
 from .bodies import Blueprint
-from .demonstrations import NOT_ALLOWED
+from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 
 blueprint = Blueprint("jobs_api", __name__, url_prefix="/api", description="Work in the background")
 
@@ -32,6 +32,8 @@ class JobSchema(Schema):
 
 
 @blueprint.post("/exports")
+@blueprint.doc(**IN_PROJECT)
+@blueprint.alt_response(404, **NO_PROJECT)
 @blueprint.arguments(ExportRequestSchema)
 @blueprint.response(202, JobSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
@@ -39,7 +41,8 @@ def begin(given: dict[str, Any]):
     """Begin an export; when its job is done, GET /exports/ID.zip has the data set. Only for leads"""
     who = lead()
     rule(given)  # complains of it now
-    return services().jobs.get(services().jobs.add(exporting.KIND, who.name, ExportRequestSchema().dump(given)))
+    return services().jobs.get(services().jobs.add(exporting.KIND, who.name, ExportRequestSchema().dump(given),
+                                                   project=who.project))
 
 
 @blueprint.get("/jobs/<int:job_id>")

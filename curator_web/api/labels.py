@@ -6,12 +6,12 @@ from flask.views import MethodView
 from marshmallow import fields
 
 from curator_web.demonstrations import labels
-from curator_web.web.accounts import lead
+from curator_web.web.accounts import account, lead
 from curator_web.web.context import services
 from schemas.parts import Strict
 
 from .bodies import Blueprint
-from .demonstrations import NOT_ALLOWED
+from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 
 blueprint = Blueprint("labels_api", __name__, url_prefix="/api", description="Labels")
 
@@ -26,15 +26,19 @@ class LabelsSchema(Strict):
 class Labels(MethodView):
     """What can be said."""
 
+    @blueprint.doc(**IN_PROJECT)
     @blueprint.response(200, LabelsSchema)
+    @blueprint.alt_response(404, **NO_PROJECT)
     def get(self) -> dict[str, Any]:
         """The labels that there are"""
-        return {"labels": labels.definitions(services().db)}
+        return {"labels": labels.definitions(services().db, account().project)}
 
+    @blueprint.doc(**IN_PROJECT)
+    @blueprint.alt_response(404, **NO_PROJECT)
     @blueprint.arguments(LabelsSchema)
     @blueprint.response(200, LabelsSchema)
     @blueprint.alt_response(403, **NOT_ALLOWED)
     def put(self, given: dict[str, Any]) -> dict[str, Any]:
         """Have these labels from now on; what was said by others stays said. Only for leads"""
         labels.define(services().db, given["labels"], lead())
-        return {"labels": labels.definitions(services().db)}
+        return {"labels": labels.definitions(services().db, account().project)}

@@ -12,7 +12,7 @@ from curator_web.web.context import services
 from schemas.parts import Strict
 
 from .bodies import Blueprint
-from .demonstrations import NOT_ALLOWED, NOT_FOUND, SummarySchema
+from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED, NOT_FOUND, SummarySchema
 
 blueprint = Blueprint("team_api", __name__, url_prefix="/api", description="Working in a team")
 
@@ -80,6 +80,8 @@ class StatusChangeSchema(Schema):
 
 
 @blueprint.post("/next")
+@blueprint.doc(**IN_PROJECT)
+@blueprint.alt_response(404, **NO_PROJECT)
 @blueprint.arguments(NextSchema)
 @blueprint.response(200, HandedOutSchema)
 def next_(given: dict[str, Any]) -> dict[str, Any]:
@@ -88,6 +90,7 @@ def next_(given: dict[str, Any]) -> dict[str, Any]:
 
 
 @blueprint.post("/assignments")
+@blueprint.doc(**IN_PROJECT)
 @blueprint.arguments(AssignmentSchema)
 @blueprint.response(200, AssignedSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)

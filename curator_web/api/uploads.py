@@ -15,6 +15,7 @@ from curator_web.web.context import services
 from schemas.parts import SHA256, Strict
 
 from .bodies import Blueprint
+from .demonstrations import IN_PROJECT, NO_PROJECT
 
 blueprint = Blueprint("uploads", __name__, url_prefix="/api", description="Sending recordings")
 
@@ -59,13 +60,16 @@ def account() -> Account:
 
 
 @blueprint.put("/uploads/<upload_id>")
+@blueprint.doc(**IN_PROJECT)
+@blueprint.alt_response(404, **NO_PROJECT)
 @blueprint.arguments(PlanSchema)
 @blueprint.response(200, UploadSchema)
 @blueprint.alt_response(401, **_TOKEN)
 @blueprint.alt_response(403, **_SCOPE)
 def plan(plan: dict[str, Any], upload_id: str) -> dict[str, Any]:
     """Begin to send a package, or learn where to go on"""
-    return _as_json(_uploads().plan(asking().name, upload_id, plan["size"], plan["chunk_size"], plan["chunks"]))
+    return _as_json(_uploads().plan(asking().name, upload_id, plan["size"], plan["chunk_size"], plan["chunks"],
+                                    asking().project))
 
 
 @blueprint.get("/uploads/<upload_id>")

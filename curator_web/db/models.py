@@ -3,16 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    ForeignKey,
-    Index,
-    MetaData,
-    String,
-    Text,
-    UniqueConstraint,
-)
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, MetaData, String, Text, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from schemas import types
@@ -30,6 +21,8 @@ BROWSER_LENGTH = 200
 ISSUER_LENGTH = 200
 SUBJECT_LENGTH = 255  # OpenID Connect Core 1.0, section 2: at most
 KEY_LENGTH = 80
+PROJECT_NAME_LENGTH = 80
+MAIN = "main"  # the project that every database has from the start
 
 ORDERS = ("imported_at", "changed_at", "recorded_at", "turns", "dropped", "edited", "checks")
 
@@ -46,22 +39,59 @@ class Base(DeclarativeBase):
     type_annotation_map = {datetime: UtcTime, dict[str, Any]: JSON, list[Any]: JSON}
 
 
+class Project(Base):
+    """One data set in the making: its members, its guidelines, and what its lead set for it."""
+
+    __tablename__ = "projects"
+
+    id: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)
+    name: Mapped[str] = mapped_column(String(PROJECT_NAME_LENGTH))
+    goal: Mapped[int | None]
+    labels: Mapped[list[Any]] = mapped_column(default=list)
+    made_at: Mapped[datetime]
+
+
+class Member(Base):
+    """Who is in a project, and as what."""
+
+    __tablename__ = "members"
+
+    project: Mapped[str] = mapped_column(ForeignKey("projects.id"), primary_key=True)
+    who: Mapped[str] = mapped_column(ForeignKey("users.name"), primary_key=True, index=True)
+    role: Mapped[str] = mapped_column(String(20))
+    joined_at: Mapped[datetime]
+
+
+class Guidelines(Base):
+    """A version of a project's guidelines, numbered from 1. Rows are added, never changed."""
+
+    __tablename__ = "guidelines"
+
+    project: Mapped[str] = mapped_column(ForeignKey("projects.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    text: Mapped[str] = mapped_column(Text)
+    who: Mapped[str] = mapped_column(String(ID_LENGTH))
+    made_at: Mapped[datetime]
+
+
 class Demonstration(Base):
     """One demonstration. The counts are of the current turns, kept here so that lists need not fold edits.
 
     `damage`: why it could not be shown or exported when that was last tried, None otherwise.
-    Every order that the list can have is an index that ends with the id, with and without the status before it.
+    Every order that the list of a project can have is an index that ends with the id, with and without the status
+    before it.
     """
 
     __tablename__ = "demonstrations"
     __table_args__ = (
-        *(Index(f"ix_demonstrations_{name}_id", name, "id") for name in ORDERS),
-        *(Index(f"ix_demonstrations_status_{name}_id", "status", name, "id") for name in ORDERS),
-        Index("ix_demonstrations_site_imported_at_id", "site", "imported_at", "id"),
-        Index("ix_demonstrations_queue", "assigned_to", "status", "imported_at", "id"),
+        *(Index(f"ix_demonstrations_project_{name}_id", "project", name, "id") for name in ORDERS),
+        *(Index(f"ix_demonstrations_project_status_{name}_id", "project", "status", name, "id") for name in ORDERS),
+        Index("ix_demonstrations_project_site_imported_at_id", "project", "site", "imported_at", "id"),
+        Index("ix_demonstrations_queue", "project", "assigned_to", "status", "imported_at", "id"),
     )
 
     id: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)
+    project: Mapped[str] = mapped_column(String(ID_LENGTH), default=MAIN, server_default=MAIN)
     recording: Mapped[str] = mapped_column(String(ID_LENGTH), index=True)
     task: Mapped[str] = mapped_column(Text)
     site: Mapped[str] = mapped_column(String(255))
@@ -217,10 +247,12 @@ class Job(Base):
     """Work in the background. `beat_at` tells that somebody is at it; when it stops, another process takes over."""
 
     __tablename__ = "jobs"
-    __table_args__ = (Index("ix_jobs_state_id", "state", "id"),)
+    __table_args__ = (Index("ix_jobs_state_id", "state", "id"),
+                      Index("ix_jobs_project_kind_id", "project", "kind", "id"))
 
     id: Mapped[int] = mapped_column(primary_key=True)
     kind: Mapped[str] = mapped_column(String(20))
+    project: Mapped[str] = mapped_column(String(ID_LENGTH), default=MAIN, server_default=MAIN)
     who: Mapped[str] = mapped_column(String(ID_LENGTH))
     state: Mapped[str] = mapped_column(String(20))
     arguments: Mapped[dict[str, Any]]
@@ -236,7 +268,7 @@ class Job(Base):
 
 
 class Setting(Base):
-    """What the lead set for all, by name."""
+    """What all processes share, by name."""
 
     __tablename__ = "settings"
 
@@ -257,6 +289,7 @@ class SignInTries(Base):
 class User(Base):
     """Somebody who may sign in: with a password in the browser, with tokens elsewhere.
 
+    `role`: a lead manages accounts and makes projects; what somebody may do in a project is told by `Member`.
     Of the password its salted scrypt hash is kept; without one, only tokens work. A user who was removed stays as a
     name, so that what was done under it is nobody else's.
     """
@@ -341,6 +374,7 @@ class Upload(Base):
     size: Mapped[int] = mapped_column(BigInteger)
     chunk_size: Mapped[int]
     digests: Mapped[list[Any]]
+    project: Mapped[str] = mapped_column(String(ID_LENGTH), default=MAIN, server_default=MAIN)
     state: Mapped[str] = mapped_column(String(20))
     error: Mapped[str | None] = mapped_column(Text)
     demonstration: Mapped[str | None] = mapped_column(String(ID_LENGTH))

@@ -82,7 +82,8 @@ def questions_for(db: Database, account: Account) -> list[tuple[Comment, Demonst
     with db.reading() as session:
         rows = session.execute(
             select(Comment, Demonstration).join(Demonstration, Demonstration.id == Comment.demonstration_id)
-            .where(Demonstration.recorded_by == account.name, Demonstration.open_comments > 0,
+            .where(Demonstration.project == account.project, Demonstration.recorded_by == account.name,
+                   Demonstration.open_comments > 0,
                    Comment.kind == QUESTION, Comment.answers.is_(None), Comment.resolved_at.is_(None))
             .order_by(Comment.id.desc()).limit(LIMIT))
         return [(comment, row) for comment, row in rows]

@@ -8,16 +8,18 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from curator_web.db import audit, settings
+from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import (
     APPROVED,
+    MAIN,
     RETURNED,
     STATUSES,
     SUBMITTED,
     VALIDATED,
     Demonstration,
     Facet,
+    Project,
     SecondReview,
     StatusChange,
 )
@@ -25,7 +27,6 @@ from curator_web.errors import InputError
 from curator_web.users import Account
 
 DAYS = 28
-GOAL = "goal"
 GOAL_LIMIT = 10_000_000
 REASONS = 8  # the most frequent ones are shown
 
@@ -67,34 +68,38 @@ class Figures:
         return self.by_status[APPROVED]
 
 
-def figures(db: Database, now: datetime | None = None) -> Figures:
-    """The figures as they are now."""
+def figures(db: Database, project: str = MAIN, now: datetime | None = None) -> Figures:
+    """The figures of a project as they are now."""
     now = now or datetime.now(UTC)
     since = now - timedelta(days=DAYS)
+    here = Demonstration.project == project
     with db.reading() as session:
         statuses = dict(session.execute(
-            select(Demonstration.status, func.count()).group_by(Demonstration.status)).all())
-        steps = session.execute(select(StatusChange.status, StatusChange.who, StatusChange.made_at)
-                                .where(StatusChange.made_at >= since)).all()
+            select(Demonstration.status, func.count()).where(here).group_by(Demonstration.status)).all())
+        steps = session.execute(
+            select(StatusChange.status, StatusChange.who, StatusChange.made_at)
+            .join(Demonstration, Demonstration.id == StatusChange.demonstration_id)
+            .where(StatusChange.made_at >= since, here)).all()
         turns, dropped, edited, worked, seconds = session.execute(select(
             func.sum(Demonstration.turns), func.sum(Demonstration.dropped), func.sum(Demonstration.edited),
-            func.count().filter(Demonstration.work_seconds > 0), func.sum(Demonstration.work_seconds))).one()
-        second = _second_reviews(session)
-        goal = settings.setting(session, GOAL)
+            func.count().filter(Demonstration.work_seconds > 0), func.sum(Demonstration.work_seconds)
+        ).where(here)).one()
+        second = _second_reviews(session, project)
         return Figures(
             by_status={status: statuses.get(status, 0) for status in STATUSES},
-            goal=goal["goal"] if goal else None, days=_days(steps, now), people=_people(session, steps),
+            goal=session.get_one(Project, project).goal, days=_days(steps, now),
+            people=_people(session, steps, project),
             minutes=_share(seconds, worked, 60),
             turns=turns or 0, dropped=_share(dropped, turns), edited=_share(edited, turns),
-            dropped_why=_facet(session, "dropped"), edited_how=_facet(session, "fixed"), **second)
+            dropped_why=_facet(session, "dropped", project), edited_how=_facet(session, "fixed", project), **second)
 
 
 def set_goal(db: Database, goal: int | None, account: Account) -> None:
-    """How many approved demonstrations are wanted; None: no goal. Raises InputError."""
+    """How many approved demonstrations are wanted in the account's project; None: no goal. Raises InputError."""
     if goal is not None and not 0 < goal <= GOAL_LIMIT:
         raise InputError(f"field goal: a number from 1 to {GOAL_LIMIT:,}")
     with db.writing() as session:
-        settings.put(session, GOAL, None if goal is None else {"goal": goal})
+        session.get_one(Project, account.project).goal = goal
         audit.note(session, account.name, "goal set", goal=goal)
 
 
@@ -105,27 +110,32 @@ def _days(steps, now: datetime) -> list[tuple[date, int, int]]:
     return [(day, counts[day, SUBMITTED], counts[day, APPROVED]) for day in days]
 
 
-def _people(session: Session, steps) -> list[Person]:
+def _people(session: Session, steps, project: str) -> list[Person]:
     counts = Counter((who, status) for status, who, _ in steps)
     minutes: dict[str | None, Any] = dict(session.execute(
         select(Demonstration.submitted_by, func.avg(Demonstration.work_seconds))
-        .where(Demonstration.submitted_by.is_not(None), Demonstration.work_seconds > 0)
+        .where(Demonstration.project == project, Demonstration.submitted_by.is_not(None),
+               Demonstration.work_seconds > 0)
         .group_by(Demonstration.submitted_by)).all())
     return [Person(name, counts[name, SUBMITTED], counts[name, VALIDATED] + counts[name, APPROVED],
                    counts[name, RETURNED], float(minutes[name]) / 60 if name in minutes else None)
             for name in sorted({who for _, who, _ in steps})]
 
 
-def _facet(session: Session, kind: str) -> list[tuple[str, int]]:
-    rows = session.execute(select(Facet.value, func.sum(Facet.count)).where(Facet.facet == kind).group_by(Facet.value)
+def _facet(session: Session, kind: str, project: str) -> list[tuple[str, int]]:
+    rows = session.execute(select(Facet.value, func.sum(Facet.count))
+                           .join(Demonstration, Demonstration.id == Facet.demonstration_id)
+                           .where(Facet.facet == kind, Demonstration.project == project).group_by(Facet.value)
                            .order_by(func.sum(Facet.count).desc(), Facet.value).limit(REASONS))
     return [(value, int(count)) for value, count in rows]
 
 
-def _second_reviews(session: Session) -> dict[str, Any]:
+def _second_reviews(session: Session, project: str) -> dict[str, Any]:
     """How many there were, and how many changed nothing."""
     count, accepted = session.execute(select(
-        func.count(), func.count().filter(SecondReview.unchanged)).select_from(SecondReview)).one()
+        func.count(), func.count().filter(SecondReview.unchanged)).select_from(SecondReview)
+        .join(Demonstration, Demonstration.id == SecondReview.demonstration_id)
+        .where(Demonstration.project == project)).one()
     return {"second_reviews": count, "accepted_unchanged": accepted}
 
 

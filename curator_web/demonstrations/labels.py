@@ -1,6 +1,6 @@
 """Labels: what a lab wants to be told of each demonstration or turn, such as difficulty or success, and how.
 
-A lead defines them for all; what people then say is an edit like any other.
+A lead defines them for a project; what people then say is an edit like any other.
 """
 
 import math
@@ -9,8 +9,9 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate, validates_schema
 from sqlalchemy.orm import Session
 
-from curator_web.db import audit, settings
+from curator_web.db import audit
 from curator_web.db.database import Database
+from curator_web.db.models import MAIN, Project
 from curator_web.errors import InputError
 from curator_web.users import Account
 from schemas import types
@@ -22,7 +23,6 @@ DEMONSTRATION, TURN = SCOPES = ("demonstration", "turn")
 SINGLE, MULTIPLE, NUMBER, TEXT = KINDS = ("single", "multiple", "number", "text")
 NAME_LENGTH, OPTION_LENGTH, TEXT_LENGTH = 40, 59, 500  # name=option is what a demonstration is found by: a facet
 OPTIONS, LABELS = 50, 50
-_SETTING = "labels"
 
 
 class LabelSchema(Strict):
@@ -43,14 +43,14 @@ class LabelSchema(Strict):
             raise ValidationError({"options": "Each one once."})
 
 
-def definitions(db: Database) -> list[dict[str, Any]]:
-    """The labels that there are, in order."""
+def definitions(db: Database, project: str = MAIN) -> list[dict[str, Any]]:
+    """The labels that a project has, in order."""
     with db.reading() as session:
-        return _held(session)
+        return session.get_one(Project, project).labels
 
 
 def define(db: Database, labels: list[dict[str, Any]], account: Account) -> None:
-    """Have these labels from now on; what was said by others stays said. Raises InputError."""
+    """Have these labels in the account's project from now on; what was said by others stays said. Raises InputError."""
     labels = [validated(storable(label), LabelSchema(), f"label {number}") for number, label in enumerate(labels, 1)]
     names = [label["name"] for label in labels]
     if len(set(names)) < len(names):
@@ -58,7 +58,7 @@ def define(db: Database, labels: list[dict[str, Any]], account: Account) -> None
     if len(labels) > LABELS:
         raise InputError(f"there is room for {LABELS} labels")
     with db.writing() as session:
-        settings.put(session, _SETTING, {"labels": labels})
+        session.get_one(Project, account.project).labels = labels
         audit.note(session, account.name, "labels defined", names=names)
 
 
@@ -75,11 +75,12 @@ def without_texts(demonstration: types.Demonstration, asked: list[dict[str, Any]
     return {**demonstration, "turns": turns}
 
 
-def expect(session: Session, edit: types.Edit) -> None:
-    """Raises InputError for what cannot be said by a label."""
+def expect(session: Session, edit: types.Edit, project: str) -> None:
+    """Raises InputError for what cannot be said by a label of the project."""
     scope = TURN if "turn" in edit else DEMONSTRATION
     name, values = edit["label"], edit["said"]
-    label = next((each for each in _held(session) if each["name"] == name and each["scope"] == scope), None)
+    held = session.get_one(Project, project).labels
+    label = next((each for each in held if each["name"] == name and each["scope"] == scope), None)
     if label is None:
         if values:  # what is no label any more can be taken away
             raise InputError(f"field label: there is no label {name[:NAME_LENGTH]!r} for a {scope}")
@@ -93,11 +94,6 @@ def expect(session: Session, edit: types.Edit) -> None:
             raise InputError(f"field said: {name!r} takes a number")
         if not 0 < len(value) <= TEXT_LENGTH:
             raise InputError(f"field said: 1 to {TEXT_LENGTH} characters")
-
-
-def _held(session: Session) -> list[dict[str, Any]]:
-    held = settings.setting(session, _SETTING)
-    return held["labels"] if held else []
 
 
 def _is_number(text: str) -> bool:

@@ -13,6 +13,7 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import (
     ACTIVE,
+    ANNOTATOR,
     APPROVED,
     DRAFT,
     INVALID,
@@ -23,7 +24,7 @@ from curator_web.db.models import (
     User,
 )
 from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
-from curator_web.users import Account
+from curator_web.users import Account, members
 
 from . import facets
 
@@ -43,7 +44,8 @@ def stages(account: Account) -> tuple[str, ...]:
 
 
 def take_next(db: Database, account: Account, after: str | None = None) -> Demonstration | None:
-    """Hand out the next demonstration with a lease, which who is alone needs not; None when there is nothing to do.
+    """Hand out the next demonstration of the account's project with a lease, which who is alone needs not; None when
+    there is nothing to do.
 
     What is leased to this person already comes first, then what is assigned to them, then what is nobody's, the oldest
     first. `after` is the one that they leave: its lease ends, and it is not handed out again at once.
@@ -62,9 +64,9 @@ def take_next(db: Database, account: Account, after: str | None = None) -> Demon
 
 
 def assign(db: Database, ids: list[str], to: str | None, account: Account) -> int:
-    """Assign demonstrations to a user, or to nobody; returns how many were changed. Only a lead may.
+    """Assign demonstrations of the account's project to a member, or to nobody; returns how many were changed.
 
-    Raises NotAllowed, InputError for a user that does not exist or too many at once, NotFound.
+    Only a lead may. Raises NotAllowed, InputError for somebody who is no member or too many at once, NotFound.
     """
     if not account.leads:
         raise NotAllowed("only a lead assigns")
@@ -73,15 +75,17 @@ def assign(db: Database, ids: list[str], to: str | None, account: Account) -> in
         raise InputError(f"field ids: name 1 to {ASSIGN_LIMIT} demonstrations")
     with db.writing() as session:
         user = session.get(User, to) if to else None
-        if to and (user is None or user.state != ACTIVE):
-            raise InputError(f"field to: there is no user {to[:80]!r}")
-        rows = session.scalars(select(Demonstration).where(Demonstration.id.in_(ids))
+        role = members.role_of(session, to, account.project) if to and user else None
+        if to and (role is None or user is None or user.state != ACTIVE):
+            raise InputError(f"field to: there is no member {to[:80]!r} of this project")
+        rows = session.scalars(select(Demonstration)
+                               .where(Demonstration.project == account.project, Demonstration.id.in_(ids))
                                .order_by(Demonstration.id).with_for_update()).all()
         if missing := sorted(set(ids) - {row.id for row in rows}):
             raise NotFound(f"there is no demonstration {missing[0][:80]!r}")
         changed = [row for row in rows if row.assigned_to != to]
         for row in changed:
-            _check_fits(row, user)
+            _check_fits(row, to, role)
             row.assigned_to = to
             if row.lease_who != to:
                 give_back(row)
@@ -122,7 +126,8 @@ def expect_free(row: Demonstration, account: Account) -> None:
 
 def _first(session: Session, account: Account, now: datetime, after: str | None) -> Demonstration | None:
     # Few at most, so they are sorted here: their own index is the only one that leads to them.
-    mine = session.scalars(select(Demonstration).where(Demonstration.lease_who == account.name)
+    here = Demonstration.project == account.project
+    mine = session.scalars(select(Demonstration).where(Demonstration.lease_who == account.name, here)
                            .with_for_update(skip_locked=True)).all()
     theirs = (*stages(account), *(status for status in WORK if status not in stages(account)))
     order = {status: place for place, status in enumerate(theirs)}
@@ -132,10 +137,10 @@ def _first(session: Session, account: Account, now: datetime, after: str | None)
     free = or_(Demonstration.lease_until.is_(None), Demonstration.lease_until < now)
     other = or_(Demonstration.submitted_by.is_(None), Demonstration.submitted_by != account.name)
     unseen = or_(Demonstration.reviewed_by.is_(None), Demonstration.reviewed_by != account.name)
-    passed = [Demonstration.damage.is_(None), *([Demonstration.id != after] if after else [])]
+    passed = [here, Demonstration.damage.is_(None), *([Demonstration.id != after] if after else [])]
     # What was assigned to somebody, or was sent back to them, is theirs whatever their role. Mostly there is nothing.
     assigned = Demonstration.assigned_to == account.name
-    anything = session.scalar(select(exists().where(assigned, Demonstration.status.in_(WORK))))
+    anything = session.scalar(select(exists().where(here, assigned, Demonstration.status.in_(WORK))))
     for belongs, statuses in ((assigned, theirs if anything else ()),
                               (Demonstration.assigned_to.is_(None), stages(account))):
         for status in statuses:
@@ -158,13 +163,13 @@ def _leave(session: Session, demonstration_id: str, account: Account) -> None:
         give_back(row)
 
 
-def _check_fits(row: Demonstration, user: User | None) -> None:
-    if user is None:
+def _check_fits(row: Demonstration, to: str | None, role: str | None) -> None:
+    if to is None:
         return
     if row.status in (APPROVED, INVALID):
         raise InputError(f"demonstration {row.id} is {row.status}; there is nothing left to do")
     if row.status in (SUBMITTED, VALIDATED):
-        if user.role == "annotator":
+        if role == ANNOTATOR:
             raise InputError(f"demonstration {row.id} is {row.status}; assign it to a validator")
-        if row.submitted_by == user.name:
-            raise InputError(f"demonstration {row.id} was submitted by {user.name}; assign it to somebody else")
+        if row.submitted_by == to:
+            raise InputError(f"demonstration {row.id} was submitted by {to}; assign it to somebody else")

@@ -19,6 +19,7 @@ from curator_web.db.models import (
     DRAFT,
     ID_LENGTH,
     INVALID,
+    MAIN,
     STATUSES,
     VALIDATED,
     BaseTurns,
@@ -112,13 +113,15 @@ class Review:
         return current
 
 
-def import_recording(db: Database, store: RecordingStore, path: Path | str, recorded_by: str | None = None) -> Imported:
-    """Take a processed recording into the app; importing it again is safe and loses no edits.
+def import_recording(db: Database, store: RecordingStore, path: Path | str, recorded_by: str | None = None,
+                     project: str | None = None) -> Imported:
+    """Take a processed recording into a project of the app; importing it again is safe and loses no edits.
 
     `recorded_by`: the user who recorded it, whose it is then and who can be asked; None on the server's command line.
+    `project`: None for the one that it is in already, else for the first.
 
     Raises InputError when the folder is not a recording, is still being recorded, was not processed yet, when another
-    recording of the same id is there, or when that id is another user's.
+    recording of the same id is there, when that id is another user's, or when it is in another project.
     """
     recording = Recording(path)
     demonstration = _read(recording)
@@ -133,9 +136,11 @@ def import_recording(db: Database, store: RecordingStore, path: Path | str, reco
         row = session.get(Demonstration, demonstration["id"], with_for_update=True)
         if row and row.recording != recording.id:
             raise InputError(f"{path}: the demonstration {row.id} is another recording's")
+        if row and project not in (None, row.project):
+            raise InputError(f"{path}: this recording is in another project already")
         outcome = _renew(session, row, demonstration) if row else "new"
         if not row:
-            row = _insert(session, demonstration, recording.manifest["started_at"])
+            row = _insert(session, demonstration, recording.manifest["started_at"], project or MAIN)
         row.damage = None  # what was missing came along
         owner = owners.adopt(session, recording.id, recorded_by)
         if recorded_by and not row.recorded_by:
@@ -157,16 +162,20 @@ def current(db: Database, demonstration_id: str) -> types.Demonstration:
     return review(db, demonstration_id).checked()
 
 
-def listed(db: Database, demonstration_id: str) -> Demonstration:
-    """What the list has of one demonstration; raises NotFound."""
+def listed(db: Database, demonstration_id: str, project: str | None = None) -> Demonstration:
+    """What the list has of one demonstration; raises NotFound, also for one of another project where one is named."""
     with db.reading() as session:
-        return row_of(session, demonstration_id)
+        row = row_of(session, demonstration_id)
+    if project not in (None, row.project):
+        raise _not_found(demonstration_id)
+    return row
 
 
 def exportable(db: Database, store: RecordingStore, selection: Selection = EVERYTHING,
-               damaged: list[LeftOut] | None = None, not_selected: Counter[str] | None = None) -> Iterator[Source]:
-    """Demonstrations as they are now, each with its recording and what became of it in review, in the order that
-    exports have them in (`pipeline.export.place`).
+               damaged: list[LeftOut] | None = None, not_selected: Counter[str] | None = None,
+               project: str = MAIN) -> Iterator[Source]:
+    """A project's demonstrations as they are now, each with its recording and what became of it in review, in the order
+    that exports have them in (`pipeline.export.place`).
 
     Of the selection, only what the list tells is looked at: status, review, who, when; what is left out is counted in
     `not_selected`. Without a status: all but those marked invalid. What cannot be read is noted in `damaged` and left
@@ -174,8 +183,8 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
     """
     if selection.status and selection.status not in STATUSES:
         raise InputError(f"status: {selection.status!r} is none; {', '.join(STATUSES)} are")
-    key, asked = names_key(db, store), labels.definitions(db)
-    for demonstration_id in selected(db, selection, Counter() if not_selected is None else not_selected):
+    key, asked = names_key(db, store), labels.definitions(db, project)
+    for demonstration_id in selected(db, selection, Counter() if not_selected is None else not_selected, project):
         try:
             found = review(db, demonstration_id)
             with damage.named(demonstration_id):
@@ -189,14 +198,14 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
             yield Source(current, recording, review=_review_state(db, found.row, key))
 
 
-def selected(db: Database, selection: Selection, not_selected: Counter[str]) -> list[str]:
-    """Ids of what is selected by what the list tells; the others are counted by reason."""
+def selected(db: Database, selection: Selection, not_selected: Counter[str], project: str = MAIN) -> list[str]:
+    """Ids of what is selected of a project by what the list tells; the others are counted by reason."""
     columns = (Demonstration.id, Demonstration.status, Demonstration.reviewed_by, Demonstration.recorded_by,
                Demonstration.recorded_at)
     ids = []
     with db.reading() as session:
         for demonstration_id, status, reviewed_by, recorded_by, day in session.execute(
-                select(*columns).order_by(Demonstration.id)):
+                select(*columns).where(Demonstration.project == project).order_by(Demonstration.id)):
             reason = selection.refuses(status, _validated(status, reviewed_by), recorded_by, day.date())
             if not reason and status == INVALID != selection.status:
                 reason = f"demonstration: its status is {INVALID}"
@@ -245,8 +254,12 @@ def row_of(session: Session, demonstration_id: str, *, lock: bool = False) -> De
     """The demonstration's row, inside a transaction; raises NotFound."""
     row = session.get(Demonstration, storable(demonstration_id), with_for_update=lock)
     if row is None:
-        raise NotFound(f"there is no demonstration {demonstration_id[:ID_LENGTH]!r}")
+        raise _not_found(demonstration_id)
     return row
+
+
+def _not_found(demonstration_id: str) -> NotFound:
+    return NotFound(f"there is no demonstration {demonstration_id[:ID_LENGTH]!r}")
 
 
 def _read(recording: Recording) -> types.Demonstration:
@@ -270,10 +283,11 @@ def _read(recording: Recording) -> types.Demonstration:
     return demonstration
 
 
-def _insert(session: Session, demonstration: types.Demonstration, recorded_at: datetime) -> Demonstration:
+def _insert(session: Session, demonstration: types.Demonstration, recorded_at: datetime, project: str
+            ) -> Demonstration:
     now = datetime.now(UTC)
     row = Demonstration(
-        id=demonstration["id"], recording=demonstration["recording"], status=DRAFT, version=1,
+        id=demonstration["id"], project=project, recording=demonstration["recording"], status=DRAFT, version=1,
         recorded_at=recorded_at, imported_at=now, changed_at=now, **_summary(demonstration))
     session.add(row)
     session.flush()  # the base turns refer to the row

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DataError
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from curator_web.db.database import Database
-from curator_web.db.models import ORDERS, STATUSES, Demonstration, DemonstrationText, Facet
+from curator_web.db.models import MAIN, ORDERS, STATUSES, Demonstration, DemonstrationText, Facet, Project
 from curator_web.errors import InputError
 from schemas.text import storable
 
@@ -25,7 +25,7 @@ from .texts import sought as sought_texts
 
 PAGE_SIZE = 50
 COUNT_LIMIT = 200  # of what is found by facets and texts; more are told as "more than"
-RARE = 400  # so few demonstrations are looked up one by one; more are met soon on the way through the order
+RARE = 400  # (more than are counted) so few are looked up one by one; more are met soon on the way through the order
 SITES_LIMIT = 500
 NEWEST = "imported_at"
 TEXT_LENGTH = 200
@@ -100,13 +100,14 @@ def read_filter(parameters) -> Filter:
     return Filter(**given)
 
 
-def listing(db: Database, sought: Filter | None = None) -> Page:
-    """One page of the demonstrations sought; raises InputError for an `after` that this list did not make."""
+def listing(db: Database, sought: Filter | None = None, project: str = MAIN) -> Page:
+    """One page of a project's demonstrations that are sought; raises InputError for an `after` that this list did not
+    make."""
     sought = sought or Filter()
     key = _read_key(sought)
     with db.reading() as session:
         try:
-            found = _conditions(session, sought)
+            found = _conditions(session, sought, project)
         except InputError as error:  # it may be half typed
             return Page([], 0, filter=sought, problem=str(error))
         except DataError:  # PostgreSQL has expressions of its own
@@ -124,23 +125,25 @@ def listing(db: Database, sought: Filter | None = None) -> Page:
                 _key(sought, rows[0], "before") if rows and before else "", sought)
 
 
-def sites(db: Database) -> list[str]:
-    """The sites that there are; looked for again when something was imported since this process did."""
+def sites(db: Database, project: str = MAIN) -> list[str]:
+    """The sites of a project; looked for again when something was imported since this process did."""
     with db.reading() as session:
-        newest = session.scalar(select(func.max(Demonstration.imported_at)))
-        known = _SITES.get(db)
+        newest = session.scalar(select(func.max(Demonstration.imported_at)).where(Demonstration.project == project))
+        held = _SITES.setdefault(db, {})
+        known = held.get(project)
         if known is None or known[0] != newest:
-            _SITES[db] = known = newest, _sites(session)
+            held[project] = known = newest, _sites(session, project)
     return known[1]
 
 
-_SITES: WeakKeyDictionary[Database, tuple[datetime | None, list[str]]] = WeakKeyDictionary()
+_SITES: WeakKeyDictionary[Database, dict[str, tuple[datetime | None, list[str]]]] = WeakKeyDictionary()
 
 
-def _sites(session: Session) -> list[str]:
+def _sites(session: Session, project: str) -> list[str]:
     """Each found by one step through the index, however many demonstrations it has."""
-    first = select(func.min(Demonstration.site).label("site")).cte("found", recursive=True)
-    following = select(func.min(Demonstration.site)).where(Demonstration.site > first.c.site).scalar_subquery()
+    here = Demonstration.project == project
+    first = select(func.min(Demonstration.site).label("site")).where(here).cte("found", recursive=True)
+    following = select(func.min(Demonstration.site)).where(here, Demonstration.site > first.c.site).scalar_subquery()
     found = first.union_all(select(following).where(first.c.site.is_not(None)))
     rows = session.scalars(select(found.c.site).where(found.c.site.is_not(None)).limit(SITES_LIMIT)).all()
     return [site for site in rows if site]
@@ -150,15 +153,28 @@ def _sites(session: Session) -> list[str]:
 class _Conditions:
     """What rows must fulfil: `columns` of their own, `facets` (kind, value), and `texts`.
 
-    `few`: ids of the few that fulfil one of these, `settled`; None when all are met often.
+    `few`: ids of the few that fulfil one of these, `settled`; None when all are met often. `many`: it is known already
+    that more fulfil all than are counted.
     """
 
     columns: list[ColumnElement[bool]]
     facets: list[tuple[str, str]]
     texts: Sought | None
     dialect: str
+    several: bool  # projects: then the columns leave out most of what has a facet or a text
     few: set[str] | None = None
     settled: tuple[str, str] | Sought | None = None
+    many: bool = False
+
+    def having(self, each: "tuple[str, str] | Sought") -> Select:
+        """Ids of what has a facet or fits the texts, found by its own index."""
+        if isinstance(each, Sought):
+            column, own = DemonstrationText.demonstration_id, [each.in_all(self.dialect)]
+        else:
+            column, own = Facet.demonstration_id, _is(Facet, *each)
+        # First the columns, for what they say is known sooner than whether a pattern fits.
+        inside = [column.in_(select(Demonstration.id).where(*self.columns))] if self.several else []
+        return select(column).where(*inside, *own)
 
     @property
     def all(self) -> list[ColumnElement[bool]]:
@@ -180,9 +196,9 @@ class _Conditions:
         return [each.limit(1).correlate_except(facet, text).scalar_subquery().is_not(None) for each in looked_up]
 
 
-def _conditions(session: Session, sought: Filter) -> _Conditions | None:
+def _conditions(session: Session, sought: Filter, project: str) -> _Conditions | None:
     """What rows must fulfil; None when it is known already that none does."""
-    columns: list[ColumnElement[bool]] = []
+    columns: list[ColumnElement[bool]] = [Demonstration.project == project]
     for name in ("status", "site"):
         if value := getattr(sought, name):
             columns.append(getattr(Demonstration, name) == value)
@@ -194,36 +210,32 @@ def _conditions(session: Session, sought: Filter) -> _Conditions | None:
         columns.append(Demonstration.recorded_at < until + timedelta(days=1))
     facets = [(name, getattr(sought, name)) for name in ("intent", "check", "person", "label") if getattr(sought, name)]
     texts, dialect = sought_texts(sought.search), session.get_bind().dialect.name
-    looked_up: list[tuple[tuple[str, str] | Sought, Select]] = [
-        (each, select(Facet.demonstration_id).where(*_is(Facet, *each))) for each in facets]
-    if texts:
-        looked_up.append((texts, select(DemonstrationText.demonstration_id).where(texts.in_all(dialect))))
+    several = len(session.scalars(select(Project.id).limit(2)).all()) > 1
+    found = _Conditions(columns, facets, texts, dialect, several)
     few, settled = None, None
-    for each, query in looked_up:
-        ids = session.scalars(query.limit(RARE + 1)).all()
+    sought_by: list[tuple[str, str] | Sought] = [*facets, *([texts] if texts else [])]
+    for each in sought_by:
+        ids = session.scalars(found.having(each).limit(RARE + 1)).all()
         if not ids:
             return None
         if len(ids) <= RARE and (few is None or len(ids) < len(few)):
             few, settled = set(ids), each
-    return _Conditions(columns, facets, texts, dialect, few, settled)
+    exact = several or len(columns) == 1  # then each was sought among what the columns leave
+    return replace(found, few=few, settled=settled, many=exact and len(sought_by) == 1 and few is None)
 
 
 def _count(session: Session, sought: Filter, found: _Conditions) -> int:
     """How many there are in all; with facets, no further than COUNT_LIMIT + 1."""
     if not found.facets and not found.texts:
         return session.scalar(select(func.count()).select_from(Demonstration).where(*found.all)) or 0
-    if found.few is None:
-        # From the facet's or the texts' own index, which is quicker than along the list's order.
-        first: tuple[str, str] | Sought
-        if found.facets:
-            first, column = found.facets[0], Facet.demonstration_id
-            query = select(column).where(*_is(Facet, *found.facets[0]))
-        else:
-            assert found.texts
-            first, column = found.texts, DemonstrationText.demonstration_id
-            query = select(column).where(found.texts.in_all(found.dialect))
-        query = query.where(*found.beside(column, first))
-        if found.columns:
+    if found.many:
+        return COUNT_LIMIT + 1
+    if found.few is None:  # from the facet's or the texts' own index, which is quicker than along the list's order
+        first = found.facets[0] if found.facets else found.texts
+        assert first
+        column = DemonstrationText.demonstration_id if isinstance(first, Sought) else Facet.demonstration_id
+        query = found.having(first).where(*found.beside(column, first))
+        if not found.several:
             inner = select(literal(1)).where(Demonstration.id == column, *found.columns).limit(1)
             query = query.where(inner.correlate_except(Demonstration).scalar_subquery().is_not(None))
         return len(session.scalars(query.limit(COUNT_LIMIT + 1)).all())

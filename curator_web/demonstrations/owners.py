@@ -6,6 +6,7 @@ from sqlalchemy.orm import Session
 
 from curator_web.db.database import Database
 from curator_web.db.models import ID_LENGTH, LEAD, Demonstration, RecordingOwner, User
+from curator_web.users import members
 
 TRIES = 5  # to claim an id that others claim at the same moment
 
@@ -37,14 +38,14 @@ def release(db: Database, recording: str, who: str | None) -> None:
 def adopt(session: Session, recording: str, who: str | None) -> RecordingOwner:
     """Make what is no user's this person's, where they may renew it; returns whose it is."""
     row = session.get_one(RecordingOwner, recording, with_for_update=True)
-    if who and row.who != who and _may_renew(session, row.who, who):
+    if who and row.who != who and _may_renew(session, row, who):
         row.who = who
     return row
 
 
 def _claim(session: Session, sent_as: str, who: str | None) -> str:
     row = session.get(RecordingOwner, sent_as, with_for_update=True)
-    if row and _may_renew(session, row.who, who):
+    if row and _may_renew(session, row, who):
         return sent_as
     mine = select(RecordingOwner.recording).where(RecordingOwner.sent_as == sent_as, RecordingOwner.who == who)
     if who and (held := session.scalars(mine).first()):
@@ -57,16 +58,17 @@ def _claim(session: Session, sent_as: str, who: str | None) -> str:
     return free
 
 
-def _may_renew(session: Session, owner: str | None, who: str | None) -> bool:
+def _may_renew(session: Session, row: RecordingOwner, who: str | None) -> bool:
     """Whether this person may send a recording of that owner's again.
 
     The owner may, and who works on the server. What is no user's (imported on the server, or from before there were
-    accounts) a lead may renew, and without accounts the one person there is.
+    accounts) a lead of its project may renew, and without accounts the one person there is.
     """
-    if who is None or owner == who or session.scalars(select(User.name).limit(1)).first() is None:
+    if who is None or row.who == who or session.scalars(select(User.name).limit(1)).first() is None:
         return True
-    asking = session.get(User, who)
-    return asking is not None and asking.role == LEAD and (owner is None or session.get(User, owner) is None)
+    project = session.scalars(select(Demonstration.project).where(Demonstration.recording == row.recording)).first()
+    return (project is not None and members.role_of(session, who, project) == LEAD
+            and (row.who is None or session.get(User, row.who) is None))
 
 
 def _used(session: Session, recording: str) -> bool:

@@ -165,7 +165,8 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
 
 def change_statuses(db: Database, ids: Iterable[str], status: str, account: Account,
                     reason: str = "") -> tuple[list[str], dict[str, str]]:
-    """As `change_status` for each as it is now, by itself; returns which were changed, and why others were not.
+    """As `change_status` for each of the account's project as it is now, by itself; returns which were changed, and why
+    others were not.
 
     Raises InputError for too many at once.
     """
@@ -175,7 +176,8 @@ def change_statuses(db: Database, ids: Iterable[str], status: str, account: Acco
     changed, refused = [], {}
     for name in ids:
         try:
-            change_status(db, name, status, library.listed(db, name).version, account, reason)
+            row = library.listed(db, name, account.project)
+            change_status(db, name, status, row.version, account, reason)
             changed.append(name)
         except DemotapeError as error:
             refused[name] = str(error)

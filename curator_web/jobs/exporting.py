@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from curator_web.db.database import Database
+from curator_web.db.models import Job
 from curator_web.demonstrations import damage
 from curator_web.demonstrations.library import exportable, selected
 from curator_web.demonstrations.told_secrets import told_secrets
@@ -21,14 +22,15 @@ KIND = "export"
 DAMAGED_SHOWN = 20  # of the demonstrations that could not be read
 
 
-def run(db: Database, store: RecordingStore, job_id: int, arguments: dict[str, Any], step: Step) -> dict[str, Any]:
-    """The job: a data set as data/exports/<job>.zip. Raises InputError as `pipeline.export.export` does."""
-    request = ExportRequestSchema().load(arguments)
+def run(db: Database, store: RecordingStore, job: Job, step: Step) -> dict[str, Any]:
+    """The job: a data set of its project as data/exports/<job>.zip. Raises InputError as `pipeline.export.export`
+    does."""
+    request, job_id = ExportRequestSchema().load(job.arguments), job.id
     format_, wanted = request["format"], selection(request)
     chosen = options(request)
     if chosen["names"]:
         chosen["names_key"] = names_key(db, store)
-    total = len(selected(db, wanted, Counter()))
+    total = len(selected(db, wanted, Counter(), job.project))
     done, names = 0, set[str]()
 
     def progress(name: str) -> None:
@@ -43,7 +45,7 @@ def run(db: Database, store: RecordingStore, job_id: int, arguments: dict[str, A
     try:
         damaged: list[LeftOut] = []
         not_selected = Counter[str]()
-        sources = InOrder(exportable(db, store, wanted, damaged, not_selected))
+        sources = InOrder(exportable(db, store, wanted, damaged, not_selected, job.project))
         try:
             summary = export(sources, written, format_, progress, rule=rule(request), damaged=damaged, selection=wanted,
                              not_selected=not_selected, limited=True, told=told_secrets(db, store), **chosen)

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.models import DONE, JOB_FAILED, QUEUED, RUNNING, Job
+from curator_web.db.models import DONE, JOB_FAILED, MAIN, QUEUED, RUNNING, Job
 from curator_web.errors import DemotapeError, NotFound, StoreAway
 
 BEAT = 5.0  # seconds between two signs of life
@@ -28,12 +28,12 @@ SHOWN = 20
 NOTE_LENGTH = 2000
 LAST_ID = 2**31 - 1
 Step = Callable[[int, int | None, str], None]  # done, total, what is being done
-Work = Callable[[int, dict[str, Any], Step], dict[str, Any]]  # what a kind of job does
+Work = Callable[[Job, Step], dict[str, Any]]  # what a kind of job does
 _log = logging.getLogger(__name__)
 
 
 class Jobs:
-    """The jobs of one database. `kinds`: what each kind does with its id, its arguments and a `Step`; returns JSON.
+    """The jobs of one database. `kinds`: what each kind does with its job and a `Step`; returns JSON.
 
     `chores`: what each process does at its start and every few minutes; several may do it at once. `tell`: an error's
     words as users may read them.
@@ -61,13 +61,14 @@ class Jobs:
         if self._thread:
             self._thread.join()
 
-    def add(self, kind: str, who: str, arguments: dict[str, Any], db: Database | None = None) -> int:
-        """Queue a job and return its id.
+    def add(self, kind: str, who: str, arguments: dict[str, Any], db: Database | None = None,
+            project: str = MAIN) -> int:
+        """Queue a job of a project and return its id.
 
         With a `db` that is inside somebody else's transaction, the job is there when that is; then call `wake`.
         """
         with (db or self._db).writing() as session:
-            job = Job(kind=kind, who=who, state=QUEUED, arguments=arguments, note="", result={},
+            job = Job(kind=kind, project=project, who=who, state=QUEUED, arguments=arguments, note="", result={},
                       made_at=datetime.now(UTC))
             session.add(job)
             session.flush()
@@ -90,10 +91,11 @@ class Jobs:
             raise NotFound(f"there is no job {job_id}")
         return job
 
-    def latest(self, kind: str) -> list[Job]:
-        """The last jobs of a kind, the newest first."""
+    def latest(self, kind: str, project: str = MAIN) -> list[Job]:
+        """The last jobs of a kind in a project, the newest first."""
         with self._db.reading() as session:
-            return list(session.scalars(select(Job).where(Job.kind == kind).order_by(Job.id.desc()).limit(SHOWN)))
+            return list(session.scalars(select(Job).where(Job.project == project, Job.kind == kind)
+                                        .order_by(Job.id.desc()).limit(SHOWN)))
 
     def _work(self) -> None:
         while not self._end.is_set():
@@ -151,7 +153,7 @@ class Jobs:
         ended: dict[str, Any]
         failure = ""
         try:
-            result = self._kinds[job.kind](job.id, job.arguments, step)
+            result = self._kinds[job.kind](job, step)
         except Exception as error:
             failure = type(error).__name__
             ended = {"state": JOB_FAILED, "note": self._told(error)[:NOTE_LENGTH]}

@@ -24,6 +24,7 @@ from curator_web.db.models import (
     ID_LENGTH,
     IMPORTED,
     JOB_FAILED,
+    MAIN,
     PROCESSING,
     RECEIVING,
     Job,
@@ -56,18 +57,19 @@ class UploadStatus:
     notice: str | None = None
 
 
-def run(import_package: Callable[[Path, str], Imported], files: Files, _job_id: int, arguments: dict[str, Any],
-        step: Step) -> dict[str, Any]:
-    """The job: `import_package` makes the package a demonstration. It goes when it is in, or when it is refused.
+def run(import_package: Callable[..., Imported], files: Files, job: Job, step: Step) -> dict[str, Any]:
+    """The job: `import_package` makes the package a demonstration of the job's project. It goes when it is in, or when
+    it is refused.
 
-    `arguments`: the package's `file` among the store's, its `name` for people, `who` sent it, and of how many `pieces`
-    it is made.
+    Its arguments: the package's `file` among the store's, its `name` for people, `who` sent it, and of how many
+    `pieces` it is made.
     """
+    arguments = job.arguments
     name, pieces = arguments["file"], arguments.get("pieces", 0)
     step(0, None, "processing")
     with files.whole(name, pieces) as path:
         try:
-            found = import_package(path, arguments["who"])
+            found = import_package(path, arguments["who"], job.project)
         except InputError as error:
             files.remove(name, pieces)
             raise InputError(str(error).replace(str(path), arguments["name"])) from None
@@ -83,19 +85,21 @@ class UploadService:
         """`days`: how long an upload may rest before it is given up."""
         self._db, self._files, self._jobs, self._days = db, files, jobs, days
 
-    def plan(self, who: str, upload_id: str, size: int, chunk_size: int, digests: list[str]) -> UploadStatus:
-        """Begin an upload, or go on with it. Another plan for the same package begins it anew, unless it is in already.
+    def plan(self, who: str, upload_id: str, size: int, chunk_size: int, digests: list[str],
+             project: str = MAIN) -> UploadStatus:
+        """Begin an upload into a project, or go on with it. Another plan for the same package begins it anew, unless
+        it is in already.
 
         Raises InputError for a plan that cannot be or is more than the user may have unfinished, NoRoom.
         """
         _check_plan(upload_id, size, chunk_size, digests)
         try:
-            self._plan(who, upload_id, size, chunk_size, digests)
+            self._plan(who, upload_id, size, chunk_size, digests, project)
         except IntegrityError:  # PostgreSQL: another user began one of that name at the same moment
-            self._plan(who, upload_id, size, chunk_size, digests)
+            self._plan(who, upload_id, size, chunk_size, digests, project)
         return self.status(who, upload_id)
 
-    def _plan(self, who: str, upload_id: str, size: int, chunk_size: int, digests: list[str]) -> None:
+    def _plan(self, who: str, upload_id: str, size: int, chunk_size: int, digests: list[str], project: str) -> None:
         with self._db.writing() as session:
             session.get(User, who, with_for_update=True)  # whose unfinished uploads are counted one plan after another
             row = _row(session, who, upload_id, lock=True)
@@ -103,15 +107,15 @@ class UploadService:
                 self._expect_room(session, who, upload_id, size)
                 now = datetime.now(UTC)
                 session.add(Upload(id=_free_id(session, upload_id), who=who, name=upload_id, size=size,
-                                   chunk_size=chunk_size, digests=digests, state=RECEIVING, begun_at=now,
-                                   touched_at=now))
+                                   chunk_size=chunk_size, digests=digests, project=project, state=RECEIVING,
+                                   begun_at=now, touched_at=now))
             elif _outcome(session, row).state == FAILED or (
                     row.state == RECEIVING and (row.size, row.chunk_size, row.digests) != (size, chunk_size, digests)):
                 self._expect_room(session, who, upload_id, size)
                 session.execute(delete(UploadedChunk).where(UploadedChunk.upload_id == row.id))
                 self._files.remove(_file(row.id), len(row.digests))
                 row.size, row.chunk_size, row.digests, row.state, row.job = size, chunk_size, digests, RECEIVING, None
-                row.touched_at = datetime.now(UTC)
+                row.project, row.touched_at = project, datetime.now(UTC)
 
     def awaited(self, who: str, upload_id: str, number: int) -> int | None:
         """How many bytes a chunk has by the plan; None when it is there already. Raises NotFound."""
@@ -157,7 +161,7 @@ class UploadService:
                 if row and row.state == RECEIVING:
                     row.state = PROCESSING
                     row.job = self._jobs.add(KIND, who, {"file": _file(row.id), "name": f"recording {upload_id}",
-                                                         "who": who, "pieces": len(row.digests)}, joined)
+                                                         "who": who, "pieces": len(row.digests)}, joined, row.project)
             self._jobs.wake()
         return self.status(who, upload_id)
 

@@ -15,6 +15,7 @@ from curator_web.db.database import Database
 from curator_web.db.models import ACTIVE, ISSUER_LENGTH, SUBJECT_LENGTH, Identity, User
 from curator_web.errors import NotSignedIn
 
+from . import members
 from .people import NAME
 
 NO_ACCOUNT = "there is no account for you here; ask your lead"
@@ -61,6 +62,7 @@ def _linked(session: Session, claims: Claims, new_role: str | None) -> User | No
         user = User(name=name, role=new_role, state=ACTIVE, made_at=now)
         session.add(user)
         session.flush()
+        members.join(session, name, new_role)
         audit.note(session, name, "user added", of=name, role=new_role)
     if user is not None and user.state == ACTIVE:
         session.add(Identity(issuer=claims.issuer, subject=claims.subject, who=name, made_at=now))

@@ -15,17 +15,19 @@ from curator_web.db.models import (
     DISABLED,
     ID_LENGTH,
     LEAD,
+    MAIN,
     REMOVED,
     ROLES,
     VALIDATOR,
     Demonstration,
     Identity,
+    Member,
     SecondFactor,
     User,
 )
 from curator_web.errors import InputError
 
-from . import passwords, tokens, web_sessions
+from . import members, passwords, tokens, web_sessions
 
 NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._@-]{{0,{ID_LENGTH - 1}}}")
 BY_COMMAND = "command line"  # who, in the audit log; with its blank it is nobody's name
@@ -34,11 +36,14 @@ FIRST_TOKEN = "first"
 
 @dataclass(frozen=True)
 class Account:
-    """Who asks. `alone`: there are no accounts, and the one person of this machine may do everything."""
+    """Who asks, and in which project with which role. `alone`: there are no accounts, and the one person of this
+    machine may do everything. `manages`: whether they manage accounts and make projects."""
 
     name: str
     role: str
     alone: bool = False
+    project: str = MAIN
+    manages: bool = False
 
     @property
     def reviews(self) -> bool:
@@ -54,7 +59,8 @@ class Account:
         return self.role == ANNOTATOR
 
 
-def add_user(db: Database, name: str, role: str, password: str | None = None, *, by: str = BY_COMMAND) -> str:
+def add_user(db: Database, name: str, role: str, password: str | None = None, *, project: str | None = None,
+             by: str = BY_COMMAND) -> str:
     """Make a user with a token that may do all that the user may; returns the token, which is kept as SHA-256 only.
 
     Without a password the user cannot sign in to the pages. Raises InputError for a name that cannot be one or is
@@ -71,6 +77,7 @@ def add_user(db: Database, name: str, role: str, password: str | None = None, *,
             raise InputError(f"name: there is a user {name!r} already{was}")
         session.add(User(name=name, role=role, state=ACTIVE, password_hash=hashed, made_at=datetime.now(UTC)))
         session.flush()
+        members.join(session, name, role, project)
         audit.note(session, by, "user added", of=name, role=role)
         return tokens.add(session, name, FIRST_TOKEN, tokens.SCOPES, None)
 
@@ -107,7 +114,7 @@ def remove(db: Database, name: str, *, by: str = BY_COMMAND) -> None:
     with db.writing() as session:
         row = _there(session, name)
         row.state, row.password_hash = REMOVED, None
-        for of_user in (SecondFactor, Identity):
+        for of_user in (SecondFactor, Identity, Member):
             session.execute(delete(of_user).where(of_user.who == name))
         session.execute(update(Demonstration).where(Demonstration.assigned_to == name).values(assigned_to=None))
         session.execute(update(Demonstration).where(Demonstration.lease_who == name)

@@ -14,6 +14,7 @@ from curator_web.db.models import LEAD, User
 from curator_web.errors import NotAllowed, NotSignedIn
 from curator_web.users import Account, tokens, web_sessions
 
+from . import current_project
 from .context import services
 from .security import LOOPBACK, is_open_to_others
 
@@ -33,7 +34,7 @@ class Person(UserMixin):
 
     def __init__(self, secret: str, user: User):
         self.id = secret
-        self.account = Account(user.name, user.role)
+        self.account = _account(user)
 
 
 def register(app: Flask) -> None:
@@ -41,6 +42,11 @@ def register(app: Flask) -> None:
     LoginManager(app).user_loader(_of_session)
     app.before_request(_guard)
     app.context_processor(lambda: {"account": g.get("account")})
+
+
+def _account(user: User) -> Account:
+    """Somebody before it is known in which project they ask."""
+    return Account(user.name, user.role, manages=user.role == LEAD)
 
 
 def account() -> Account:
@@ -51,9 +57,16 @@ def account() -> Account:
 
 
 def lead() -> Account:
-    """Who asks, if it is a lead; raises NotAllowed."""
+    """Who asks, if it is a lead of the project; raises NotAllowed."""
     if not account().leads:
         raise NotAllowed("only a lead may do this")
+    return account()
+
+
+def manager() -> Account:
+    """Who asks, if they manage accounts and projects; raises NotAllowed."""
+    if not account().manages:
+        raise NotAllowed("only who is a lead on this server may do this")
     return account()
 
 
@@ -104,7 +117,8 @@ def _guard() -> Response | None:
         request.max_content_length = view.takes_up_to
     if token is None:
         _check_csrf()
-    return None
+    g.account, elsewhere = current_project.choose(g.account)
+    return elsewhere
 
 
 def _check_csrf() -> None:
@@ -128,7 +142,7 @@ def _of_token(token: str) -> Account:
     scope = _scope_asked()
     if scope and scope not in row.scopes:
         raise NotAllowed(f"the token {row.name!r} is not for this; it takes one with the scope {scope}")
-    return Account(user.name, user.role)
+    return _account(user)
 
 
 def _scope_asked() -> str | None:
@@ -148,7 +162,7 @@ def _of_browser() -> Account | None:
     if is_open_to_others() or request.remote_addr not in LOOPBACK:
         raise NotAllowed("there are no accounts yet, so only this machine is served; "
                          "make one with: demotape user add NAME --role lead")
-    return Account(services().who, LEAD, alone=True)
+    return Account(services().who, LEAD, alone=True, manages=True)
 
 
 def _ask_to_sign_in() -> Response:

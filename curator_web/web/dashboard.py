@@ -7,7 +7,7 @@ from curator_web.demonstrations.figures import DAYS, figures, set_goal
 from curator_web.errors import InputError
 
 from . import charts
-from .accounts import lead
+from .accounts import account, lead
 from .context import services
 
 blueprint = Blueprint("dashboard", __name__)
@@ -17,7 +17,7 @@ blueprint = Blueprint("dashboard", __name__)
 def show() -> str:
     """The figures, with charts."""
     lead()
-    found = figures(services().db)
+    found = figures(services().db, account().project)
     bars, top = charts.by_day(found.days, ("submitted", "approved"))
     return render_template("dashboard.html", figures=found, bars=bars, top=top, days=DAYS, width=charts.WIDTH,
                            height=charts.HEIGHT, dropped_why=charts.shares(found.dropped_why),

@@ -19,7 +19,7 @@ from schemas.intents import BROWSER_INTENTS
 from schemas.recording import ACTORS
 from schemas.text import storable
 
-from .accounts import lead
+from .accounts import account, lead
 from .context import services
 
 blueprint = Blueprint("exports", __name__)
@@ -30,7 +30,7 @@ blueprint.add_app_template_filter(narrowed)
 def show() -> str:
     """The form, and the exports so far; asked by htmx, only these."""
     lead()
-    jobs = services().jobs.latest(KIND)
+    jobs = services().jobs.latest(KIND, account().project)
     if request.headers.get("HX-Request"):
         return render_template("_jobs.html", jobs=jobs, here=url_for(".show"))
     return render_template("exports.html", jobs=jobs, here=url_for(".show"), formats=format_names(), statuses=STATUSES,
@@ -43,7 +43,7 @@ def begin() -> Response:
     who, schema = lead(), ExportRequestSchema()
     asked = validated(_asked(), schema, "the form")
     rule(asked)  # complains of it now
-    services().jobs.add(KIND, who.name, schema.dump(asked))
+    services().jobs.add(KIND, who.name, schema.dump(asked), project=who.project)
     return redirect(url_for(".show"), 303)
 
 

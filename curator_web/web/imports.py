@@ -28,11 +28,11 @@ def show() -> str:
 
 
 def _jobs() -> str:
-    return render_template("_jobs.html", jobs=services().jobs.latest(KIND), here=url_for(".show"))
+    return render_template("_jobs.html", jobs=services().jobs.latest(KIND, account().project), here=url_for(".show"))
 
 
 def _page(refused: list[str]) -> str:
-    jobs = services().jobs.latest(KIND)
+    jobs = services().jobs.latest(KIND, account().project)
     return render_template("import.html", jobs=jobs, here=url_for(".show"), limit=limits.size(limits.UPLOAD),
                            takes=services().uploads is not None, refused=refused)
 
@@ -46,13 +46,14 @@ def receive() -> Response:
     files = [file for file in request.files.getlist("package") if file.filename]
     if not 0 < len(files) <= FILES_LIMIT:
         raise InputError(f"field package: choose 1 to {FILES_LIMIT} packages (zip files) first")
-    who, refused = account().name, list[str]()
+    who, refused = account(), list[str]()
     for file in files:
         name = _shown(file.filename or "")
         if file.stream.read(len(_ZIP)) != _ZIP:
             refused.append(f"{name}: not a zip file")
             continue
-        services().jobs.add(KIND, who, {"file": _keep(file), "name": name, "who": who})
+        services().jobs.add(KIND, who.name, {"file": _keep(file), "name": name, "who": who.name},
+                            project=who.project)
     if len(refused) == len(files):
         raise InputError(f"nothing was imported; {'; '.join(refused)}")
     if request.headers.get("HX-Request"):

@@ -8,7 +8,7 @@ from werkzeug import Response
 from curator_web.demonstrations import labels
 from curator_web.errors import InputError, NotFound
 
-from .accounts import lead
+from .accounts import account, lead
 from .context import services
 
 blueprint = Blueprint("labels", __name__, url_prefix="/labels")
@@ -18,14 +18,14 @@ blueprint = Blueprint("labels", __name__, url_prefix="/labels")
 def show() -> str:
     """All labels, each with its form, and one for a new one."""
     lead()
-    return render_template("labels.html", labels=labels.definitions(services().db), scopes=labels.SCOPES,
-                           kinds=labels.KINDS)
+    return render_template("labels.html", labels=labels.definitions(services().db, account().project),
+                           scopes=labels.SCOPES, kinds=labels.KINDS)
 
 
 @blueprint.post("")
 def save() -> Response:
     """Add a label, or change the one whose place the form names."""
-    who, held = lead(), labels.definitions(services().db)
+    who, held = lead(), labels.definitions(services().db, account().project)
     place = _place(held)
     label: dict[str, Any] = {name: request.form.get(name, "").strip() for name in ("name", "scope", "kind", "hint")}
     label["options"] = [line.strip() for line in request.form.get("options", "").splitlines() if line.strip()]
@@ -37,7 +37,7 @@ def save() -> Response:
 @blueprint.post("/remove")
 def remove() -> Response:
     """Ask for a label no more; what was said by it stays said."""
-    who, held = lead(), labels.definitions(services().db)
+    who, held = lead(), labels.definitions(services().db, account().project)
     place = _place(held)
     if place is None:
         raise InputError("field label: name the one to remove")

@@ -3,12 +3,12 @@
 from flask import Blueprint, make_response, redirect, render_template, request, url_for
 from werkzeug import Response
 
-from curator_web import users
 from curator_web.db.database import Database
 from curator_web.db.models import DRAFT, ORDERS, STATUSES
 from curator_web.demonstrations import comments, damage, editing, labels, leases, library, workflow
 from curator_web.demonstrations.listing import COUNT_LIMIT, listing, read_filter, sites
 from curator_web.errors import Damaged, InputError
+from curator_web.users import projects
 from pipeline.checks import all_kinds
 from pipeline.export import LeftOut
 from pipeline.turns.edits import standing
@@ -30,22 +30,24 @@ blueprint = Blueprint("pages", __name__)
 def index() -> str:
     """The list, searched and filtered by the URL."""
     db, sought = services().db, read_filter(request.args)
-    page = listing(db, sought)
+    page = listing(db, sought, account().project)
     if request.headers.get("HX-Request"):
         return render_template("_rows.html", page=page, sought=sought, count_limit=COUNT_LIMIT, people=_people())
     return render_template(
-        "list.html", page=page, sought=sought, statuses=STATUSES, intents=INTENTS, kinds=all_kinds(), sites=sites(db),
+        "list.html", page=page, sought=sought, statuses=STATUSES, intents=INTENTS, kinds=all_kinds(),
+        sites=sites(db, account().project),
         orders=ORDERS, people=_people(), labels=_label_values(db),
         count_limit=COUNT_LIMIT, questions=len(comments.questions_for(db, account())))
 
 
 def _label_values(db: Database) -> list[str]:
     """What can be said by labels with options, as the filter has it."""
-    return [f"{label['name']}={option}" for label in labels.definitions(db) for option in label["options"]]
+    return [f"{label['name']}={option}" for label in labels.definitions(db, account().project)
+            for option in label["options"]]
 
 
 def _people() -> list[str]:
-    return [user.name for user in users.everybody(services().db)]
+    return [member.who for member in projects.members(services().db, account().project)]
 
 
 @blueprint.get("/demonstrations/<demonstration_id>")
@@ -118,7 +120,7 @@ def _render(template: str, demonstration_id: str, selected: str | None, view: st
     shown = moment(found, view)
     return render_template(
         template, damage=problem, review=found, row=found.row, turn=found.selected, moment=shown, view=shown.view,
-        labels=labels.definitions(db), actions=workflow.actions(found.row, account()),
+        labels=labels.definitions(db, found.row.project), actions=workflow.actions(found.row, account()),
         comments=comments.comments_of(db, demonstration_id),
         holder=leases.holder(found.row), intents=BROWSER_INTENTS, speakers=SPEAKERS, modifiers=MODIFIERS,
         last_change=editing.last_status_change(db, demonstration_id) if found.row.status != DRAFT else None)

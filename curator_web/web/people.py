@@ -11,7 +11,7 @@ from curator_web.errors import InputError, NotFound
 from curator_web.users import overview, second_factor, tokens
 
 from . import own_account
-from .accounts import account, lead
+from .accounts import account, manager
 from .context import services
 
 blueprint = Blueprint("people", __name__, url_prefix="/people")
@@ -22,35 +22,35 @@ STEPS: dict[str, Callable[..., None]] = {
 @blueprint.get("")
 def show() -> str:
     """Everybody, those who were removed last."""
-    lead()
+    manager()
     return render_template("people.html", people=overview.people(services().db))
 
 
 @blueprint.get("/<name>")
 def person(name: str) -> str:
     """One person's sessions and tokens."""
-    lead()
+    manager()
     return own_account.render(_named(name))
 
 
 @blueprint.post("/<name>/tokens/revoke")
 def revoke_token(name: str) -> Response:
     """Take a token of somebody's away."""
-    tokens.revoke(services().db, _named(name).name, request.form.get("name", ""), by=lead().name)
+    tokens.revoke(services().db, _named(name).name, request.form.get("name", ""), by=manager().name)
     return redirect(url_for(".person", name=name), 303)
 
 
 @blueprint.post("/<name>/second-factor-off")
 def second_factor_off(name: str) -> Response:
     """Let somebody who has lost phone and recovery codes in with the password alone."""
-    second_factor.turn_off(services().db, _named(name).name, by=lead().name)
+    second_factor.turn_off(services().db, _named(name).name, by=manager().name)
     return redirect(url_for(".person", name=name), 303)
 
 
 @blueprint.post("/<name>/<any('end-sessions', 'disable', 'enable', 'remove'):step>")
 def change(name: str, step: str) -> Response:
     """End somebody's sessions; let somebody in no more, or again; remove somebody."""
-    by = lead().name
+    by = manager().name
     if name == account().name and step != "end-sessions":
         raise InputError("you cannot do this to yourself; another lead can, or: demotape user")
     STEPS[step](services().db, _named(name).name, by=by)

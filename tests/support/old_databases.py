@@ -21,6 +21,9 @@ EDITS = [("ann", {"op": "drop", "turn": CHAT}), ("ann", {"op": "undo"}),
 STEPS = [("submitted", "ann", 2), ("validated", "val", 3)]
 
 
+LABEL = {"name": "success", "scope": "demonstration", "kind": "single", "options": ["yes", "no"], "hint": ""}
+
+
 def fill(connection: Connection, revision: str) -> None:
     """Fill the tables of a revision."""
     def insert(table: str, **row) -> None:
@@ -41,6 +44,8 @@ def fill(connection: Connection, revision: str) -> None:
         if revision >= "0008":
             insert("second_factors", who="ann", secret="sealed", last_step=7, recovery=["e" * 64], made_at=NOW)
             insert("identities", issuer="https://id.example.org", subject="248", who="ann", made_at=NOW)
+        if revision >= "0012":
+            insert("members", project="main", who="ann", role="annotator", joined_at=NOW)
         insert("uploads", id="pack-1", who="ann", size=7, chunk_size=5, digests=["a" * 64, "b" * 64],
                state="receiving", begun_at=NOW, **({"touched_at": NOW} if revision >= "0007" else {}),
                **({"name": "pack-1"} if revision >= "0009" else {}))
@@ -81,6 +86,9 @@ def _team(insert, revision: str) -> None:
     insert("jobs", kind="import", who="ann", state="failed", arguments={"file": "old.zip"}, done=0, note="", result={},
            tries=3, made_at=NOW)
     insert("settings", name="second_reviews", value={"share": 0.5})
+    if revision < "0012":
+        insert("settings", name="goal", value={"goal": 7})
+        insert("settings", name="labels", value={"labels": [LABEL]})
     if revision >= "0005":
         insert("sign_in_tries", key="c" * 64, count=3, since=NOW)
     else:

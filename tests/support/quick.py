@@ -35,15 +35,21 @@ class _Compiled(jinja2.BytecodeCache):
 
 @cache
 def _tables() -> list[str]:
-    """The statements that make the tables as the migrations left them."""
+    """The statements that make the tables as the migrations left them, and their rows."""
     with tempfile.TemporaryDirectory() as folder:
         engine = create_engine(f"sqlite:///{Path(folder) / 'migrated.db'}")
         with engine.begin() as connection:
             _migrate(connection)
             made = [sql for (sql,) in connection.exec_driver_sql(_STATEMENTS)]
-            (version,), = connection.exec_driver_sql("SELECT version_num FROM alembic_version")
+            rows = [f"INSERT INTO {table} VALUES ({', '.join(_literal(value) for value in row)})"
+                    for table in ("alembic_version", "projects")
+                    for row in connection.exec_driver_sql(f"SELECT * FROM {table}")]
         engine.dispose()
-    return [*made, f"INSERT INTO alembic_version VALUES ('{version}')"]
+    return [*made, *rows]
+
+
+def _literal(value: str | None) -> str:
+    return "NULL" if value is None else f"'{value}'"
 
 
 def _copied(connection: Connection, revision: str = "head") -> None:

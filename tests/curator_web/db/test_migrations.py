@@ -10,11 +10,11 @@ from sqlalchemy import create_engine, text
 
 from curator_web import create_app
 from curator_web.db.database import MIGRATIONS, migrate, open_database
-from curator_web.db.models import Comment, SecondReview
+from curator_web.db.models import Comment, Member, Project, SecondReview
 from curator_web.demonstrations.library import current, import_recording, review
 from curator_web.users import add_user
 from tests.support.checkout import ROOT
-from tests.support.old_databases import CHAT, DEMONSTRATION, ID, KEPT, TOKEN, TYPING, fill
+from tests.support.old_databases import CHAT, DEMONSTRATION, ID, KEPT, LABEL, TOKEN, TYPING, fill
 
 FROZEN = "curator_web.db.migrations.frozen"
 REVISIONS = sorted(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
@@ -86,6 +86,11 @@ def _as_it_was(db, revision: str) -> None:
         if revision >= "0003":
             assert session.query(Comment).one().text == "Which lamps?"
             assert not session.get_one(SecondReview, (ID, 2)).unchanged  # one text typed differs
+        main = session.query(Project).one()
+        assert (main.id, main.goal, main.labels) == (
+            ("main", 7, [LABEL]) if "0003" <= revision < "0012" else ("main", None, []))
+        assert {(member.who, member.role) for member in session.query(Member)} == (
+            {("ann", "annotator"), ("lea", "lead")} if revision >= "0002" else {("lea", "lead")})
 
 
 def test_a_database_that_is_migrated_step_by_step_is_one_that_was_new(empty_url):

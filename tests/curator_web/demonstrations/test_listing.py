@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import create_engine, select, text
+from sqlalchemy import create_engine, select, text, update
 
 from curator_web import create_app
 from curator_web.db.database import migrate, open_database
@@ -18,7 +18,7 @@ from curator_web.demonstrations.listing import Filter, read_filter, sites
 from curator_web.demonstrations.workflow import edit
 from curator_web.errors import InputError
 from curator_web.storage.recordings import RecordingStore
-from curator_web.users import Account
+from curator_web.users import Account, projects
 from tests.support.curator_fixtures import make_recording
 
 FIRST = datetime(2025, 1, 1, tzinfo=UTC)
@@ -99,6 +99,32 @@ def test_filters_narrow_down_together(many):
     page = listing.listing(many, Filter(intent="click"))
     assert (page.total, page.more_than) == (120, False)
     assert sites(many) == [f"s{number}.example" for number in range(7)]
+
+
+@pytest.mark.parametrize("rare", [16, 40, 400])
+@pytest.mark.parametrize("project", ["main", "other"])
+def test_each_project_has_its_own_however_often_something_is_met(many, monkeypatch, project, rare):
+    """What is found and counted, by every way that it is looked for, is what is there."""
+    monkeypatch.setattr(listing, "RARE", rare)
+    monkeypatch.setattr(listing, "COUNT_LIMIT", 15)
+    monkeypatch.setattr(listing, "PAGE_SIZE", 5)
+    if project == "other":  # every tenth is in it
+        projects.add(many, "other", "Other")
+        with many.writing() as session:
+            session.execute(update(Demonstration).where(Demonstration.id.like("d__0")).values(project="other"))
+    with many.reading() as session:
+        rows = session.query(Demonstration).where(Demonstration.project == project).all()
+        hover = set(session.scalars(select(Facet.demonstration_id).where(Facet.value == "hover")))
+    for seeks, fits in (({"intent": "click"}, lambda row: True), ({"intent": "hover"}, lambda row: row.id in hover),
+                        ({"search": "task"}, lambda row: True),
+                        ({"search": "/task [0-4]/"}, lambda row: row.task < "Task 5"),
+                        ({"search": "/^d/", "intent": "hover"}, lambda row: row.id in hover), ({}, lambda row: True)):
+        for status in ("", "draft"):
+            page = listing.listing(many, Filter(status=status, **seeks), project)
+            expected = [row.id for row in rows if fits(row) and status in ("", row.status)]
+            assert {row.id for row in page.rows} <= set(expected) and len(page.rows) == min(5, len(expected))
+            assert page.total == (len(expected) if not seeks else min(16, len(expected))), (seeks, status)
+    assert listing.sites(many, project) == sorted({row.site for row in rows})
 
 
 def test_an_address_that_makes_no_sense_shows_the_list(many):

@@ -72,8 +72,8 @@ def test_chores_are_done_from_the_start_and_one_that_fails_stops_nothing(db, cap
 def test_a_job_tells_how_far_it_is(db):
     seen, go = threading.Event(), threading.Event()
 
-    def work(_number, arguments, step):
-        step(1, arguments["total"], "first")
+    def work(job, step):
+        step(1, job.arguments["total"], "first")
         seen.set()
         go.wait(20)
         return {"well": True}
@@ -87,8 +87,8 @@ def test_a_job_tells_how_far_it_is(db):
 
 
 def test_what_fails_says_why_and_our_own_faults_tell_nothing(db):
-    def work(_number, arguments, _step):
-        raise {"input": InputError("file x: is broken"), "fault": ZeroDivisionError("secret")}[arguments["kind"]]
+    def work(job, _step):
+        raise {"input": InputError("file x: is broken"), "fault": ZeroDivisionError("secret")}[job.arguments["kind"]]
     jobs = Jobs(db, {"export": work})
     numbers = [jobs.add("export", "lea", {"kind": kind}) for kind in ("input", "fault")]
     jobs.close()
@@ -136,9 +136,9 @@ def test_a_job_whose_server_was_killed_is_begun_again_a_few_times(db):
 def test_two_processes_do_each_job_once(db):
     done, lock = [], threading.Lock()
 
-    def work(number, _arguments, _step):
+    def work(job, _step):
         with lock:
-            done.append(number)
+            done.append(job.id)
         return {}
     workers = [Jobs(db, {"export": work}) for _ in range(4)]
     numbers = [workers[0].add("export", "lea", {}) for _ in range(12)]

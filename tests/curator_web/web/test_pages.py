@@ -11,6 +11,7 @@ from curator_web.demonstrations.comments import add_comment
 from curator_web.demonstrations.labels import define
 from curator_web.demonstrations.library import import_recording
 from curator_web.demonstrations.workflow import change_status, edit
+from curator_web.users.projects import write_guidelines
 from demotape.importing import import_package
 from tests.support.checkout import ROOT
 from tests.support.curator_fixtures import (
@@ -38,7 +39,8 @@ PAGES = {
     "timeline-read-only": "/demonstrations/rec-3/timeline",
     "sent-back": "/demonstrations/rec-2", "questions": "/questions", "dashboard": "/dashboard", "exports": "/exports",
     "import": "/import", "missing": "/demonstrations/nowhere", "account": "/account", "people": "/people",
-    "person": "/people/ann", "labels": "/labels",
+    "person": "/people/ann", "labels": "/labels", "projects": "/projects", "project": "/projects/main",
+    "guidelines": "/projects/main/guidelines",
 }
 
 
@@ -76,6 +78,8 @@ def prepare(db) -> None:
                  "hint": "For somebody who knows the site"},
                 {"name": "kinds", "scope": "turn", "kind": "multiple", "options": ["search", "form"]},
                 {"name": "seconds", "scope": "turn", "kind": "number"}], LEA)
+    for text in ("First", "# What counts\n\n- every click\n\n| seen | say |\n|---|---|\n| an order | `yes` |\n"):
+        write_guidelines(db, text, LEA)
 
 
 @pytest.fixture(scope="module")

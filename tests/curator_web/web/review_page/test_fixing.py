@@ -378,8 +378,11 @@ def test_every_form_works_without_scripts(browser, site, demonstration):
     page = context.new_page()
     open_review(page, site, demonstration, "t4")
     page.get_by_label("Text", exact=True).fill("Anchorage")
-    page.get_by_role("button", name="Save").last.click()
+    with saved(page):
+        page.get_by_role("button", name="Save").last.click()
     assert site.turns(demonstration)[3]["arguments"] == {"text": "Anchorage"}
-    page.get_by_role("button", name="Drop").click()
+    with saved(page):
+        page.get_by_role("button", name="Drop").click()
+    expect(page.get_by_role("button", name="Restore")).to_be_visible()
     assert site.turns(demonstration)[3]["dropped"] and page.url.endswith("turn=t4")
     context.close()

@@ -8,6 +8,8 @@ from playwright.sync_api import expect
 from curator_web import create_app
 from curator_web.app import dom_id
 from curator_web.demonstrations.library import import_recording
+from curator_web.users import Account
+from curator_web.users.projects import write_guidelines
 from tests.support.checkout import ROOT
 from tests.support.curator_fixtures import (
     BOX,
@@ -124,6 +126,18 @@ def test_help_lists_every_key(page, site, demonstration):
     page.keyboard.press("Escape")
     page.keyboard.press("j")
     assert selected(page) == "t4"
+
+
+def test_the_guidelines_stand_beside_the_work(page, site, demonstration):
+    write_guidelines(site.db, "Keep **every** click.", Account("lea", "lead"))
+    open_review(page, site, demonstration)
+    page.keyboard.press("Shift+G")
+    guide = page.get_by_role("complementary", name="Guidelines")
+    expect(guide.get_by_text("Keep every click.")).to_be_visible()
+    page.keyboard.press("j")  # the work goes on
+    expect(page.locator("#turn")).to_have_attribute("data-turn", "t2")
+    page.keyboard.press("Shift+G")
+    expect(guide).to_be_hidden()
 
 
 # ---- hostile recordings -------------------------------------------------------------------------------------------

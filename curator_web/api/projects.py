@@ -1,0 +1,120 @@
+"""The JSON API of projects: which one is in, their members and guidelines."""
+
+from typing import Any
+
+from flask.views import MethodView
+from marshmallow import Schema, fields, validate
+
+from curator_web.db.models import PROJECT_NAME_LENGTH, ROLES
+from curator_web.users import projects
+from curator_web.web.accounts import account, lead, manager
+from curator_web.web.context import services
+from schemas.parts import Strict
+
+from .bodies import Blueprint
+from .demonstrations import NOT_ALLOWED
+
+blueprint = Blueprint("projects_api", __name__, url_prefix="/api", description="Projects")
+
+NOT_FOUND = {"description": "You are in no such project."}
+
+
+class ProjectSchema(Schema):
+    """A project, and what who asks is there."""
+
+    id = fields.String(required=True)
+    name = fields.String(required=True)
+    role = fields.String(required=True, validate=validate.OneOf(ROLES))
+
+
+class NewProjectSchema(Strict):
+    """A project to be made."""
+
+    id = fields.String(required=True, validate=validate.Regexp(projects.ID.pattern + r"\Z"))
+    name = fields.String(required=True, validate=validate.Length(1, PROJECT_NAME_LENGTH))
+
+
+class MemberSchema(Schema):
+    """Somebody in a project."""
+
+    who = fields.String(required=True)
+    role = fields.String(required=True, validate=validate.OneOf(ROLES))
+    joined_at = fields.AwareDateTime(required=True)
+
+
+class RoleSchema(Strict):
+    """What somebody is to be in a project."""
+
+    role = fields.String(required=True, allow_none=True, validate=validate.OneOf(ROLES),
+                         metadata={"description": "null: no member any more"})
+
+
+class GuidelinesTextSchema(Strict):
+    """Guidelines to be, in Markdown."""
+
+    text = fields.String(required=True, validate=validate.Length(max=projects.GUIDELINES_LENGTH))
+
+
+class GuidelinesSchema(Schema):
+    """A version of the guidelines."""
+
+    number = fields.Integer(required=True)
+    text = fields.String(required=True, metadata={"description": "Markdown"})
+    who = fields.String(required=True)
+    made_at = fields.AwareDateTime(required=True)
+
+
+@blueprint.route("/projects")
+class Projects(MethodView):
+    """Those that there are."""
+
+    @blueprint.response(200, ProjectSchema(many=True))
+    def get(self):
+        """The projects that you are in, in the order in which you joined"""
+        return projects.places(services().db, account())
+
+    @blueprint.arguments(NewProjectSchema)
+    @blueprint.response(201, ProjectSchema)
+    @blueprint.alt_response(403, **NOT_ALLOWED)
+    def post(self, given: dict[str, Any]):
+        """Make a project and lead it; only for leads of the server"""
+        made = projects.add(services().db, given["id"], given["name"], manager())
+        return {"id": made.id, "name": made.name, "role": "lead"}
+
+
+@blueprint.get("/projects/<project>/members")
+@blueprint.response(200, MemberSchema(many=True))
+@blueprint.alt_response(404, **NOT_FOUND)
+def members(project: str):
+    """Who is in a project"""
+    return projects.members(services().db, project)
+
+
+@blueprint.put("/projects/<project>/members/<who>")
+@blueprint.arguments(RoleSchema)
+@blueprint.response(200, MemberSchema(many=True))
+@blueprint.alt_response(403, **NOT_ALLOWED)
+@blueprint.alt_response(404, **NOT_FOUND)
+def member(given: dict[str, Any], project: str, who: str):
+    """Take somebody in, change their role, or let them go; only for leads of the project"""
+    projects.set_member(services().db, project, who, given["role"], lead())
+    return projects.members(services().db, project)
+
+
+@blueprint.route("/projects/<project>/guidelines")
+class Guidelines(MethodView):
+    """What members of a project go by."""
+
+    @blueprint.response(200, GuidelinesSchema(many=True))
+    @blueprint.alt_response(404, **NOT_FOUND)
+    def get(self, project: str):
+        """All versions, the newest first"""
+        return projects.guidelines(services().db, project)
+
+    @blueprint.arguments(GuidelinesTextSchema)
+    @blueprint.response(201, GuidelinesSchema)
+    @blueprint.alt_response(403, **NOT_ALLOWED)
+    @blueprint.alt_response(404, **NOT_FOUND)
+    def post(self, given: dict[str, Any], project: str):
+        """A new version; only for leads of the project"""
+        return projects.write_guidelines(services().db, given["text"], lead())

@@ -1,0 +1,30 @@
+"""Who is in a project as what, inside a transaction."""
+
+from datetime import UTC, datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from curator_web.db.models import ACTIVE, LEAD, Member, Project, User
+from curator_web.errors import InputError
+
+
+def join(session: Session, who: str, role: str, project: str | None = None) -> None:
+    """Have a new user in a project: in the named one, or in the only one that there is. Raises InputError."""
+    held = session.scalars(select(Project.id).order_by(Project.made_at)).all()
+    if project is not None and project not in held:
+        raise InputError(f"project: there is no {project[:40]!r}; there are {', '.join(held)}")
+    if project or len(held) == 1:
+        session.add(Member(project=project or held[0], who=who, role=role, joined_at=datetime.now(UTC)))
+
+
+def role_of(session: Session, who: str, project: str) -> str | None:
+    """What a user is in a project; None for who is not in it."""
+    row = session.get(Member, (project, who))
+    return row.role if row else None
+
+
+def leads(session: Session, project: str) -> int:
+    """How many leads a project has who may sign in."""
+    active = select(func.count()).select_from(Member).join(User, User.name == Member.who)
+    return session.scalar(active.where(Member.project == project, Member.role == LEAD, User.state == ACTIVE)) or 0

@@ -1,0 +1,187 @@
+"""Projects: one data set in the making each, and who is in it as what. Nobody sees one that they are not in."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import select, update
+
+from curator_web.db import audit
+from curator_web.db.database import Database
+from curator_web.db.models import (
+    ACTIVE,
+    LEAD,
+    PROJECT_NAME_LENGTH,
+    REMOVED,
+    ROLES,
+    Demonstration,
+    Guidelines,
+    Member,
+    Project,
+    User,
+)
+from curator_web.errors import InputError, NotAllowed, NotFound
+from schemas.text import storable
+
+from .members import leads
+from .people import BY_COMMAND, Account
+
+ID = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+GUIDELINES_LENGTH = 100_000
+
+
+@dataclass(frozen=True)
+class Place:
+    """A project that somebody is in, and their role there."""
+
+    project: Project
+    role: str
+
+    @property
+    def id(self) -> str:
+        return self.project.id
+
+    @property
+    def name(self) -> str:
+        return self.project.name
+
+
+def places(db: Database, account: Account) -> list[Place]:
+    """The projects that this person is in, in the order in which they joined; all of them for who is alone."""
+    with db.reading() as session:
+        if account.alone:
+            return [Place(project, LEAD) for project in session.scalars(select(Project).order_by(Project.made_at))]
+        rows = session.execute(select(Project, Member.role).join(Member, Member.project == Project.id)
+                               .where(Member.who == account.name).order_by(Member.joined_at, Project.id))
+        return [Place(project, role) for project, role in rows]
+
+
+def everything(db: Database) -> list[Project]:
+    """All projects, the first made first; for commands on the server."""
+    with db.reading() as session:
+        return list(session.scalars(select(Project).order_by(Project.made_at)))
+
+
+def named(db: Database, project: str | None) -> str:
+    """The project that is meant on the server's command line: of this id, or the only one. Raises InputError."""
+    held = [each.id for each in everything(db)]
+    if project in held:
+        return project
+    if project is None and len(held) == 1:
+        return held[0]
+    raise InputError(f"--project: {'name one' if project is None else f'there is no {project[:40]!r}'}; "
+                     f"there {'is' if len(held) == 1 else 'are'} {', '.join(held)}")
+
+
+def add(db: Database, project: str, name: str, account: Account | None = None) -> Project:
+    """Make a project; who makes it leads it. Raises InputError for an id or a name that cannot be, or is taken."""
+    name = storable(name).strip() or project
+    if not ID.fullmatch(project):
+        raise InputError(f"field project: {project[:40]!r} cannot be an id; lower case letters, digits and - only, "
+                         "40 at most")
+    if len(name) > PROJECT_NAME_LENGTH:
+        raise InputError(f"field name: {PROJECT_NAME_LENGTH} characters at most")
+    by, now = account.name if account else BY_COMMAND, datetime.now(UTC)
+    with db.writing() as session:
+        if session.get(Project, project):
+            raise InputError(f"field project: the id {project!r} is taken")
+        row = Project(id=project, name=name, labels=[], made_at=now)
+        session.add(row)
+        session.flush()
+        if account and not account.alone:
+            session.add(Member(project=project, who=account.name, role=LEAD, joined_at=now))
+        audit.note(session, by, "project made", project=project)
+        return row
+
+
+def rename(db: Database, name: str, account: Account) -> None:
+    """Give the account's project another name. Raises NotAllowed, InputError."""
+    expect_lead(account)
+    name = storable(name).strip()
+    if not 0 < len(name) <= PROJECT_NAME_LENGTH:
+        raise InputError(f"field name: 1 to {PROJECT_NAME_LENGTH} characters")
+    with db.writing() as session:
+        session.get_one(Project, account.project).name = name
+        audit.note(session, account.name, "project renamed", project=account.project)
+
+
+def members(db: Database, project: str) -> list[Member]:
+    """Who is in a project, by name."""
+    with db.reading() as session:
+        return list(session.scalars(select(Member).join(User, User.name == Member.who)
+                                    .where(Member.project == project, User.state == ACTIVE).order_by(Member.who)))
+
+
+def set_member(db: Database, project: str, who: str, role: str | None, account: Account | None = None) -> None:
+    """Have somebody in a project as annotator, validator or lead; with None, no longer. Only its lead may.
+
+    Who goes gives back what they had to do there. Raises NotAllowed; InputError for somebody or a role that does not
+    exist, and for the last lead.
+    """
+    if account:
+        expect_lead(account)
+        if account.project != project:
+            raise NotFound(f"there is no project {project[:40]!r}")
+    if role is not None and role not in ROLES:
+        raise InputError(f"field role: {role[:40]!r} is none; {', '.join(ROLES)} are")
+    with db.writing() as session:
+        if session.get(Project, project, with_for_update=True) is None:
+            raise InputError(f"there is no project {project[:40]!r}")
+        user = session.get(User, storable(who))
+        if user is None or user.state == REMOVED:
+            raise InputError(f"field who: there is no user {who[:80]!r}")
+        row = session.get(Member, (project, user.name))
+        if row and row.role == LEAD != role and leads(session, project) == 1:
+            raise InputError(f"{user.name} is the only lead of this project; make somebody else one first")
+        if row is None and role:
+            session.add(Member(project=project, who=user.name, role=role, joined_at=datetime.now(UTC)))
+        elif row and role:
+            row.role = role
+        elif row:
+            session.delete(row)
+            here = Demonstration.project == project
+            session.execute(update(Demonstration).where(here, Demonstration.assigned_to == user.name)
+                            .values(assigned_to=None))
+            session.execute(update(Demonstration).where(here, Demonstration.lease_who == user.name)
+                            .values(lease_who=None, lease_until=None))
+        audit.note(session, account.name if account else BY_COMMAND, "member set", project=project, of=user.name,
+                   role=role)
+
+
+def guidelines(db: Database, project: str) -> list[Guidelines]:
+    """All versions of a project's guidelines, the newest first."""
+    with db.reading() as session:
+        return list(session.scalars(select(Guidelines).where(Guidelines.project == project)
+                                    .order_by(Guidelines.number.desc())))
+
+
+def newest_guidelines(db: Database, project: str) -> Guidelines | None:
+    """The guidelines that count now."""
+    with db.reading() as session:
+        return session.scalars(select(Guidelines).where(Guidelines.project == project)
+                               .order_by(Guidelines.number.desc()).limit(1)).first()
+
+
+def write_guidelines(db: Database, text: str, account: Account) -> Guidelines:
+    """A new version of the guidelines of the account's project, in Markdown. Raises NotAllowed, InputError."""
+    expect_lead(account)
+    text = storable(text).replace("\r\n", "\n").strip()
+    if len(text) > GUIDELINES_LENGTH:
+        raise InputError(f"field text: {GUIDELINES_LENGTH:,} characters at most")
+    with db.writing() as session:
+        session.get_one(Project, account.project, with_for_update=True)
+        here = Guidelines.project == account.project
+        last = session.scalars(select(Guidelines).where(here).order_by(Guidelines.number.desc()).limit(1)).first()
+        if last and last.text == text:
+            return last
+        row = Guidelines(project=account.project, number=last.number + 1 if last else 1, text=text, who=account.name,
+                         made_at=datetime.now(UTC))
+        session.add(row)
+        audit.note(session, account.name, "guidelines written", project=account.project, number=row.number)
+        return row
+
+
+def expect_lead(account: Account) -> None:
+    """Raises NotAllowed for who does not lead the project."""
+    if not account.leads:
+        raise NotAllowed("only a lead of the project may do this")

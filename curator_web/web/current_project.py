@@ -1,0 +1,94 @@
+"""In which project a request is, and so what who asks may do: that of what the address names, or that of the parameter
+`project`, or the only one that they are in."""
+
+from dataclasses import replace
+from typing import Any
+
+from flask import Flask, current_app, g, redirect, request, url_for
+from sqlalchemy import select
+from werkzeug import Response
+
+from curator_web.db.models import Comment, Demonstration, Job
+from curator_web.errors import InputError, NotAllowed, NotFound
+from curator_web.users import Account, projects
+from schemas.text import storable
+
+from .context import services
+
+# What is of no project; the rest of the address of `projects` names one.
+WITHOUT = ("people", "own_account", "own_second_factor", "signing_in", "openid", "api-docs")
+WITHOUT_VIEWS = ("projects.index", "projects.add", "projects_api.Projects", "api.token", "uploads.account",
+                 "uploads.state", "uploads.chunk", "uploads.finish")
+PAGES = ("pages", "team", "dashboard", "exports", "labels", "imports")
+LAST_NUMBER = 2**31 - 1  # that an integer column can hold
+# What an address may name, how its project is found, and what is said where there is none.
+_NAMED: dict[str, tuple[Any, str]] = {
+    "demonstration_id": (lambda name: select(Demonstration.project).where(Demonstration.id == name),
+                         "there is no demonstration {!r}"),
+    "recording_id": (lambda name: select(Demonstration.project).where(Demonstration.recording == name),
+                     "there is no recording {!r}"),
+    "comment_id": (lambda number: select(Demonstration.project).join(
+        Comment, Comment.demonstration_id == Demonstration.id).where(Comment.id == number),
+        "there is no comment {!r}"),
+    "job_id": (lambda number: select(Job.project).where(Job.id == number), "there is no job {!r}"),
+    "project": (None, "there is no project {!r}"),
+}
+
+
+def register(app: Flask) -> None:
+    """Have addresses of a project's pages name it, for who is in several."""
+    app.url_defaults(_name_project)
+    app.context_processor(lambda: {"place": g.get("place"), "places": g.get("places", [])})
+
+
+def choose(account: Account) -> tuple[Account, Response | None]:
+    """Who asks, with their role in the project that the request is in; or where the page is that asks which.
+
+    Raises NotFound for what is of a project that they are not in, as for what does not exist; NotAllowed for who is in
+    none; InputError where they are in several and a program names none.
+    """
+    g.places = places = projects.places(services().db, account)
+    named = _named()
+    if named is not None:
+        g.place = next((place for place in places if place.id == named[0]), None)
+        if g.place is None:
+            raise NotFound(named[1])
+    elif len(places) == 1 or (places and request.endpoint == "uploads.plan"):
+        g.place = places[0]  # of several, a recorder that names none sends to the one that was joined first
+    elif request.blueprint in WITHOUT or request.endpoint in WITHOUT_VIEWS:
+        g.place = None
+    elif request.blueprint in PAGES and request.method == "GET":
+        return account, redirect(url_for("projects.index"), 303)
+    elif not places:
+        raise NotAllowed("you are in no project; a lead of one can take you in")
+    else:
+        raise InputError(f"field project: name one of yours: {', '.join(place.id for place in places)}")
+    if g.place is None:
+        return account, None
+    return replace(account, role=g.place.role, project=g.place.id), None
+
+
+def _named() -> tuple[str | None, str] | None:
+    """The project of what the address names, None for what does not exist, and what is said to who is not in it; None
+    where it names nothing."""
+    given = request.view_args or {}
+    for name, (query, missing) in _NAMED.items():
+        value = given.get(name) or (request.args.get(name) if name == "project" else None)
+        if value in (None, ""):
+            continue
+        said = missing.format(value[:100] if isinstance(value, str) else value)
+        if query is None:
+            return value, said
+        if isinstance(value, int) and value > LAST_NUMBER:
+            return None, said
+        with services().db.reading() as session:
+            return session.scalars(query(storable(value))).first(), said
+    return None
+
+
+def _name_project(endpoint: str, values: dict[str, Any]) -> None:
+    place = g.get("place")
+    if place is None or len(g.places) < 2 or endpoint.partition(".")[0] not in PAGES:
+        return
+    if not any(rule.arguments for rule in current_app.url_map.iter_rules(endpoint)):
+        values.setdefault("project", place.id)

@@ -1,0 +1,165 @@
+"""Projects: nobody sees one that they are not in, whatever they ask; each has its own list, labels and exports."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from curator_web import create_app, users
+from curator_web.demonstrations import comments, labels
+from curator_web.demonstrations.library import import_recording
+from curator_web.errors import InputError
+from curator_web.users import Account, projects
+from demotape.importing import import_package
+from tests.support.curator_fixtures import make_recording
+
+ROLES = ("annotator", "validator", "lead")
+LABEL = {"name": "success", "scope": "demonstration", "kind": "single", "options": ["yes"], "hint": ""}
+BOSS = Account("boss", "lead", project="b", manages=True)
+# What is of no project, or of all who have an account.
+OF_NONE = re.compile(r"/(static|vendor|sign-in|sign-out|account|people|openid|api/(account|token|openapi\.json))\b")
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory, request):
+    """An app with projects a and b, somebody of each role in a alone, and all there is to ask for in b."""
+    folder = tmp_path_factory.mktemp("projects")
+    app = create_app(data_dir=folder / "data", import_package=import_package)
+    app.config.update(TESTING=True)
+    services = app.extensions["demotape"]
+    db, store = services.db, services.store
+    tokens = {"boss": users.add_user(db, "boss", "lead")}
+    projects.add(db, "b", "Second", Account("boss", "lead", manages=True))
+    for role in ROLES:
+        tokens[role] = users.add_user(db, f"{role}-a", role, project="main")
+    users.add_user(db, "other", "annotator", project="b")
+    import_recording(db, store, make_recording(folder), project="main")
+    recording = make_recording(folder, recording_id="rec-b")
+    import_recording(db, store, recording, project="b")
+    said = comments.add_comment(db, "rec-b", BOSS, "secret words")
+    labels.define(db, [LABEL], BOSS)
+    projects.write_guidelines(db, "# Secret rules", BOSS)
+    job = services.jobs.add("export", "boss", {"format": "weblinx"}, project="b")
+    blob = next((recording / "blobs").glob("*/*")).name
+    app.extensions["asked"] = {"demonstration_id": "rec-b", "recording_id": "rec-b", "sha256": blob, "project": "b",
+                               "comment_id": said.id, "job_id": job, "who": "other", "step": "disable"}
+    yield app, tokens
+    services.jobs.close()
+    db.close()
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def asked(app) -> Iterator[tuple[str, str]]:
+    """Every method and address that there is, of what is in project b."""
+    given = app.extensions["asked"]
+    with app.test_request_context():
+        for rule in app.url_map.iter_rules():
+            values = {name: given.get(name, 1 if "int:" in rule.rule else "x") for name in rule.arguments}
+            address = app.url_map.bind("localhost").build(rule.endpoint, values, method=None)
+            if OF_NONE.match(address):
+                continue
+            for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"}):
+                yield method, f"{address}?project=b"
+                if set(rule.arguments) & (set(given) - {"who"}):
+                    yield method, f"{address}?project=main"
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_nobody_of_another_project_gets_anything(two, role):
+    """Every page and every operation, with what they would need: answered as if it were not there."""
+    app, tokens = two
+    client, answers = app.test_client(), {}
+    addresses = list(asked(app))
+    assert len(addresses) > 50 and any("project=b" in address for _, address in addresses)
+    for method, address in addresses:
+        if address in ("/projects?project=b", "/api/projects?project=b"):
+            continue
+        answer = client.open(address, method=method, headers=bearer(tokens[role]),
+                             json={} if address.startswith("/api/") and method != "GET" else None)
+        answers[method, address] = answer.status_code
+        assert b"secret" not in answer.data.lower() and b"Second" not in answer.data, (method, address)
+    assert {key: code for key, code in answers.items() if code not in (403, 404)} == {}
+    found = [client.get(address, headers=bearer(tokens["boss"])).status_code
+             for method, address in addresses if method == "GET"]
+    assert found.count(200) > 20  # which are there to be had
+
+
+def test_the_list_of_projects_is_ones_own(two):
+    app, tokens = two
+    client = app.test_client()
+    mine = client.get("/api/projects", headers=bearer(tokens["lead"]))
+    assert [(each["id"], each["role"]) for each in mine.json] == [("main", "lead")]
+    assert b"Second" not in client.get("/projects", headers=bearer(tokens["lead"])).data
+    both = client.get("/api/projects", headers=bearer(tokens["boss"]))
+    assert [each["id"] for each in both.json] == ["main", "b"]
+    for role in ("annotator", "validator"):
+        made = client.post("/api/projects", json={"id": "c", "name": "C"}, headers=bearer(tokens[role]))
+        assert made.status_code == 403
+
+
+def test_what_is_of_another_project_is_not_changed_among_what_is_ones_own(two):
+    app, tokens = two
+    client = app.test_client()
+    given = {"ids": ["rec-1", "rec-b"], "to": "annotator-a"}
+    assert client.post("/api/assignments", json=given, headers=bearer(tokens["lead"])).status_code == 404
+    answer = client.post("/api/assignments", json={"ids": ["rec-1"], "to": "other"}, headers=bearer(tokens["lead"]))
+    assert answer.status_code == 400 and "no member 'other'" in answer.json["message"]
+    sent = client.post("/api/next", json={}, headers=bearer(tokens["annotator"]))
+    assert sent.json["demonstration"]["id"] == "rec-1"
+    assert client.post("/api/next", json={"after": "rec-1"}, headers=bearer(tokens["annotator"])).json == {
+        "demonstration": None}
+
+
+def test_who_is_in_several_names_one(two):
+    app, tokens = two
+    client, boss = app.test_client(), bearer(tokens["boss"])
+    unnamed = client.get("/api/demonstrations", headers=boss)
+    assert unnamed.status_code == 400 and "name one of yours: main, b" in unnamed.json["message"]
+    for project, name in (("main", "rec-1"), ("b", "rec-b")):
+        listed = client.get(f"/api/demonstrations?project={project}", headers=boss)
+        assert [row["id"] for row in listed.json["demonstrations"]] == [name]
+    assert client.get("/api/labels?project=b", headers=boss).json == {"labels": [LABEL]}
+    assert client.get("/api/labels?project=main", headers=boss).json == {"labels": []}
+    turns = client.get("/api/demonstrations/rec-b/turns", headers=boss)
+    assert turns.status_code == 200  # what is named needs no project
+    page = client.get("/", headers=boss)
+    assert page.status_code == 303 and page.location.endswith("/projects")
+    shown = client.get("/?project=b", headers=boss).text
+    assert "Second" in shown and 'name="project" value="b"' in shown
+    views = "dashboard|exports|labels|import|next|assign|questions"
+    links = set(re.findall(rf'(?:href|action|hx-get)="(/(?:{views})?(?:\?[^"]*)?)"', shown))
+    assert links and all("project=b" in link for link in links), links
+    labelled = {"version": 1, "edit": {"op": "label", "label": "success", "said": ["yes"]}}
+    assert client.post("/api/demonstrations/rec-1/edits", json=labelled, headers=boss).status_code == 400
+
+
+def test_members_come_and_go(two):
+    app, _ = two
+    db = app.extensions["demotape"].db
+    projects.set_member(db, "b", "annotator-a", "annotator", BOSS)
+    assert [place.id for place in projects.places(db, Account("annotator-a", "annotator"))] == ["main", "b"]
+    projects.set_member(db, "b", "annotator-a", None, BOSS)
+    assert [place.id for place in projects.places(db, Account("annotator-a", "annotator"))] == ["main"]
+    for who, role, said in (("boss", "annotator", "only lead"), ("boss", None, "only lead"),
+                            ("nobody", "lead", "no user"), ("other", "king", "is none")):
+        with pytest.raises(InputError, match=said):
+            projects.set_member(db, "b", who, role, BOSS)
+
+
+def test_guidelines_are_text_in_versions(two):
+    app, tokens = two
+    db, client, boss = app.extensions["demotape"].db, app.test_client(), bearer(tokens["boss"])
+    text = "# Rules\n\n<script>alert(1)</script> [x](javascript:alert(1)) ![i](http://out.example/i.png) **bold**"
+    first = projects.newest_guidelines(db, "b").number
+    made = client.post("/api/projects/b/guidelines", json={"text": text}, headers=boss)
+    assert made.status_code == 201 and made.json["number"] == first + 1
+    assert projects.write_guidelines(db, text, BOSS).number == first + 1  # nothing new in it
+    page = client.get("/projects/b/guidelines", headers=boss).text
+    body = page[page.index("<article"):page.index("</article>")]
+    assert "<strong>bold</strong>" in body and "<script" not in body and "<img" not in body
+    assert 'href="javascript' not in body
+    old = client.get(f"/projects/b/guidelines?version={first}", headers=boss).text
+    assert "Secret rules" in old and client.get("/projects/b/guidelines?version=99", headers=boss).status_code == 404
