@@ -6,7 +6,7 @@ from flask.views import MethodView
 from marshmallow import Schema, fields, validate
 
 from curator_web.db.models import COMMENT_KINDS, STATUSES
-from curator_web.demonstrations import comments, leases, workflow
+from curator_web.demonstrations import comments, leases, moving, workflow
 from curator_web.web.accounts import account
 from curator_web.web.context import services
 from schemas.parts import Strict
@@ -39,9 +39,16 @@ class AssignmentSchema(Strict):
 
 
 class AssignedSchema(Schema):
-    """What assigning did."""
+    """What assigning or moving did."""
 
     changed = fields.Integer(required=True)
+
+
+class MoveSchema(Strict):
+    """Which demonstrations go to which project."""
+
+    ids = fields.List(fields.String(), required=True, validate=validate.Length(1, leases.ASSIGN_LIMIT))
+    to = fields.String(required=True, metadata={"description": "the project's id"})
 
 
 class NewCommentSchema(Strict):
@@ -98,6 +105,17 @@ def next_(given: dict[str, Any]) -> dict[str, Any]:
 def assign(given: dict[str, Any]) -> dict[str, Any]:
     """Assign demonstrations to a user; only a lead may"""
     return {"changed": leases.assign(services().db, given["ids"], given["to"], account())}
+
+
+@blueprint.post("/moves")
+@blueprint.doc(**IN_PROJECT)
+@blueprint.arguments(MoveSchema)
+@blueprint.response(200, AssignedSchema)
+@blueprint.alt_response(403, **NOT_ALLOWED)
+@blueprint.alt_response(404, **NOT_FOUND)
+def move(given: dict[str, Any]) -> dict[str, Any]:
+    """Move demonstrations to another project; only who leads both may"""
+    return {"changed": moving.move(services().db, given["ids"], given["to"], account())}
 
 
 @blueprint.route("/demonstrations/<demonstration_id>/comments")

@@ -9,13 +9,14 @@ from marshmallow import Schema, fields, validate
 from curator_web.db.models import ROLES, UPLOAD_STATES
 from curator_web.errors import NotFound
 from curator_web.jobs.upload_service import UploadService, UploadStatus, expect_length
-from curator_web.users import Account
+from curator_web.users import projects
 from curator_web.web.accounts import account as asking
 from curator_web.web.context import services
 from schemas.parts import SHA256, Strict
 
 from .bodies import Blueprint
 from .demonstrations import IN_PROJECT, NO_PROJECT
+from .projects import ProjectSchema
 
 blueprint = Blueprint("uploads", __name__, url_prefix="/api", description="Sending recordings")
 
@@ -28,6 +29,8 @@ class AccountSchema(Schema):
 
     name = fields.String(required=True)
     role = fields.String(required=True, validate=validate.OneOf(ROLES))
+    projects = fields.List(fields.Nested(ProjectSchema), required=True, metadata={
+        "description": "those that you are in; recordings go to the first, where none is named"})
 
 
 class PlanSchema(Strict):
@@ -54,9 +57,10 @@ class UploadSchema(Schema):
 @blueprint.get("/account")
 @blueprint.response(200, AccountSchema)
 @blueprint.alt_response(401, **_TOKEN)
-def account() -> Account:
+def account() -> dict[str, Any]:
     """Who the token belongs to"""
-    return asking()
+    who = asking()
+    return {"name": who.name, "role": who.role, "projects": projects.places(services().db, who)}
 
 
 @blueprint.put("/uploads/<upload_id>")

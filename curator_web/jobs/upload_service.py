@@ -116,6 +116,8 @@ class UploadService:
                 self._files.remove(_file(row.id), len(row.digests))
                 row.size, row.chunk_size, row.digests, row.state, row.job = size, chunk_size, digests, RECEIVING, None
                 row.project, row.touched_at = project, datetime.now(UTC)
+            elif row.state == RECEIVING:
+                row.project = project
 
     def awaited(self, who: str, upload_id: str, number: int) -> int | None:
         """How many bytes a chunk has by the plan; None when it is there already. Raises NotFound."""

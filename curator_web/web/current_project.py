@@ -8,7 +8,7 @@ from flask import Flask, current_app, g, redirect, request, url_for
 from sqlalchemy import select
 from werkzeug import Response
 
-from curator_web.db.models import Comment, Demonstration, Job
+from curator_web.db.models import LEAD, Comment, Demonstration, Job
 from curator_web.errors import InputError, NotAllowed, NotFound
 from curator_web.users import Account, projects
 from schemas.text import storable
@@ -38,7 +38,8 @@ _NAMED: dict[str, tuple[Any, str]] = {
 def register(app: Flask) -> None:
     """Have addresses of a project's pages name it, for who is in several."""
     app.url_defaults(_name_project)
-    app.context_processor(lambda: {"place": g.get("place"), "places": g.get("places", [])})
+    app.context_processor(lambda: {"place": g.get("place"), "places": g.get("places", []),
+                                   "led_elsewhere": _led_elsewhere()})
 
 
 def choose(account: Account) -> tuple[Account, Response | None]:
@@ -66,6 +67,11 @@ def choose(account: Account) -> tuple[Account, Response | None]:
     if g.place is None:
         return account, None
     return replace(account, role=g.place.role, project=g.place.id), None
+
+
+def _led_elsewhere() -> list[projects.Place]:
+    """The other projects that they lead."""
+    return [place for place in g.get("places", []) if place.role == LEAD and place != g.get("place")]
 
 
 def _named() -> tuple[str | None, str] | None:

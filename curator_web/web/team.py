@@ -5,7 +5,7 @@ from typing import Any
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from werkzeug import Response
 
-from curator_web.demonstrations import comments, leases, workflow
+from curator_web.demonstrations import comments, leases, moving, workflow
 from curator_web.demonstrations.listing import read_filter
 from curator_web.errors import InputError
 
@@ -33,6 +33,16 @@ def assign() -> Response:
     if not ids:
         raise InputError(NONE_CHOSEN)
     leases.assign(services().db, ids, request.form.get("to") or None, lead())
+    return redirect(url_for("pages.index", **_list_address()), 303)
+
+
+@blueprint.post("/move")
+def move() -> Response:
+    """Move the chosen demonstrations to another project, then show the same list again."""
+    ids, to = request.form.getlist("id"), request.form.get("project_to", "")
+    if not ids:
+        raise InputError(NONE_CHOSEN)
+    flash(f"Moved to {to}: {moving.move(services().db, ids, to, lead())}.")
     return redirect(url_for("pages.index", **_list_address()), 303)
 
 

@@ -138,6 +138,7 @@ const TASKS = {
 
   signIn: (account) => uploads.signIn(account),
   signOut: () => uploads.signOut(),
+  choose: (given) => uploads.choose(given),
   upload: ({ id }) => uploads.begin(id),
 };
 
@@ -188,6 +189,7 @@ function onPanel(panel) {
   panel.postMessage(state());
   for (const news of recording?.history() ?? []) panel.postMessage(news);
   tellKept();
+  uploads.refresh();
 }
 
 chrome.runtime.onMessage.addListener((message, sender) => {

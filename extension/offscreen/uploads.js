@@ -15,6 +15,7 @@ export class Uploads {
   #onChange;
   #queue = [];
   #working = false;
+  #changed = Promise.resolve(); // changes of the account come one after the other, and who asks for it waits for them
 
   /** `store` is a promise; `onChange` is called when something is to be shown. */
   constructor(store, onChange) {
@@ -26,18 +27,46 @@ export class Uploads {
     return this.#working;
   }
 
-  /** Who is signed in where, without the token; null for nobody. */
+  /** Who is signed in where, and the projects that they may send to; without the token. null for nobody. */
   async account() {
+    await this.#changed;
     const account = await (await this.#store).setting("account");
-    return account ? { server: account.server, name: account.name } : null;
+    if (!account) return null;
+    const { server, name, projects = [], project = null } = account;
+    return { server, name, projects, project };
   }
 
   async signIn({ server, token }) {
     const account = { server: addressOf(server), token };
-    const { name } = await ask(account, "GET", "account").catch((error) => {
+    const told = await ask(account, "GET", "account").catch((error) => {
       throw error instanceof Unreachable ? new Error(`Nothing answers at ${account.server}.`) : error;
     });
-    await (await this.#store).saveSetting("account", { ...account, name });
+    await this.#keep(account, told);
+  }
+
+  /** Learn which projects there are by now; what cannot be asked stays as it was. */
+  async refresh() {
+    const account = await (await this.#store).setting("account");
+    const told = account && (await ask(account, "GET", "account").catch(() => null));
+    if (!told) return;
+    await this.#change((now) => now?.token === account.token && this.#keep(now, told));
+  }
+
+  /** Send to this project from now on. */
+  choose({ project }) {
+    return this.#change((now) => now?.projects?.some(({ id }) => id === project) && this.#keep({ ...now, project }, now));
+  }
+
+  #change(work) {
+    const done = this.#changed.then(async () => work(await (await this.#store).setting("account")));
+    this.#changed = done.then(() => {}, () => {});
+    return done;
+  }
+
+  async #keep({ server, token, project = null }, { name, projects = [] }) {
+    const known = projects.map(({ id, name }) => ({ id, name }));
+    const chosen = known.some(({ id }) => id === project) ? project : (known[0]?.id ?? null);
+    await (await this.#store).saveSetting("account", { server, token, name, projects: known, project: chosen });
     this.#onChange();
   }
 
@@ -48,9 +77,10 @@ export class Uploads {
 
   /** Send a recording. */
   async begin(id) {
-    if (!(await this.account())) throw new Error("Sign in to the review app first.");
+    const account = await this.account();
+    if (!account) throw new Error("Sign in to the review app first.");
     if (this.#queue.includes(id)) return;
-    await this.#note(id, { state: "queued", done: 0, chunks: 1, error: null });
+    await this.#note(id, { state: "queued", done: 0, chunks: 1, error: null, project: account.project });
     this.#queue.push(id);
     this.#work();
   }
@@ -90,7 +120,9 @@ export class Uploads {
     const packing = await Packing.of(store, id), digests = [];
     const piece = (number) => packing.slice(number * CHUNK, (number + 1) * CHUNK);
     for (let number = 0; number * CHUNK < packing.size; number++) digests.push(await sha256(await piece(number)));
-    let upload = await ask(account, "PUT", `uploads/${id}`, { size: packing.size, chunk_size: CHUNK, chunks: digests });
+    const project = (await store.recording(id))?.sent?.project; // as it was chosen when it was to be sent
+    const address = `uploads/${id}${project ? `?project=${encodeURIComponent(project)}` : ""}`;
+    let upload = await ask(account, "PUT", address, { size: packing.size, chunk_size: CHUNK, chunks: digests });
     const received = new Set(upload.received);
     for (const number of digests.keys()) {
       if (upload.state !== "receiving") break;

@@ -22,6 +22,14 @@ export function showKept(part, kept, account, { ask }) {
   part.account.hidden = !account;
   part["sign-in"].hidden = Boolean(account);
   if (account) part["account-name"].textContent = `Signed in as ${account.name} at ${account.server}`;
+  showProjects(part, account);
+}
+
+/** Where recordings go, for who is in several projects. */
+function showProjects(part, account) {
+  part.projects.hidden = !account || account.projects.length < 2;
+  part.project.replaceChildren(...(account?.projects ?? []).map(({ id, name }) =>
+    made("option", { value: id, textContent: name, selected: id === account.project })));
 }
 
 function item(facts, account, ask) {

@@ -188,6 +188,7 @@ part["sign-in"].addEventListener("submit", async (event) => {
     notice.hidden = false;
   }
 });
+part.project.addEventListener("change", () => quietly("choose", { project: part.project.value }));
 part["sign-out"].addEventListener("click", () => quietly("signOut"));
 part.task.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) part.begin.requestSubmit();

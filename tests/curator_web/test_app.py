@@ -283,7 +283,7 @@ def test_openapi_describes_every_path(client):
         "post /api/demonstrations/{demonstration_id}/comments", "post /api/comments/{comment_id}/resolve",
         "get /api/demonstrations/{demonstration_id}/history", "get /api/dashboard",
         "post /api/exports", "get /api/jobs/{job_id}", "get /api/labels", "put /api/labels",
-        "get /api/projects", "post /api/projects", "get /api/projects/{project}/members",
+        "get /api/projects", "post /api/projects", "post /api/moves", "get /api/projects/{project}/members",
         "put /api/projects/{project}/members/{who}", "get /api/projects/{project}/guidelines",
         "post /api/projects/{project}/guidelines"}
 

@@ -19,7 +19,7 @@ from werkzeug.serving import make_server
 
 from curator_web import create_app
 from curator_web.demonstrations.listing import listing
-from curator_web.users import add_user
+from curator_web.users import add_user, projects
 from demotape.importing import import_package
 from pipeline.verify import verify
 from schemas.chromium import find_chromium, sandbox_arguments
@@ -199,7 +199,9 @@ def test_an_upload_goes_on_when_the_network_is_back(chrome, site, review, tmp_pa
     site.pages |= {"/": "<img id=i src=/big.png width=50 height=50>",
                    "/big.png": ("image/png", cv2.imencode(".png", noise)[1].tobytes())}
     review.away_after = 2
-    panel = chrome.panel.page
+    panel, db = chrome.panel.page, review.services.db
+    projects.add(db, "travel", "Travel")
+    projects.set_member(db, "travel", "ada", "annotator")
 
     async def user_actions(page):
         await page.locator("#i").click()
@@ -212,6 +214,7 @@ def test_an_upload_goes_on_when_the_network_is_back(chrome, site, review, tmp_pa
         await panel.locator("#token").fill(review.token)
         await panel.locator("#sign-in button").click()
         await panel.locator("#account", has_text="Signed in as ada").wait_for()
+        await panel.get_by_label("Recordings go to").select_option("Travel")
         item = panel.locator("#kept li").first
         await item.get_by_role("button", name="Send").click()
         await item.locator(".tag", has_text="waits for the network").wait_for()
@@ -221,7 +224,7 @@ def test_an_upload_goes_on_when_the_network_is_back(chrome, site, review, tmp_pa
         await chrome.panel.ask("signOut")
 
     chrome.runner.run(send())
-    rows = listing(review.services.db).rows
+    rows = listing(db, project="travel").rows
     assert [row.id for row in rows] == [session.recording.id]
     assert len(review.puts) <= len(set(review.puts)) + 1  # only the one that was on its way is sent twice
     assert not list((tmp_path / "data" / "uploads").iterdir())

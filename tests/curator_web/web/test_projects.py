@@ -136,6 +136,25 @@ def test_who_is_in_several_names_one(two):
     assert client.post("/api/demonstrations/rec-1/edits", json=labelled, headers=boss).status_code == 400
 
 
+def test_demonstrations_are_moved_by_who_leads_both(two, tmp_path):
+    app, tokens = two
+    client, boss, services = app.test_client(), bearer(tokens["boss"]), app.extensions["demotape"]
+    import_recording(services.db, services.store, make_recording(tmp_path, recording_id="rec-c"), project="main")
+    assert client.post("/api/next?project=main", json={}, headers=boss).json["demonstration"] is None
+    given = {"ids": ["rec-c"], "to": "b"}
+    for role, code in (("annotator", 403), ("validator", 403), ("lead", 400)):  # who leads the one alone learns nothing
+        assert client.post("/api/moves", json=given, headers=bearer(tokens[role])).status_code == code
+    both = {"ids": ["rec-c", "rec-b"], "to": "b"}
+    assert client.post("/api/moves?project=main", json=both, headers=boss).status_code == 404
+    assert client.post("/api/moves?project=main", json=given, headers=boss).json == {"changed": 1}
+    listed = client.get("/api/demonstrations?project=b", headers=boss).json["demonstrations"]
+    assert {row["id"] for row in listed} == {"rec-b", "rec-c"}
+    assert client.get("/api/demonstrations/rec-c", headers=bearer(tokens["lead"])).status_code == 404
+    page = client.get("/?project=b", headers=boss).text
+    assert 'formaction="/move?project=b"' in page
+    assert client.post("/api/moves?project=b", json={"ids": ["rec-c"], "to": "main"}, headers=boss).json["changed"] == 1
+
+
 def test_members_come_and_go(two):
     app, _ = two
     db = app.extensions["demotape"].db
