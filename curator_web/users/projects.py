@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import select, update
+from sqlalchemy.exc import IntegrityError
 
 from curator_web.db import audit
 from curator_web.db.database import Database
@@ -82,16 +83,17 @@ def add(db: Database, project: str, name: str, account: Account | None = None) -
     if len(name) > PROJECT_NAME_LENGTH:
         raise InputError(f"field name: {PROJECT_NAME_LENGTH} characters at most")
     by, now = account.name if account else BY_COMMAND, datetime.now(UTC)
-    with db.writing() as session:
-        if session.get(Project, project):
-            raise InputError(f"field project: the id {project!r} is taken")
-        row = Project(id=project, name=name, labels=[], made_at=now)
-        session.add(row)
-        session.flush()
-        if account and not account.alone:
-            session.add(Member(project=project, who=account.name, role=LEAD, joined_at=now))
-        audit.note(session, by, "project made", project=project)
-        return row
+    try:
+        with db.writing() as session:
+            row = Project(id=project, name=name, labels=[], made_at=now)
+            session.add(row)
+            session.flush()
+            if account and not account.alone:
+                session.add(Member(project=project, who=account.name, role=LEAD, joined_at=now))
+            audit.note(session, by, "project made", project=project)
+            return row
+    except IntegrityError:
+        raise InputError(f"field project: the id {project!r} is taken") from None
 
 
 def rename(db: Database, name: str, account: Account) -> None:

@@ -78,7 +78,9 @@ def package(tmp_path) -> bytes:
 
 def test_a_package_is_sent_and_becomes_a_demonstration(app, package, tmp_path):
     sender = Sender(app, "ada", package)
-    assert sender.client.get("/api/account", headers=sender.headers).json == {"name": "ada", "role": "annotator"}
+    assert sender.client.get("/api/account", headers=sender.headers).json == {
+        "name": "ada", "role": "annotator",
+        "projects": [{"id": "main", "name": "Demonstrations", "role": "annotator"}]}
     assert sender.send() == {"id": "pack-1", "state": "imported", "received": list(range(len(sender.chunks))),
                              "demonstration": "pack-1", "error": None, "notice": None}
     turns = current(app.extensions["demotape"].db, "pack-1")["turns"]

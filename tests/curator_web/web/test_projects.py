@@ -95,6 +95,9 @@ def test_the_list_of_projects_is_ones_own(two):
     assert b"Second" not in client.get("/projects", headers=bearer(tokens["lead"])).data
     both = client.get("/api/projects", headers=bearer(tokens["boss"]))
     assert [each["id"] for each in both.json] == ["main", "b"]
+    for name in ("main", "b"):
+        again = client.post("/api/projects", json={"id": name, "name": "Again"}, headers=bearer(tokens["boss"]))
+        assert again.status_code == 400 and "is taken" in again.json["message"]
     for role in ("annotator", "validator"):
         made = client.post("/api/projects", json={"id": "c", "name": "C"}, headers=bearer(tokens[role]))
         assert made.status_code == 403
