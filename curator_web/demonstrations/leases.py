@@ -4,6 +4,7 @@ A lease ends by itself; edits renew it. Nobody else can edit or decide meanwhile
 hand out two demonstrations: the row is locked while it is given away.
 """
 
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import exists, or_, select
@@ -70,20 +71,12 @@ def assign(db: Database, ids: list[str], to: str | None, account: Account) -> in
     """
     if not account.leads:
         raise NotAllowed("only a lead assigns")
-    ids = list(dict.fromkeys(ids))
-    if not 0 < len(ids) <= ASSIGN_LIMIT:
-        raise InputError(f"field ids: name 1 to {ASSIGN_LIMIT} demonstrations")
     with db.writing() as session:
         user = session.get(User, to) if to else None
         role = members.role_of(session, to, account.project) if to and user else None
         if to and (role is None or user is None or user.state != ACTIVE):
             raise InputError(f"field to: there is no member {to[:80]!r} of this project")
-        rows = session.scalars(select(Demonstration)
-                               .where(Demonstration.project == account.project, Demonstration.id.in_(ids))
-                               .order_by(Demonstration.id).with_for_update()).all()
-        if missing := sorted(set(ids) - {row.id for row in rows}):
-            raise NotFound(f"there is no demonstration {missing[0][:80]!r}")
-        changed = [row for row in rows if row.assigned_to != to]
+        changed = [row for row in chosen(session, ids, account) if row.assigned_to != to]
         for row in changed:
             _check_fits(row, to, role)
             row.assigned_to = to
@@ -93,6 +86,26 @@ def assign(db: Database, ids: list[str], to: str | None, account: Account) -> in
                 facets.add_person(session, row.id, to)
             audit.note(session, account.name, "assigned", row.id, to=to)
         return len(changed)
+
+
+def chosen(session: Session, ids: Iterable[str], account: Account) -> Sequence[Demonstration]:
+    """The demonstrations of the account's project that have these ids, kept from others; raises InputError for none or
+    too many, NotFound."""
+    ids = expect_some(ids)
+    rows = session.scalars(select(Demonstration)
+                           .where(Demonstration.project == account.project, Demonstration.id.in_(ids))
+                           .order_by(Demonstration.id).with_for_update()).all()
+    if missing := sorted(set(ids) - {row.id for row in rows}):
+        raise NotFound(f"there is no demonstration {missing[0][:80]!r}")
+    return rows
+
+
+def expect_some(ids: Iterable[str]) -> list[str]:
+    """Each id once; raises InputError for none or too many."""
+    ids = list(dict.fromkeys(ids))
+    if not 0 < len(ids) <= ASSIGN_LIMIT:
+        raise InputError(f"field ids: name 1 to {ASSIGN_LIMIT} demonstrations")
+    return ids
 
 
 def touch(session: Session, row: Demonstration, account: Account) -> None:

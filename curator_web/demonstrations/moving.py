@@ -1,11 +1,9 @@
 """Moving demonstrations to another project, with all that was said and done about them."""
 
-from sqlalchemy import select
-
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.models import LEAD, Demonstration, Project
-from curator_web.errors import InputError, NotAllowed, NotFound
+from curator_web.db.models import LEAD, Project
+from curator_web.errors import InputError, NotAllowed
 from curator_web.users import Account, members
 
 from . import leases
@@ -19,20 +17,13 @@ def move(db: Database, ids: list[str], to: str, account: Account) -> int:
     """
     if not account.leads:
         raise NotAllowed("only a lead moves demonstrations")
-    ids = list(dict.fromkeys(ids))
-    if not 0 < len(ids) <= leases.ASSIGN_LIMIT:
-        raise InputError(f"field ids: name 1 to {leases.ASSIGN_LIMIT} demonstrations")
     with db.writing() as session:
         role = LEAD if account.alone else members.role_of(session, account.name, to)
         if role is None or session.get(Project, to) is None:
             raise InputError(f"field to: you are in no project {to[:40]!r}")
         if role != LEAD:
             raise NotAllowed(f"only a lead of {to!r} takes demonstrations into it")
-        rows = session.scalars(select(Demonstration)
-                               .where(Demonstration.project == account.project, Demonstration.id.in_(ids))
-                               .order_by(Demonstration.id).with_for_update()).all()
-        if missing := sorted(set(ids) - {row.id for row in rows}):
-            raise NotFound(f"there is no demonstration {missing[0][:80]!r}")
+        rows = leases.chosen(session, ids, account)
         for row in rows:
             audit.note(session, account.name, "moved", row.id, before=row.project, to=to)
             row.project, row.assigned_to = to, None

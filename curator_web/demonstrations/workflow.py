@@ -170,11 +170,8 @@ def change_statuses(db: Database, ids: Iterable[str], status: str, account: Acco
 
     Raises InputError for too many at once.
     """
-    ids = list(dict.fromkeys(ids))
-    if not 0 < len(ids) <= leases.ASSIGN_LIMIT:
-        raise InputError(f"field ids: name 1 to {leases.ASSIGN_LIMIT} demonstrations")
     changed, refused = [], {}
-    for name in ids:
+    for name in leases.expect_some(ids):
         try:
             row = library.listed(db, name, account.project)
             change_status(db, name, status, row.version, account, reason)

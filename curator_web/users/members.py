@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from curator_web.db.models import ACTIVE, LEAD, Member, Project, User
+from curator_web.db.models import ACTIVE, LEAD, Demonstration, Member, Project, User
 from curator_web.errors import InputError
 
 
@@ -22,6 +22,14 @@ def role_of(session: Session, who: str, project: str) -> str | None:
     """What a user is in a project; None for who is not in it."""
     row = session.get(Member, (project, who))
     return row.role if row else None
+
+
+def release(session: Session, who: str, project: str | None = None) -> None:
+    """Have a user give back what they had to do: in a project, or in all of them."""
+    for column, given_back in ((Demonstration.assigned_to, {"assigned_to": None}),
+                               (Demonstration.lease_who, {"lease_who": None, "lease_until": None})):
+        here = [Demonstration.project == project] if project else []
+        session.execute(update(Demonstration).where(column == who, *here).values(given_back))
 
 
 def leads(session: Session, project: str) -> int:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from curator_web.db import audit
@@ -19,7 +19,6 @@ from curator_web.db.models import (
     REMOVED,
     ROLES,
     VALIDATOR,
-    Demonstration,
     Identity,
     Member,
     SecondFactor,
@@ -116,9 +115,7 @@ def remove(db: Database, name: str, *, by: str = BY_COMMAND) -> None:
         row.state, row.password_hash = REMOVED, None
         for of_user in (SecondFactor, Identity, Member):
             session.execute(delete(of_user).where(of_user.who == name))
-        session.execute(update(Demonstration).where(Demonstration.assigned_to == name).values(assigned_to=None))
-        session.execute(update(Demonstration).where(Demonstration.lease_who == name)
-                        .values(lease_who=None, lease_until=None))
+        members.release(session, name)
         audit.note(session, by, "user removed", of=name, sessions=web_sessions.end_all(session, name),
                    tokens=tokens.revoke_all(session, name))
 

@@ -4,8 +4,9 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import select, update
+from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
@@ -15,7 +16,6 @@ from curator_web.db.models import (
     PROJECT_NAME_LENGTH,
     REMOVED,
     ROLES,
-    Demonstration,
     Guidelines,
     Member,
     Project,
@@ -24,7 +24,7 @@ from curator_web.db.models import (
 from curator_web.errors import InputError, NotAllowed, NotFound
 from schemas.text import storable
 
-from .members import leads
+from .members import leads, release
 from .people import BY_COMMAND, Account
 
 ID = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
@@ -141,11 +141,7 @@ def set_member(db: Database, project: str, who: str, role: str | None, account: 
             row.role = role
         elif row:
             session.delete(row)
-            here = Demonstration.project == project
-            session.execute(update(Demonstration).where(here, Demonstration.assigned_to == user.name)
-                            .values(assigned_to=None))
-            session.execute(update(Demonstration).where(here, Demonstration.lease_who == user.name)
-                            .values(lease_who=None, lease_until=None))
+            release(session, user.name, project)
         audit.note(session, account.name if account else BY_COMMAND, "member set", project=project, of=user.name,
                    role=role)
 
@@ -160,8 +156,7 @@ def guidelines(db: Database, project: str) -> list[Guidelines]:
 def newest_guidelines(db: Database, project: str) -> Guidelines | None:
     """The guidelines that count now."""
     with db.reading() as session:
-        return session.scalars(select(Guidelines).where(Guidelines.project == project)
-                               .order_by(Guidelines.number.desc()).limit(1)).first()
+        return _newest(session, project)
 
 
 def write_guidelines(db: Database, text: str, account: Account) -> Guidelines:
@@ -172,8 +167,7 @@ def write_guidelines(db: Database, text: str, account: Account) -> Guidelines:
         raise InputError(f"field text: {GUIDELINES_LENGTH:,} characters at most")
     with db.writing() as session:
         session.get_one(Project, account.project, with_for_update=True)
-        here = Guidelines.project == account.project
-        last = session.scalars(select(Guidelines).where(here).order_by(Guidelines.number.desc()).limit(1)).first()
+        last = _newest(session, account.project)
         if last and last.text == text:
             return last
         row = Guidelines(project=account.project, number=last.number + 1 if last else 1, text=text, who=account.name,
@@ -181,6 +175,11 @@ def write_guidelines(db: Database, text: str, account: Account) -> Guidelines:
         session.add(row)
         audit.note(session, account.name, "guidelines written", project=account.project, number=row.number)
         return row
+
+
+def _newest(session: Session, project: str) -> Guidelines | None:
+    return session.scalars(select(Guidelines).where(Guidelines.project == project)
+                           .order_by(Guidelines.number.desc()).limit(1)).first()
 
 
 def expect_lead(account: Account) -> None:

@@ -10,6 +10,7 @@ from werkzeug import Response
 
 from curator_web.db.models import LEAD, Comment, Demonstration, Job
 from curator_web.errors import InputError, NotAllowed, NotFound
+from curator_web.jobs.queue import LAST_ID
 from curator_web.users import Account, projects
 from schemas.text import storable
 
@@ -20,7 +21,6 @@ WITHOUT = ("people", "own_account", "own_second_factor", "signing_in", "openid",
 WITHOUT_VIEWS = ("projects.index", "projects.add", "projects_api.Projects", "api.token", "uploads.account",
                  "uploads.state", "uploads.chunk", "uploads.finish")
 PAGES = ("pages", "team", "dashboard", "exports", "labels", "imports")
-LAST_NUMBER = 2**31 - 1  # that an integer column can hold
 # What an address may name, how its project is found, and what is said where there is none.
 _NAMED: dict[str, tuple[Any, str]] = {
     "demonstration_id": (lambda name: select(Demonstration.project).where(Demonstration.id == name),
@@ -85,7 +85,7 @@ def _named() -> tuple[str | None, str] | None:
         said = missing.format(value[:100] if isinstance(value, str) else value)
         if query is None:
             return value, said
-        if isinstance(value, int) and value > LAST_NUMBER:
+        if isinstance(value, int) and value > LAST_ID:
             return None, said
         with services().db.reading() as session:
             return session.scalars(query(storable(value))).first(), said

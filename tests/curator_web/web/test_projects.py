@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from curator_web import create_app, users
-from curator_web.demonstrations import comments, labels
-from curator_web.demonstrations.library import import_recording
+from curator_web.demonstrations import comments, labels, leases
+from curator_web.demonstrations.library import import_recording, listed
 from curator_web.errors import InputError
 from curator_web.users import Account, projects
 from demotape.importing import import_package
@@ -163,12 +163,24 @@ def test_members_come_and_go(two):
     db = app.extensions["demotape"].db
     projects.set_member(db, "b", "annotator-a", "annotator", BOSS)
     assert [place.id for place in projects.places(db, Account("annotator-a", "annotator"))] == ["main", "b"]
+    leases.assign(db, ["rec-b"], "annotator-a", BOSS)
+    assert leases.take_next(db, Account("annotator-a", "annotator", project="b")).id == "rec-b"
     projects.set_member(db, "b", "annotator-a", None, BOSS)
+    given_back = listed(db, "rec-b")
+    assert given_back.assigned_to is None and given_back.lease_who is None
     assert [place.id for place in projects.places(db, Account("annotator-a", "annotator"))] == ["main"]
     for who, role, said in (("boss", "annotator", "only lead"), ("boss", None, "only lead"),
                             ("nobody", "lead", "no user"), ("other", "king", "is none")):
         with pytest.raises(InputError, match=said):
             projects.set_member(db, "b", who, role, BOSS)
+
+
+def test_a_name_is_text(two):
+    app, tokens = two
+    projects.rename(app.extensions["demotape"].db, "<script>alert(1)</script>", BOSS)
+    for address in ("/projects", "/projects/b", "/projects/b/guidelines", "/?project=b", "/demonstrations/rec-b"):
+        assert "<script>alert" not in app.test_client().get(address, headers=bearer(tokens["boss"])).text
+    projects.rename(app.extensions["demotape"].db, "Second", BOSS)
 
 
 def test_guidelines_are_text_in_versions(two):
