@@ -45,8 +45,9 @@ def lay_out(video: Video, pictures: Sequence[Picture], page_of: Callable[[Pictur
         samples = [every[0], *(other for other in every[1:] if _explains(other, every[0]))]
     path = _path(samples, first.usual)
     layout, order = _layout(video, samples, path, pictures)
+    limit = _limit(first.usual)
     covers = {(number, viewport): mask for number, piece in enumerate(layout.pieces)
-              for viewport, mask in samples[order[number]].covered(piece.start, piece.end).items()}
+              for viewport, mask in samples[order[number]].covered(piece.start, piece.end, limit).items()}
     return layout, replace(first, differences=merged(samples, path)), covers
 
 

@@ -64,9 +64,12 @@ class Sampled:
         found = sorted((pair for group in self.groups for pair in group.correlations(shot)), reverse=True)
         return [number for _, number in found]
 
-    def covered(self, start: float, end: float) -> dict[tuple[int, int], np.ndarray]:
-        """What something else covers in most frames of a part of the video, by viewport."""
-        return {group.viewport: mask for group in self.groups if (mask := group.covered(start, end)) is not None}
+    def covered(self, start: float = -np.inf, end: float = np.inf, limit: float = np.inf
+                ) -> dict[tuple[int, int], np.ndarray]:
+        """What something else covers in most frames of a part of the video, by viewport. `limit`: grey levels; frames
+        that differ from every picture by more show none of them."""
+        return {group.viewport: mask for group in self.groups
+                if (mask := group.covered(start, end, limit)) is not None}
 
 
 def sample(video: Video, times: np.ndarray, pictures: Sequence[Picture], rectangles: Sequence[Rectangle],
@@ -133,13 +136,14 @@ class _Group:
         sizes = np.linalg.norm(stack, axis=1) * np.linalg.norm(page) + 1e-6
         return list(zip((stack @ page / sizes).tolist(), self.numbers, strict=True))
 
-    def covered(self, start: float, end: float) -> np.ndarray | None:
+    def covered(self, start: float, end: float, limit: float) -> np.ndarray | None:
         """What differs in most of the frames that are like a picture for the rest: at working size. Frames that show
-        something else altogether, as before the session, tell nothing."""
+        something else altogether, as before the session, tell nothing: a part of the video may have few others."""
         own = sorted(((unlike, rest) for time, unlike, rest in self.rests if start <= time <= end),
                      key=lambda entry: entry[0])
         likest = own[:max(_ALIKE, len(own) // 2)]
-        limit = 2 * likest[min(_ALIKE, len(likest)) // 2][0] + 1 if likest else 0.0
+        if likest:
+            limit = min(limit, 2 * likest[min(_ALIKE, len(likest)) // 2][0] + 1)
         return covered([rest for unlike, rest in likest if unlike <= limit], self.viewport, self.seen)
 
 

@@ -34,8 +34,7 @@ def rectangle_of(place: VideoPlace) -> Rectangle | None:
 def laid_out(video: Video, pictures: Sequence[Picture], rectangle: Rectangle) -> tuple[Layout, Sampled, Covers]:
     """As `moves.lay_out`, of a rectangle that holds from the first frame to the last."""
     sampled, = sample(video, sample_times(video), pictures, [rectangle])
-    return Layout.always(rectangle), sampled, {(0, viewport): mask for viewport, mask
-                                               in sampled.covered(-np.inf, np.inf).items()}
+    return Layout.always(rectangle), sampled, {(0, viewport): mask for viewport, mask in sampled.covered().items()}
 
 
 def told(video: Video, clock: VideoClock | None, layout: Layout | None, place: VideoPlace) -> Alignment:

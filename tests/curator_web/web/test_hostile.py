@@ -132,10 +132,11 @@ def test_text_of_every_kind_is_kept_found_and_shown(app, services, tmp_path):
             name=odd, attributes={odd: odd}, css=odd, xpath=odd))]
     import_recording(services.db, services.store, make_recording(tmp_path, make_turns=odd_turns, task=odd))
     client = app.test_client()
-    for address in ("/", "/demonstrations/rec-1", "/demonstrations/rec-1?turn=t2", "/?search=gnirts", "/?search=%00%27",
+    for address in ("/", "/demonstrations/rec-1", "/demonstrations/rec-1?turn=t2", "/?search=gnirts",
                     "/api/demonstrations/rec-1/turns"):
         answer = client.get(address)
-        assert answer.status_code == 200 and b"49" not in answer.data[:2000]
+        assert answer.status_code == 200 and "{{7*7}}" in answer.text  # what is captured is no template
+    assert client.get("/?search=%00%27").status_code == 200
     assert "rec-1" in client.get("/?search=gnirts").text
 
 
