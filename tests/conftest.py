@@ -27,7 +27,7 @@ __all__ = ["Session", "RecordingBrowser", "painted"]
 # Files that take longest begin first, so that no process works on one alone at the end.
 LONGEST = ("destinations/test_s3.py", "web/test_pages.py", "demotape/test_demo.py", "api/test_schemathesis.py",
            "examples/test_plugins.py", "curator_web/test_kill.py", "extension/test_panel.py",
-           "recorder/test_traps.py", "recorder/test_traps_in_places.py", "align/test_align.py",
+           "recorder/test_traps.py", "align/test_align.py",
            "extension/test_loss.py", "browser/test_state.py")
 
 

@@ -1,28 +1,174 @@
-"""Every row of the table of traps, with the recorder and with the extension, in a rested first tab.
+"""Every row of the table of traps in a rested tab, and at once where a page has just come: a new page, a popup, a frame
+of another site, a browser that was connected to. All rows of a place are one recording, each in a tab of its own.
 
-The other places are in test_traps_in_places.py.
+Each page changes itself in a listener on window that comes first, so a state from after the effect shows.
 """
 
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
+from playwright.async_api import BrowserContext, Frame, Page, async_playwright
 
+from pipeline.turns.folding import fold
+from recorder import Recorder, Recording
+from tests.support.sessions import painted
 from tests.support.trap_table import TRAPS
-from tests.support.traps import line
+from tests.support.traps import InFrame, line
+
+FIRST = ("<!DOCTYPE html><script>for (const type of ['pointerdown', 'mousedown', 'keydown']) "
+         "window.addEventListener(type, event => event.key === 'Control' || "
+         "document.documentElement.classList.add('acted-' + type), true)</script>")
+HOME = "<!DOCTYPE html><title>Home</title><a id=link href=/ target=_blank>Open</a>"
 
 
-@pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: f"{trap.number}: {trap.does}")
-def test_trap(trap, recording_browser, site):
-    assert record(recording_browser, trap, site) == ["load url='/'", *trap.turns]
+async def to_place(place: str, home: Page, site) -> tuple[Page, Page | InFrame]:
+    """The page of a row, and what its selectors are looked up in."""
+    if place == "popup":
+        async with home.context.expect_page() as opened:
+            await home.click("#link")
+        page = await opened.value
+        await page.wait_for_load_state()
+        return page, page
+    page = await home.context.new_page()
+    await page.goto(site.origin + ("/frame" if place == "frame" else "/"))
+    if place == "rested":
+        await painted(page)
+    if place != "frame":
+        return page, page
+    await reached(page, page.frames[1])
+    return page, InFrame(page, page.frames[1])
 
 
-@pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: f"{trap.number}: {trap.does}")
-def test_trap_with_the_extension(trap, chrome, site):
-    assert record(chrome, trap, site) == ["load url='/'", *trap.extension]
-    assert (trap.extension != trap.turns) == bool(trap.why)
+async def reached(page: Page, frame: Frame) -> None:
+    """Wait until the browser hands what is done there to the frame: before it is drawn, the page above gets it."""
+    for each in (frame, page, frame):  # the third time that one paints, what it painted first is on the screen
+        await each.evaluate("() => new Promise(done => { let left = 3; const paint = () => left-- ?"
+                            "requestAnimationFrame(paint) : done(); paint() })")
+    await frame.evaluate("focus()")
+    await frame.wait_for_function("document.hasFocus()")
 
 
-def record(recorder, trap, site) -> list[str]:
-    """The turns of a row, as lines; by the Playwright recorder or by the extension."""
-    site.pages |= {"/": trap.page, "/two": "<title>Two</title><h1>Two</h1>"}
-    session = recorder.record(trap.user_actions, url=site.origin + "/")
+async def go_through(place: str, home: Page, site, rows) -> list[int]:
+    """Do all rows; returns how many tabs each opened."""
+    counts = []
+    for trap in rows:
+        site.pages |= {"/": FIRST + trap.page, "/two": "<title>Two</title><h1>Two</h1>",
+                       "/frame": f"<body style='margin:0'><iframe src='{site.other_origin}/' width=700 height=500 "
+                                 "style='border:0'>"}
+        known = list(home.context.pages)
+        page, here = await to_place(place, home, site)
+        if "autofocus" in trap.page:
+            await here.locator("[autofocus]").focus()
+        await trap.user_actions(here)
+        await painted(page)
+        opened = [other for other in home.context.pages if other not in known]
+        for other in reversed(opened):
+            await other.close()
+        counts.append(len(opened))
+    return counts
+
+
+def rows_of(recording: Recording, counts: list[int], missing_fails: bool) -> Iterator[tuple[list[str], bool]]:
+    """Of each row: its turns as lines, its first tab being tab 1, without those that brought that tab there and closed
+    it; and whether the first state of an action is from before its effect. The extension may have no state yet in a
+    frame that has just come: that is from no time, unless `missing_fails`."""
+    tabs = {event["seq"]: event["tab"] for event in recording.events}
+    turns, before = fold(recording.events), 1
+    for count in counts:
+        own = [turn for turn in turns if before < tabs[turn["events"][0]] <= before + count]
+        lines = [line(turn | {"arguments": _counted_from(turn["arguments"], before)}) for turn in own]
+        states = [turn["state"] for turn in own if turn["element"] and turn["state"]]
+        known = [state["dom"] for state in states[:1] if state["dom"] or missing_fails]
+        yield _after_it_came(lines), not any(_after(recording, dom) for dom in known)
+        before += count
+
+
+def _after(recording: Recording, dom: str | None) -> bool:
+    """Whether a state is from after the effect, or not there."""
+    text = recording.blob(dom).decode() if dom else "acted-key"
+    return any(f"acted-{name}" in text for name in ("pointerdown", "mousedown", "key"))
+
+
+def _counted_from(arguments: dict, before: int) -> dict:
+    return {name: value - before if name in ("tab", "origin", "target") else value
+            for name, value in arguments.items()}
+
+
+def _after_it_came(lines: list[str]) -> list[str]:
+    closed = next((number for number, each in enumerate(lines) if each.startswith("tabremove")), len(lines))
+    rest = lines[:closed]
+    for coming in ("tabcreate tab=1", "load url='/'", "load url='frame'", "tabswitch origin=.* target=1"):
+        place = next((number for number, each in enumerate(rest[:2]) if re.fullmatch(coming, each)), None)
+        if place is not None:
+            del rest[place]
+    return rest
+
+
+@pytest.fixture
+def as_in_a_rested_tab(site):
+    """Checks what a driver recorded of all rows."""
+    def check(recording: Recording, counts: list[int], rows, turns: str = "turns") -> None:
+        for trap, (lines, before) in zip(rows, rows_of(recording, counts, turns == "turns"), strict=True):
+            assert (trap.extension != trap.turns) == bool(trap.why)
+            assert lines == getattr(trap, turns), f"{trap.number}: {trap.does}"
+            assert before, f"{trap.number}: {trap.does}"
+    site.pages["/home"] = HOME
+    return check
+
+
+def rows_in(place: str):
+    """The rows of a place: where the page itself goes elsewhere, its frames are not asked; and over a connection
+    Playwright gives files by events of its own, which are no person's."""
+    left_out = {"frame": (25, 26), "connected": (18,)}.get(place, ())
+    return [trap for trap in TRAPS if trap.number not in left_out]
+
+
+async def recorded(context: BrowserContext, place: str, site, folder: Path) -> list[int]:
+    home = context.pages[0] if context.pages else await context.new_page()
+    await home.goto(site.origin + "/home")
+    async with Recorder(context, folder):
+        counts = await go_through(place, home, site, rows_in(place))
+    return counts
+
+
+@pytest.mark.parametrize("place", ("rested", "new page", "popup", "frame"))
+def test_the_recorder(recording_browser, site, tmp_path, as_in_a_rested_tab, place):
+    async def run():
+        context = await recording_browser.browser.new_context(viewport={"width": 800, "height": 600})
+        counts = await recorded(context, place, site, tmp_path / "rec")
+        await context.close()
+        return counts
+
+    counts = recording_browser.run(run())
+    as_in_a_rested_tab(Recording(tmp_path / "rec"), counts, rows_in(place))
+
+
+def test_a_browser_that_was_connected_to(recording_browser, chromium_address, site, tmp_path, as_in_a_rested_tab):
+    async def run():
+        async with async_playwright() as playwright:
+            context = (await playwright.chromium.connect_over_cdp(chromium_address)).contexts[0]
+            return await recorded(context, "connected", site, tmp_path / "rec")
+
+    counts = recording_browser.run(run())
+    as_in_a_rested_tab(Recording(tmp_path / "rec"), counts, rows_in("connected"))
+
+
+@pytest.mark.parametrize("place", ("rested", "popup", "frame"))
+def test_the_extension(chrome, site, tmp_path, as_in_a_rested_tab, place):
+    counts: list[int] = []
+
+    async def work():
+        home = await chrome.context.new_page()
+        await home.goto(site.origin + "/home")
+        started = await chrome.panel.ask("start", task="test", window=await chrome.panel.window_of(home))
+        counts.extend(await go_through(place, home, site, rows_in(place)))
+        await chrome.panel.ask("stop")
+        await chrome.panel.package(started["id"], tmp_path / "rec.zip")
+        await home.close()
+
+    chrome.runner.run(work())
+    session = chrome.read(tmp_path / "rec.zip", tmp_path / "rec")
     assert session.problems == []
-    return [line(turn) for turn in session.turns]
+    as_in_a_rested_tab(session.recording, counts, rows_in(place), "extension")
