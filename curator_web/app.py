@@ -12,6 +12,7 @@ from .api import demonstrations as api_demonstrations
 from .api import jobs as api_jobs
 from .api import labels as api_labels
 from .api import projects as api_projects
+from .api import tasks as api_tasks
 from .api import team as api_team
 from .api import uploads as api_uploads
 from .db.database import open_database
@@ -21,7 +22,7 @@ from .jobs import exporting, upload_service
 from .jobs.queue import Jobs, Work
 from .settings import DEFAULT_DATA_DIR, default_db_url
 from .storage.opening import open_store
-from .users import SecondFactors, Tries, web_sessions
+from .users import LOCAL, SecondFactors, Tries, web_sessions
 from .web import (
     accounts,
     current_project,
@@ -39,6 +40,7 @@ from .web import (
     projects,
     security,
     signing_in,
+    tasks,
     team,
     timeline,
     tree,
@@ -50,7 +52,7 @@ from .web.presentation import browser_name, clock, edit_summary, time_of_day, wh
 
 
 def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, blobs: str | None = None,
-               endpoint_url: str | None = None, who: str = "local",
+               endpoint_url: str | None = None, who: str = LOCAL,
                upload_days: float = upload_service.UNFINISHED_DAYS, openid: OpenIDSettings | None = None,
                import_package: Callable[..., Imported] | None = None) -> Flask:
     """The review app over a database and a data folder; both are made when they do not exist.
@@ -89,10 +91,10 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
 
         openid_views.register(app, openid)
     for concern in (signing_in, own_account, own_second_factor, people, projects, pages, history, timeline, moments,
-                    tree, team, labels, dashboard, exports, imports, blob_views):
+                    tree, team, tasks, labels, dashboard, exports, imports, blob_views):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
-    for concern in (api_projects, api_team, api_labels, api_jobs, api_dashboard):
+    for concern in (api_projects, api_team, api_tasks, api_labels, api_jobs, api_dashboard):
         described.register_blueprint(concern.blueprint)
     api_uploads.register(described)
     failures.register(app)

@@ -13,8 +13,9 @@ import click
 from schemas import DemotapeError, InputError
 from schemas.recording import ACTORS
 
-from . import data_set_commands, project_commands, ranker_commands, summary, user_commands
-from .terminal import DATA, console, errors, of_app
+from . import data_set_commands, project_commands, ranker_commands, summary, task_commands, user_commands
+from .next_task import of_tasks
+from .terminal import DATA, console, errors, of_app, printable
 from .terminal import PATH as _PATH
 from .terminal import complain as _complain
 from .terminal import open_app as _open
@@ -81,12 +82,21 @@ def demo(out: Path, port: int) -> None:
 @click.option("--consent/--no-consent", default=None, help="Whether who acts agrees to the recording being published.")
 @click.option("--license", metavar="NAME", envvar="DEMOTAPE_LICENSE", show_envvar=True,
               help="Licence under which it may be published, such as CC-BY-4.0.")
+@of_tasks
 def record(url: str | None, task: str, out: Path | None, headless: bool, connect: str | None, har: bool,
-           mhtml: bool, axtree: bool, **provenance: Any) -> None:
+           mhtml: bool, axtree: bool, following: bool, project: str | None, server: str | None, token: str | None,
+           data: Path, **provenance: Any) -> None:
     """Record a session in the browser, starting at URL; closing the window or Ctrl-C ends it."""
+    from .next_task import take
     from .provenance import with_answers
     from .recording import record as record_live
 
+    if following:
+        if task:
+            raise click.UsageError("give --task or --next, not both")
+        given = take(project, server, token, data)
+        task, url, provenance["task_id"] = given["text"], url or given["url"] or None, given["name"]
+        _tell(f"Task: {printable(task)}")
     if not url and not connect:
         raise click.UsageError("give the URL to start at, or --connect to a running browser")
     provenance["actor"] = provenance["actor"] or (None if headless or connect else "person")
@@ -198,7 +208,8 @@ def review(host: str, port: int, upload_days: float, db: str | None, data: Path,
     _serve(db, data, host, port, blobs=blobs, endpoint_url=endpoint_url, upload_days=upload_days, openid=openid())
 
 
-for _command in (*data_set_commands.COMMANDS, ranker_commands.ranker, user_commands.user, project_commands.project):
+for _command in (*data_set_commands.COMMANDS, ranker_commands.ranker, user_commands.user, project_commands.project,
+                 task_commands.task):
     main.add_command(_command)
 
 

@@ -78,6 +78,25 @@ class Client:
         """All comments, each followed by its answers."""
         return self._ask("GET", _of(name, "comments"))
 
+    def tasks(self, **sought: str) -> Iterator[dict[str, Any]]:
+        """The tasks of the project, the newest first; `sought`: `state`, `search`, `site`, `category`."""
+        page = 0
+        while found := self._ask("GET", f"tasks?{urlencode(sought | {'page': str(page := page + 1)})}")["tasks"]:
+            yield from found
+
+    def add_tasks(self, tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Propose tasks, all or none: `text`, `url`, `category`, …; a lead's are accepted at once."""
+        return self._ask("POST", "tasks", {"tasks": tasks})
+
+    def next_task(self) -> dict[str, Any]:
+        """The next task to record, which is this user's until it is recorded or given back. A recording of it tells
+        `name` as `task_id` of its provenance. Raises Refused with status 404 where none is left."""
+        return self._ask("POST", "tasks/next")
+
+    def give_back(self, task_id: str, reason: str = "", unachievable: bool = False) -> None:
+        """Leave a task to others; `unachievable`: it cannot be done, for this reason."""
+        self._ask("POST", f"tasks/{quote(task_id, safe='')}/back", {"reason": reason, "unachievable": unachievable})
+
     def comment(self, name: str, text: str, turn: str | None = None, kind: str = "comment",
                 answers: int | None = None) -> dict[str, Any]:
         """Say something about a demonstration or a turn, ask who recorded it (`question`), or answer a comment."""
@@ -146,7 +165,8 @@ class Client:
             headers={"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"})
         try:
             with urllib.request.urlopen(request, timeout=self._timeout) as answer:
-                return json.loads(answer.read())
+                content = answer.read()
+                return json.loads(content) if content else None
         except urllib.error.HTTPError as error:
             raise Refused(error.code, _message(error.read(), error.reason)) from None
         except (OSError, ValueError) as error:

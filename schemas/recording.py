@@ -60,6 +60,8 @@ class ProvenanceSchema(Strict):
     consent = flag("whether who acted agreed to the recording being published", required=False)
     license = string("licence under which it may be published, such as an SPDX identifier", required=False,
                      validate=PLAIN_NAME)
+    task_id = string("the task of a review app that it is of, as `PROJECT/ID`", required=False,
+                     validate=validate.Regexp(r"^[a-z0-9-]{1,40}/[a-z0-9]{1,40}$(?!\n)"))
 
 
 def provenance() -> fields.Field[Any]:

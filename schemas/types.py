@@ -101,6 +101,7 @@ class Provenance(TypedDict):
     agent: NotRequired[str]
     consent: NotRequired[bool]
     license: NotRequired[str]
+    task_id: NotRequired[str]
 
 
 class RecordingManifest(TypedDict):

@@ -31,8 +31,8 @@ FLOORS = {
         {"evaluate", "ranker"}, {"processing", "verify"}, {"batch", "hub"},
     ),
     "curator_web": (
-        {"errors", "settings", "vendor"}, {"db"}, {"users", "storage"}, {"demonstrations"}, {"jobs"}, {"web"}, {"api"},
-        {"app", "server"},
+        {"errors", "settings", "vendor"}, {"db"}, {"users", "storage"}, {"tasks"}, {"demonstrations"}, {"jobs"},
+        {"web"}, {"api"}, {"app", "server"},
     ),
 }
 NEEDS_NO_BROWSER = ("pipeline", "curator_web")  # of the recorder they use what reads alone

@@ -115,6 +115,7 @@ class Demonstration(Base):
     touched_at: Mapped[datetime | None]
     open_comments: Mapped[int] = mapped_column(default=0, server_default="0")
     damage: Mapped[str | None] = mapped_column(Text)
+    task_id: Mapped[str | None] = mapped_column(String(ID_LENGTH), index=True)  # of the table of tasks
 
 
 class RecordingOwner(Base):

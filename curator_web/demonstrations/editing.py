@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from curator_web.db.database import Database
 from curator_web.db.models import APPROVED, INVALID, Edit, StatusChange
 from curator_web.errors import Conflict, InputError
+from curator_web.users import LOCAL
 from pipeline.turns.edits import WITH_POINTER, appended
 from schemas import types
 from schemas.text import storable
@@ -24,7 +25,6 @@ from . import labels
 from .library import Review, load
 from .summary import counts
 
-LOCAL = "local"
 LOCKED = (APPROVED, INVALID)
 REASON_LENGTH = 2000
 

@@ -30,6 +30,7 @@ from curator_web.db.models import (
 from curator_web.errors import Damaged, NotFound
 from curator_web.storage.names_key import names_key
 from curator_web.storage.recordings import ID, RecordingStore
+from curator_web.tasks import giving
 from curator_web.users import BY_COMMAND
 from pipeline.export import LeftOut, ReviewState, Selection, Source, place
 from pipeline.turns.edits import apply_edits, labels_after, standing, task_after
@@ -146,6 +147,7 @@ def import_recording(db: Database, store: RecordingStore, path: Path | str, reco
         if recorded_by and not row.recorded_by:
             row.recorded_by = recorded_by
             facets.add_person(session, row.id, recorded_by)
+        giving.tie(session, row, recording.manifest.get("provenance"), recorded_by)
         audit.note(session, recorded_by or BY_COMMAND, f"import {outcome}", row.id, owner=owner.who,
                    sent_as=owner.sent_as)
     return Imported(demonstration["id"], outcome)

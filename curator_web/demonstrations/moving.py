@@ -12,7 +12,8 @@ from . import leases
 def move(db: Database, ids: list[str], to: str, account: Account) -> int:
     """Move demonstrations of the account's project to another one that they lead too; returns how many were moved.
 
-    Nobody has them there yet: assignments and leases end. What was said by labels stays said. Raises NotAllowed,
+    Nobody has them there yet: assignments and leases end; they are of no task there. What was said by labels stays
+    said. Raises NotAllowed,
     NotFound, InputError for a project that they are not in or too many at once; then none is moved.
     """
     if not account.leads:
@@ -26,6 +27,6 @@ def move(db: Database, ids: list[str], to: str, account: Account) -> int:
         rows = leases.chosen(session, ids, account)
         for row in rows:
             audit.note(session, account.name, "moved", row.id, before=row.project, to=to)
-            row.project, row.assigned_to = to, None
+            row.project, row.assigned_to, row.task_id = to, None, None
             leases.give_back(row)
         return len(rows)

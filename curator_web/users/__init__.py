@@ -3,6 +3,7 @@ may try, sessions of browsers, tokens."""
 
 from .people import (
     BY_COMMAND,
+    LOCAL,
     Account,
     add_user,
     disable,
@@ -18,5 +19,5 @@ from .second_factor import SecondFactors
 from .signing_in import check_code, check_password
 from .tries import Tries
 
-__all__ = ["BY_COMMAND", "Account", "SecondFactors", "Tries", "add_user", "check_code", "check_password", "disable",
-           "enable", "end_sessions", "everybody", "has_accounts", "remove", "set_password", "user_named"]
+__all__ = ["BY_COMMAND", "LOCAL", "Account", "SecondFactors", "Tries", "add_user", "check_code", "check_password",
+           "disable", "enable", "end_sessions", "everybody", "has_accounts", "remove", "set_password", "user_named"]

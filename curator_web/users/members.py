@@ -6,6 +6,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from curator_web.db.models import ACTIVE, LEAD, Demonstration, Member, Project, User
+from curator_web.db.task_models import GIVEN_BACK, TAKEN, Assignment, Task
 from curator_web.errors import InputError
 
 
@@ -30,6 +31,9 @@ def release(session: Session, who: str, project: str | None = None) -> None:
                                (Demonstration.lease_who, {"lease_who": None, "lease_until": None})):
         here = [Demonstration.project == project] if project else []
         session.execute(update(Demonstration).where(column == who, *here).values(given_back))
+    of_project = select(Task.id).where(Task.project == project) if project else select(Task.id)
+    session.execute(update(Assignment).where(Assignment.who == who, Assignment.state == TAKEN,
+                                             Assignment.task_id.in_(of_project)).values(state=GIVEN_BACK))
 
 
 def leads(session: Session, project: str) -> int:

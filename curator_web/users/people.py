@@ -29,6 +29,7 @@ from curator_web.errors import InputError
 from . import members, passwords, tokens, web_sessions
 
 NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._@-]{{0,{ID_LENGTH - 1}}}")
+LOCAL = "local"  # who is alone at this machine
 BY_COMMAND = "command line"  # who, in the audit log; with its blank it is nobody's name
 FIRST_TOKEN = "first"
 

@@ -23,7 +23,8 @@ PUBLIC = ("static", "signing_in.sign_in", "signing_in.code", "openid.begin", "op
 BY_TOKEN = "uploads"  # what only a token opens: no cookies, and no protection of cookies
 # Where no token makes changes: it could make another that may do more.
 BY_HAND = ("people", "own_account", "own_second_factor")
-UPLOADING = ("imports.receive", "uploads.plan", "uploads.state", "uploads.chunk", "uploads.finish")
+UPLOADING = ("imports.receive", "uploads.plan", "uploads.state", "uploads.chunk", "uploads.finish",
+             "tasks_api.following", "tasks_api.give_back")
 FOR_EVERY_TOKEN = ("uploads.account",)
 SAFE = ("GET", "HEAD", "OPTIONS")
 NO_TOKEN = "the token is not known here; ask your lead for one"

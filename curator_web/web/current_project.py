@@ -9,6 +9,7 @@ from sqlalchemy import select
 from werkzeug import Response
 
 from curator_web.db.models import LEAD, Comment, Demonstration, Job
+from curator_web.db.task_models import Task
 from curator_web.errors import InputError, NotAllowed, NotFound
 from curator_web.jobs.queue import LAST_ID
 from curator_web.users import Account, projects
@@ -20,7 +21,7 @@ from .context import services
 WITHOUT = ("people", "own_account", "own_second_factor", "signing_in", "openid", "api-docs")
 WITHOUT_VIEWS = ("projects.index", "projects.add", "projects_api.Projects", "api.token", "uploads.account",
                  "uploads.state", "uploads.chunk", "uploads.finish")
-PAGES = ("pages", "team", "dashboard", "exports", "labels", "imports")
+PAGES = ("pages", "team", "dashboard", "exports", "labels", "imports", "tasks")
 # What an address may name, how its project is found, and what is said where there is none.
 _NAMED: dict[str, tuple[Any, str]] = {
     "demonstration_id": (lambda name: select(Demonstration.project).where(Demonstration.id == name),
@@ -30,6 +31,7 @@ _NAMED: dict[str, tuple[Any, str]] = {
     "comment_id": (lambda number: select(Demonstration.project).join(
         Comment, Comment.demonstration_id == Demonstration.id).where(Comment.id == number),
         "there is no comment {!r}"),
+    "task_id": (lambda name: select(Task.project).where(Task.id == name), "there is no task {!r}"),
     "job_id": (lambda number: select(Job.project).where(Job.id == number), "there is no job {!r}"),
     "project": (None, "there is no project {!r}"),
 }

@@ -5,6 +5,7 @@ from werkzeug import Response
 
 from curator_web.demonstrations.figures import DAYS, figures, set_goal
 from curator_web.errors import InputError
+from curator_web.tasks.coverage import coverage
 
 from . import charts
 from .accounts import account, lead
@@ -19,8 +20,10 @@ def show() -> str:
     lead()
     found = figures(services().db, account().project)
     bars, top = charts.by_day(found.days, ("submitted", "approved"))
-    return render_template("dashboard.html", figures=found, bars=bars, top=top, days=DAYS, width=charts.WIDTH,
-                           height=charts.HEIGHT, dropped_why=charts.shares(found.dropped_why),
+    covered = {kind: rows for kind, rows in coverage(services().db, account().project).items()
+               if any(row.value for row in rows)}
+    return render_template("dashboard.html", covered=covered, figures=found, bars=bars, top=top, days=DAYS,
+                           width=charts.WIDTH, height=charts.HEIGHT, dropped_why=charts.shares(found.dropped_why),
                            edited_how=charts.shares(found.edited_how))
 
 

@@ -137,6 +137,7 @@ const TASKS = {
   },
 
   signIn: (account) => uploads.signIn(account),
+  nextTask: () => uploads.nextTask(),
   signOut: () => uploads.signOut(),
   choose: (given) => uploads.choose(given),
   upload: ({ id }) => uploads.begin(id),

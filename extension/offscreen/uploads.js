@@ -75,6 +75,17 @@ export class Uploads {
     this.#onChange();
   }
 
+  /** The next task to record in the chosen project: its text, where it begins, and what a recording of it tells. */
+  async nextTask() {
+    const account = await (await this.#store).setting("account");
+    if (!account) throw new Error("Sign in to the review app first.");
+    const where = account.project ? `?project=${encodeURIComponent(account.project)}` : "";
+    const { name, text, url } = await ask(account, "POST", `tasks/next${where}`).catch((error) => {
+      throw error instanceof Unreachable ? new Error("The review app does not answer.") : error;
+    });
+    return { name, text, url };
+  }
+
   /** Send a recording. */
   async begin(id) {
     const account = await this.account();

@@ -21,6 +21,7 @@ export function showKept(part, kept, account, { ask }) {
   part["send-needs"].hidden = Boolean(account) || waiting.length === 0;
   part.account.hidden = !account;
   part["sign-in"].hidden = Boolean(account);
+  part["next-task"].hidden = !account;
   if (account) part["account-name"].textContent = `Signed in as ${account.name} at ${account.server}`;
   showProjects(part, account);
 }

@@ -1,6 +1,7 @@
 // The side panel: shows what the offscreen document tells and hands on what the person asks for. It may be closed at any time.
 import { showKept } from "./kept.js";
 import { askOnce, provenance } from "./provenance.js";
+import { taskGiven, watchTask } from "./task.js";
 
 const { clock, fill } = globalThis.demotapeLines;
 const AGAIN = 200; // ms after which an offscreen document that is gone is called again
@@ -156,7 +157,7 @@ part.begin.addEventListener("submit", async (event) => {
   event.preventDefault();
   part.start.disabled = true;
   const window = given || (await chrome.windows.getCurrent()).id;
-  await quietly("start", { task: part.task.value.trim(), window, provenance: provenance() });
+  await quietly("start", { task: part.task.value.trim(), window, provenance: { ...provenance(), ...taskGiven(part) } });
   part.start.disabled = false;
 });
 part.pause.addEventListener("click", () => quietly(current?.paused ? "resume" : "pause"));
@@ -167,6 +168,7 @@ part.stop.addEventListener("click", async () => {
   part.sign.className = "sign";
   await quietly("stop");
   part.task.value = "";
+  part.given.hidden = true;
 });
 part.chat.addEventListener("submit", async (event) => {
   event.preventDefault();
@@ -188,6 +190,7 @@ part["sign-in"].addEventListener("submit", async (event) => {
     notice.hidden = false;
   }
 });
+watchTask(part, () => quietly("nextTask"));
 part.project.addEventListener("change", () => quietly("choose", { project: part.project.value }));
 part["sign-out"].addEventListener("click", () => quietly("signOut"));
 part.task.addEventListener("keydown", (event) => {

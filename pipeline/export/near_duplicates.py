@@ -83,6 +83,29 @@ class _Alike:
             self._shingles[number] = shingles
 
 
+class TaskTexts:
+    """Texts of tasks, each asked which of those before it are nearly the same."""
+
+    def __init__(self, similarity: float = 0.75):
+        """`similarity`: Jaccard, of character trigrams; as in the usual rule of splits."""
+        self._similarity = similarity
+        self._index = MinHashLSH(threshold=similarity, num_perm=_PERMUTATIONS, weights=_BY_RECALL)
+        self._shingles: dict[str, frozenset[int]] = {}
+
+    def add(self, key: str, text: str) -> list[str]:
+        """One more; returns the keys of those that are nearly the same, the most alike first."""
+        shingles = _of_text(text)
+        if not shingles:
+            return []
+        hashed = MinHash(num_perm=_PERMUTATIONS, hashfunc=_low_bits)
+        hashed.update_batch(shingles)
+        scores = {other: _jaccard(shingles, self._shingles[other]) for other in self._index.query(hashed)}
+        self._index.insert(key, hashed)
+        self._shingles[key] = shingles
+        return sorted((other for other, score in scores.items() if score >= self._similarity),
+                      key=lambda other: (-scores[other], other))
+
+
 def near_duplicates(sources: Iterable[Source], rule: Rule) -> list[Group]:
     """Groups of at least two whose Jaccard similarity is `rule.near_duplicates` or more, each with another in it.
 
@@ -108,7 +131,11 @@ def near_duplicates(sources: Iterable[Source], rule: Rule) -> list[Group]:
 
 
 def _task(source: Source) -> frozenset[int]:
-    text = _plain(source.demonstration["task"][:_LONGEST])
+    return _of_text(source.demonstration["task"])
+
+
+def _of_text(task: str) -> frozenset[int]:
+    text = _plain(task[:_LONGEST])
     return _hashed(text[start:start + _SHINGLE] for start in range(max(1, len(text) - _SHINGLE + 1))) if text else (
         frozenset())
 

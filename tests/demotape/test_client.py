@@ -85,10 +85,14 @@ def test_it_asks_for_what_the_api_describes(app, monkeypatch):
     client.comments("a")
     client.comment("a", "x")
     client.next()
+    client.next_task()
+    client.add_tasks([])
+    client.give_back("b")
     description = app.test_client().get("/api/openapi.json").json
     for method, address, *content in asked:
         path, _, query = address.partition("?")
-        path = "/api/" + path.replace("demonstrations/a", "demonstrations/{demonstration_id}")
+        path = "/api/" + path.replace("demonstrations/a", "demonstrations/{demonstration_id}").replace(
+            "tasks/b", "tasks/{task_id}")
         operation = description["paths"][path][method.lower()]
         named = {each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"}
         assert {each.partition("=")[0] for each in query.split("&") if each} <= named, address

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import threading
@@ -19,7 +20,8 @@ from werkzeug.serving import make_server
 
 from curator_web import create_app
 from curator_web.demonstrations.listing import listing
-from curator_web.users import add_user, projects
+from curator_web.tasks import bank
+from curator_web.users import Account, add_user, projects
 from demotape.importing import import_package
 from pipeline.verify import verify
 from schemas.chromium import find_chromium, sandbox_arguments
@@ -233,3 +235,40 @@ def test_an_upload_goes_on_when_the_network_is_back(chrome, site, review, tmp_pa
 
 async def kept_bytes(chrome, count: int) -> bool:
     return (await chrome.panel.ask("acknowledged"))["bytes"] > count
+
+
+def test_the_next_task_is_recorded_and_counts_for_it(chrome, site, review):
+    site.pages["/"] = "<button id=b>Go</button>"
+    view, db = chrome.panel.page, review.services.db
+    one, = bank.propose(db, Account("lea", "lead"), [{"text": "Find lamps", "url": "https://shop.example/a"}])
+
+    async def work():
+        page = await chrome.context.new_page()
+        await page.goto(site.origin + "/")
+        await view.goto(view.url.partition("?")[0] + f"?window={await chrome.panel.window_of(page)}")
+        assert await view.locator("#next-task").is_hidden()
+        await view.locator("#server").fill(f"http://127.0.0.1:{review.port}")
+        await view.locator("#token").fill(review.token)
+        await view.locator("#sign-in button").click()
+        await view.locator("#next-task").click()
+        await view.locator("#given-at", has_text="It begins at shop.example").wait_for()
+        await view.locator("#task").fill("Something else")
+        await view.locator("#given").wait_for(state="hidden")
+        await view.locator("#next-task").click()
+        await view.locator("#given").wait_for()
+        assert await view.locator("#task").input_value() == "Find lamps"
+        await view.locator("#start").click()
+        await view.locator("#state", has_text="Recording").wait_for()
+        await page.locator("#b").click()
+        await view.locator("#lines li").first.wait_for()
+        await view.locator("#stop").click()
+        item = view.locator("#kept li", has_text="Find lamps").first
+        await item.get_by_role("button", name="Send").click()
+        await item.locator(".tag", has_text=re.compile("^sent$")).wait_for()
+        await view.locator("#next-task").click()
+        await view.locator("#idle-notice", has_text="there is no task left for you").wait_for()
+        await chrome.panel.ask("signOut")
+        await page.close()
+
+    chrome.runner.run(work())
+    assert [row.task_id for row in listing(db).rows] == [one.id]

@@ -135,10 +135,10 @@ def manifest(recording_id: str = "rec-1", task: str = TASK) -> dict:
 
 
 def make_recording(folder: Path, *, task: str = TASK, recording_id: str = "rec-1", make_turns=turns,
-                   change=lambda turns: None) -> Path:
-    """Write a complete, processed recording and return its folder."""
+                   change=lambda turns: None, **told) -> Path:
+    """Write a complete, processed recording and return its folder. `told`: what its manifest tells besides."""
     path = folder / recording_id
-    writer = RecordingWriter(path, manifest(recording_id, task))
+    writer = RecordingWriter(path, manifest(recording_id, task) | told)
     content = {"format": "demotape/demonstration", "version": 1, "id": recording_id, "recording": recording_id,
                "task": task, "turns": make_turns(writer)}
     change(content["turns"])

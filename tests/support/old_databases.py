@@ -89,6 +89,11 @@ def _team(insert, revision: str) -> None:
     if revision < "0012":
         insert("settings", name="goal", value={"goal": 7})
         insert("settings", name="labels", value={"labels": [LABEL]})
+    if revision >= "0013":
+        insert("tasks", id="task-1", project="main", state="accepted", text="Find lamps", url="", site="shop.example",
+               category="", difficulty="", answer="", unachievable="", reason="", wanted=1, seed=False, alike=[],
+               proposed_by="ann", made_at=NOW)
+        insert("assignments", task_id="task-1", who="ann", state="taken", reason="", changed_at=NOW)
     if revision >= "0005":
         insert("sign_in_tries", key="c" * 64, count=3, since=NOW)
     else:

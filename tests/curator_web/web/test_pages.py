@@ -5,12 +5,16 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from sqlalchemy import update
 
 from curator_web import create_app, vendor
+from curator_web.db.task_models import Task
 from curator_web.demonstrations.comments import add_comment
 from curator_web.demonstrations.labels import define
 from curator_web.demonstrations.library import import_recording
 from curator_web.demonstrations.workflow import change_status, edit
+from curator_web.tasks.bank import decide, propose
+from curator_web.tasks.giving import give, give_back
 from curator_web.users.projects import write_guidelines
 from demotape.importing import import_package
 from tests.support.checkout import ROOT
@@ -40,7 +44,7 @@ PAGES = {
     "sent-back": "/demonstrations/rec-2", "questions": "/questions", "dashboard": "/dashboard", "exports": "/exports",
     "import": "/import", "missing": "/demonstrations/nowhere", "account": "/account", "people": "/people",
     "person": "/people/ann", "labels": "/labels", "projects": "/projects", "project": "/projects/main",
-    "guidelines": "/projects/main/guidelines",
+    "guidelines": "/projects/main/guidelines", "tasks": "/tasks", "task": "/tasks/task-2",
 }
 
 
@@ -78,6 +82,12 @@ def prepare(db) -> None:
                  "hint": "For somebody who knows the site"},
                 {"name": "kinds", "scope": "turn", "kind": "multiple", "options": ["search", "form"]},
                 {"name": "seconds", "scope": "turn", "kind": "number"}], LEA)
+    _, same = propose(db, ANN, [{"text": "Find a lamp for " + "a room " * 30, "site": "shop.example"}] * 2)
+    with db.writing() as session:
+        session.execute(update(Task).where(Task.id == same.id).values(id="task-2"))
+    decide(db, LEA, "task-2", "accepted")
+    give_back(db, ANN, give(db, ANN).id, "The shop is closed", unachievable=True)
+    give(db, LEA)
     for text in ("First", "# What counts\n\n- every click\n\n| seen | say |\n|---|---|\n| an order | `yes` |\n"):
         write_guidelines(db, text, LEA)
 

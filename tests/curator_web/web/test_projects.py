@@ -9,6 +9,7 @@ from curator_web import create_app, users
 from curator_web.demonstrations import comments, labels, leases
 from curator_web.demonstrations.library import import_recording, listed
 from curator_web.errors import InputError
+from curator_web.tasks import bank
 from curator_web.users import Account, projects
 from demotape.importing import import_package
 from tests.support.curator_fixtures import make_recording
@@ -39,10 +40,12 @@ def two(tmp_path_factory, request):
     said = comments.add_comment(db, "rec-b", BOSS, "secret words")
     labels.define(db, [LABEL], BOSS)
     projects.write_guidelines(db, "# Secret rules", BOSS)
+    task, = bank.propose(db, BOSS, [{"text": "Secret task"}])
     job = services.jobs.add("export", "boss", {"format": "weblinx"}, project="b")
     blob = next((recording / "blobs").glob("*/*")).name
     app.extensions["asked"] = {"demonstration_id": "rec-b", "recording_id": "rec-b", "sha256": blob, "project": "b",
-                               "comment_id": said.id, "job_id": job, "who": "other", "step": "disable"}
+                               "comment_id": said.id, "job_id": job, "task_id": task.id, "who": "other",
+                               "step": "disable"}
     yield app, tokens
     services.jobs.close()
     db.close()

@@ -1,0 +1,188 @@
+"""The JSON API of tasks: the bank of a project, decisions, and the next one for who records."""
+
+from typing import Any
+
+from flask.views import MethodView
+from marshmallow import Schema, fields, validate
+
+from curator_web.db.task_models import ACCEPTED, REFUSED, RETURNED, TASK_STATES
+from curator_web.tasks import bank, coverage, files, giving
+from curator_web.web.accounts import account, lead
+from curator_web.web.context import services
+from schemas.parts import Strict
+
+from .bodies import Blueprint
+from .demonstrations import NOT_ALLOWED
+
+blueprint = Blueprint("tasks_api", __name__, url_prefix="/api", description="Tasks")
+
+NOT_FOUND = {"description": "There is no such task in your projects."}
+NONE_LEFT = {"description": "There is no task left for you."}
+
+
+class KeptTaskSchema(Schema):
+    """A task as it is kept."""
+
+    id = fields.String(required=True)
+    name = fields.Function(giving.name_of, required=True, metadata={
+        "type": "string", "description": "what a recording of it tells as provenance.task_id"})
+    project = fields.String(required=True)
+    state = fields.String(required=True, validate=validate.OneOf(TASK_STATES))
+    text = fields.String(required=True)
+    url = fields.String(required=True)
+    site = fields.String(required=True)
+    category = fields.String(required=True)
+    difficulty = fields.String(required=True)
+    answer = fields.String(required=True)
+    unachievable = fields.String(required=True)
+    wanted = fields.Integer(required=True)
+    seed = fields.Boolean(required=True)
+    alike = fields.List(fields.String(), required=True, metadata={
+        "description": "tasks of its site that were nearly the same"})
+    proposed_by = fields.String(required=True)
+    made_at = fields.AwareDateTime(required=True)
+    decided_by = fields.String(required=True, allow_none=True)
+    reason = fields.String(required=True)
+
+
+class ObjectionSchema(Schema):
+    """Somebody who could not do a task."""
+
+    who = fields.String(required=True)
+    reason = fields.String(required=True)
+
+
+class ListedTaskSchema(KeptTaskSchema):
+    """A task with what became of it."""
+
+    recorded = fields.Integer(required=True, metadata={"description": "demonstrations of it but invalid ones"})
+    objections = fields.List(fields.Nested(ObjectionSchema), required=True, metadata={
+        "description": "who said that it cannot be done, and why"})
+
+
+class FoundTasksSchema(Schema):
+    """A page of tasks."""
+
+    tasks = fields.List(fields.Nested(ListedTaskSchema), required=True)
+    total = fields.Integer(required=True)
+
+
+class SoughtSchema(Strict):
+    """Which tasks are meant."""
+
+    state = fields.String(load_default="", validate=validate.OneOf(("", *TASK_STATES)))
+    search = fields.String(load_default="", validate=validate.Length(max=1000))
+    site = fields.String(load_default="", validate=validate.Length(max=bank.SITE_LENGTH))
+    category = fields.String(load_default="", validate=validate.Length(max=1000))
+    page = fields.Integer(load_default=1, validate=validate.Range(1, 1_000_000))
+    project = fields.String(metadata={"description": "for who is in several"})
+
+
+class ProposalsSchema(Strict):
+    """Tasks to be added, all or none."""
+
+    tasks = fields.List(fields.Nested(bank.TaskSchema), required=True, validate=validate.Length(1, files.MOST))
+
+
+class DecisionSchema(Strict):
+    """What becomes of a task."""
+
+    state = fields.String(required=True, validate=validate.OneOf((ACCEPTED, RETURNED, REFUSED)))
+    reason = fields.String(load_default="", validate=validate.Length(max=bank.TEXT_LENGTH))
+
+
+class BackSchema(Strict):
+    """Why a task is given back."""
+
+    unachievable = fields.Boolean(load_default=False, metadata={"description": "it cannot be done; takes a reason"})
+    reason = fields.String(load_default="", validate=validate.Length(max=bank.TEXT_LENGTH))
+
+
+class CoverageRowSchema(Schema):
+    """Tasks that have a value in common."""
+
+    value = fields.String(required=True)
+    tasks = fields.Integer(required=True)
+    wanted = fields.Integer(required=True)
+    recorded = fields.Integer(required=True, metadata={"description": "of the wanted ones"})
+
+
+class CoverageSchema(Schema):
+    """What of the wanted demonstrations is there."""
+
+    site = fields.List(fields.Nested(CoverageRowSchema), required=True)
+    category = fields.List(fields.Nested(CoverageRowSchema), required=True)
+    difficulty = fields.List(fields.Nested(CoverageRowSchema), required=True)
+
+
+@blueprint.route("/tasks")
+class Tasks(MethodView):
+    """Those of a project."""
+
+    @blueprint.arguments(SoughtSchema, location="query")
+    @blueprint.response(200, FoundTasksSchema)
+    def get(self, sought: dict[str, Any]):
+        """Find tasks, the newest first, 50 on a page"""
+        sought.pop("project", None)
+        return bank.find(services().db, account(), **sought)
+
+    @blueprint.arguments(ProposalsSchema)
+    @blueprint.response(201, KeptTaskSchema(many=True))
+    def post(self, given: dict[str, Any]):
+        """Propose tasks; a lead's are accepted at once"""
+        return bank.propose(services().db, account(), given["tasks"])
+
+
+@blueprint.post("/tasks/next")
+@blueprint.response(200, KeptTaskSchema)
+@blueprint.alt_response(404, **NONE_LEFT)
+def following():
+    """Take the next task to record; the one that you have already, until it is recorded or given back"""
+    return giving.give(services().db, account())
+
+
+@blueprint.get("/tasks/coverage")
+@blueprint.response(200, CoverageSchema)
+@blueprint.alt_response(403, **NOT_ALLOWED)
+def covered():
+    """What of the wanted demonstrations is there, by site, category and difficulty; only for leads"""
+    lead()
+    return coverage.coverage(services().db, account().project)
+
+
+@blueprint.route("/tasks/<task_id>")
+class Task(MethodView):
+    """One of them."""
+
+    @blueprint.response(200, ListedTaskSchema)
+    @blueprint.alt_response(404, **NOT_FOUND)
+    def get(self, task_id: str):
+        """One task"""
+        return bank.show(services().db, account(), task_id)[0]
+
+    @blueprint.arguments(bank.TaskSchema)
+    @blueprint.response(200, KeptTaskSchema)
+    @blueprint.alt_response(403, **NOT_ALLOWED)
+    @blueprint.alt_response(404, **NOT_FOUND)
+    def put(self, given: dict[str, Any], task_id: str):
+        """Change a task: who proposed it, until it is decided, and a lead"""
+        return bank.change(services().db, account(), task_id, given)
+
+
+@blueprint.put("/tasks/<task_id>/state")
+@blueprint.arguments(DecisionSchema)
+@blueprint.response(200, KeptTaskSchema)
+@blueprint.alt_response(403, **NOT_ALLOWED)
+@blueprint.alt_response(404, **NOT_FOUND)
+def decide(given: dict[str, Any], task_id: str):
+    """Accept a task, send it back or refuse it; only for who reviews"""
+    return bank.decide(services().db, account(), task_id, given["state"], given["reason"])
+
+
+@blueprint.post("/tasks/<task_id>/back")
+@blueprint.arguments(BackSchema)
+@blueprint.response(204)
+@blueprint.alt_response(404, **NOT_FOUND)
+def give_back(given: dict[str, Any], task_id: str):
+    """Leave a task that you took to others"""
+    giving.give_back(services().db, account(), task_id, given["reason"], given["unachievable"])

@@ -1,0 +1,243 @@
+"""Tasks of a project: proposed by anybody in it or read from a file, decided by who reviews, nearly the same ones told.
+
+People propose tasks with a few others before them, and who reviews checks each (Mind2Web, section 2.2).
+"""
+
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from marshmallow import fields, validate
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from curator_web.db import audit
+from curator_web.db.database import Database
+from curator_web.db.models import INVALID, Demonstration, Project
+from curator_web.db.task_models import (
+    ACCEPTED,
+    CATEGORY_LENGTH,
+    PROPOSED,
+    REFUSED,
+    RETURNED,
+    UNACHIEVABLE,
+    Assignment,
+    Task,
+)
+from curator_web.errors import InputError, NotAllowed, NotFound
+from curator_web.users import BY_COMMAND, Account
+from pipeline.export.near_duplicates import TaskTexts
+from schemas.addresses import split_address
+from schemas.parts import Strict
+from schemas.text import storable
+
+DIFFICULTIES = ("easy", "medium", "hard")
+TEXT_LENGTH, URL_LENGTH, SITE_LENGTH, MOST_WANTED = 2000, 2000, 255, 1000
+PAGE = 50  # tasks on one page
+SEEDS = 5  # shown to who proposes others
+_ALIKE = 5  # of those that are nearly the same, so many are kept
+
+
+class TaskSchema(Strict):
+    """A task as it is proposed: a row of a file, a form, a body."""
+
+    text = fields.String(required=True, validate=validate.Length(1, TEXT_LENGTH), metadata={
+        "description": "what is to be done, in one or two sentences"})
+    url = fields.String(validate=validate.Length(max=URL_LENGTH), metadata={
+        "description": "where it begins, with http:// or https://"})
+    site = fields.String(validate=validate.Length(max=SITE_LENGTH), metadata={
+        "description": "by default, that of the url"})
+    category = fields.String(validate=validate.Length(max=CATEGORY_LENGTH), metadata={"description": "such as Travel"})
+    difficulty = fields.String(validate=validate.OneOf(("", *DIFFICULTIES)))
+    answer = fields.String(validate=validate.Length(max=TEXT_LENGTH), metadata={
+        "description": "what is expected at its end"})
+    unachievable = fields.String(validate=validate.Length(max=TEXT_LENGTH), metadata={
+        "description": "why it cannot be done, of a task that is meant to be one"})
+    wanted = fields.Integer(validate=validate.Range(0, MOST_WANTED), metadata={
+        "description": "how many demonstrations; 1 by default, 0 asks for none"})
+    seed = fields.Boolean(metadata={"description": "shown to who proposes others"})
+
+
+COLUMNS = tuple(TaskSchema().fields)
+_BLANK = {"url": "", "site": "", "category": "", "difficulty": "", "answer": "", "unachievable": "", "wanted": 1,
+          "seed": False}
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A task, how many demonstrations of it there are, and who said why it cannot be done."""
+
+    task: Task
+    recorded: int
+    objections: Sequence[Assignment] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.task, name)
+
+    @property
+    def covered(self) -> bool:
+        """Whether there are as many as are wanted."""
+        return self.recorded >= self.task.wanted
+
+
+@dataclass(frozen=True)
+class Found:
+    """A page of tasks, how many there are of them in all, and of each state."""
+
+    tasks: list[Listed]
+    total: int
+    by_state: dict[str, int]
+
+
+def propose(db: Database, account: Account, given: Iterable[Mapping[str, Any]]) -> list[Task]:
+    """Add tasks to the account's project, with what is told of each (TaskSchema); a lead's are accepted at once.
+
+    All or none. Raises InputError.
+    """
+    return _add(db, account.project, [dict(each) for each in given], account.name,
+                ACCEPTED if account.leads else PROPOSED)
+
+
+def add_all(db: Database, project: str, given: Sequence[Mapping[str, Any]], state: str = ACCEPTED) -> list[Task]:
+    """The same by command, in a state; all or none. Raises InputError."""
+    return _add(db, project, [dict(each) for each in given], BY_COMMAND, state)
+
+
+def change(db: Database, account: Account, task_id: str, given: Mapping[str, Any]) -> Task:
+    """Change what is told of a task: who proposed it until it is decided, a lead always. What was sent back is proposed
+    again. Raises NotFound, NotAllowed, InputError."""
+    with db.writing() as session:
+        task = _of(session, account, task_id)
+        own = task.proposed_by == account.name and task.state in (PROPOSED, RETURNED)
+        if not (own or account.leads):
+            raise NotAllowed("only who proposed a task may change it, until it is decided, and a lead")
+        for name, value in _row(given).items():
+            setattr(task, name, value)
+        if task.state == RETURNED and own:
+            task.state, task.reason = PROPOSED, ""
+        task.alike = _alike(session, task.project, [task])[0]
+        audit.note(session, account.name, "task changed", task=task_id)
+        return task
+
+
+def decide(db: Database, account: Account, task_id: str, state: str, reason: str = "") -> Task:
+    """Accept a task, send it back or refuse it, the latter two with a reason. Raises NotFound, NotAllowed for who does
+    not review, InputError."""
+    if not account.reviews:
+        raise NotAllowed("only who reviews decides about tasks")
+    reason = storable(reason).strip()
+    if state not in (ACCEPTED, RETURNED, REFUSED):
+        raise InputError(f"field state: {ACCEPTED}, {RETURNED} or {REFUSED}")
+    if state != ACCEPTED and not reason:
+        raise InputError("field reason: say why")
+    if len(reason) > TEXT_LENGTH:
+        raise InputError(f"field reason: {TEXT_LENGTH:,} characters at most")
+    with db.writing() as session:
+        task = _of(session, account, task_id)
+        task.state, task.reason, task.decided_by = state, "" if state == ACCEPTED else reason, account.name
+        audit.note(session, account.name, f"task {state}", task=task_id)
+        return task
+
+
+def find(db: Database, account: Account, state: str = "", search: str = "", site: str = "", category: str = "",
+         page: int = 1) -> Found:
+    """A page of the project's tasks, the newest first: of a state, a site and a category, with words in their text."""
+    here = [Task.project == account.project]
+    here += [column == value for column, value in ((Task.site, site), (Task.category, category)) if value]
+    here += [Task.text.icontains(word, autoescape=True) for word in storable(search).split()[:20]]
+    sought = [*here, Task.state == state] if state else here
+    with db.reading() as session:
+        by_state = {name: count for name, count in session.execute(
+            select(Task.state, func.count()).where(*here).group_by(Task.state))}
+        rows = list(session.scalars(select(Task).where(*sought).order_by(Task.made_at.desc(), Task.id)
+                                    .offset((page - 1) * PAGE).limit(PAGE)))
+        return Found(_listed(session, rows), by_state.get(state, 0) if state else sum(by_state.values()), by_state)
+
+
+def show(db: Database, account: Account, task_id: str) -> tuple[Listed, list[Task]]:
+    """A task, and those that were nearly the same when it was proposed. Raises NotFound."""
+    with db.reading() as session:
+        task = _of(session, account, task_id)
+        alike = session.scalars(select(Task).where(Task.id.in_(task.alike), Task.project == task.project))
+        return _listed(session, [task])[0], list(alike)
+
+
+def seeds(db: Database, account: Account) -> list[Task]:
+    """A few tasks for who proposes others: those that are marked for it, the newest first."""
+    with db.reading() as session:
+        return list(session.scalars(
+            select(Task).where(Task.project == account.project, Task.state == ACCEPTED, Task.seed)
+            .order_by(Task.made_at.desc(), Task.id).limit(SEEDS)))
+
+
+def recorded(session: Session, task_ids: Iterable[str]) -> dict[str, int]:
+    """How many demonstrations there are of tasks; invalid ones do not count."""
+    return {name: count for name, count in session.execute(
+        select(Demonstration.task_id, func.count())
+        .where(Demonstration.task_id.in_(list(task_ids)), Demonstration.status != INVALID)
+        .group_by(Demonstration.task_id)) if name is not None}
+
+
+def _listed(session: Session, tasks: Sequence[Task]) -> list[Listed]:
+    counts = recorded(session, [task.id for task in tasks])
+    objections: dict[str, list[Assignment]] = {}
+    for each in session.scalars(select(Assignment).where(
+            Assignment.task_id.in_([task.id for task in tasks]), Assignment.state == UNACHIEVABLE)
+            .order_by(Assignment.changed_at)):
+        objections.setdefault(each.task_id, []).append(each)
+    return [Listed(task, counts.get(task.id, 0), objections.get(task.id, ())) for task in tasks]
+
+
+def _of(session: Session, account: Account, task_id: str) -> Task:
+    task = session.get(Task, storable(task_id), with_for_update=True)
+    if task is None or task.project != account.project:
+        raise NotFound(f"there is no task {task_id[:40]!r}")
+    return task
+
+
+def _add(db: Database, project: str, given: list[dict[str, Any]], who: str, state: str) -> list[Task]:
+    now = datetime.now(UTC)
+    rows = [Task(id=secrets.token_hex(8), project=project, state=state, alike=[], proposed_by=who,
+                 made_at=now + timedelta(microseconds=number), decided_by=who if state == ACCEPTED else None, reason="",
+                 **_row(each)) for number, each in enumerate(given)]  # in the order in which they were given
+    with db.writing() as session:
+        session.get_one(Project, project, with_for_update=True)
+        for task, alike in zip(rows, _alike(session, project, rows), strict=True):
+            task.alike = alike
+        session.add_all(rows)
+        audit.note(session, who, "tasks added", project=project, count=len(rows))
+    return rows
+
+
+def _row(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of what is told of a task; raises InputError."""
+    told = {name: value.strip() if isinstance(value, str) else value for name, value in storable(dict(given)).items()}
+    if errors := TaskSchema().validate(told):
+        field, reasons = next(iter(errors.items()))
+        raise InputError(f"field {field}: {reasons[0] if isinstance(reasons, list) else reasons}")
+    row = _BLANK | TaskSchema().load(told)
+    if row["url"]:
+        address = split_address(row["url"])
+        if address.scheme not in ("http", "https") or not address.hostname:
+            raise InputError("field url: an address begins with http:// or https:// and has a host")
+        row["site"] = row["site"] or address.hostname[:SITE_LENGTH]
+    row["site"] = row["site"].lower()
+    return row
+
+
+def _alike(session: Session, project: str, tasks: Sequence[Task]) -> list[list[str]]:
+    """Of each task, ids of those of its site that are nearly the same: of those that are there, and of those before."""
+    of_site: dict[str, TaskTexts] = {}
+    new = {task.id for task in tasks}
+    found = []
+    for task in tasks:
+        if task.site not in of_site:
+            of_site[task.site] = TaskTexts()
+            for key, text in session.execute(select(Task.id, Task.text).where(
+                    Task.project == project, Task.site == task.site)):
+                if key not in new:
+                    of_site[task.site].add(key, text)
+        found.append(of_site[task.site].add(task.id, task.text)[:_ALIKE])
+    return found

@@ -1,0 +1,97 @@
+"""Who does which task next, and what becomes of it: it is recorded, given back, or called not achievable."""
+
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from curator_web.db import audit
+from curator_web.db.database import Database
+from curator_web.db.models import INVALID, Demonstration, Project
+from curator_web.db.task_models import ACCEPTED, GIVEN_BACK, RECORDED, TAKEN, UNACHIEVABLE, Assignment, Task
+from curator_web.errors import InputError, NotFound
+from curator_web.users import LOCAL, Account
+from schemas.text import storable
+from schemas.types import Provenance
+
+from .bank import TEXT_LENGTH
+
+KEPT_FOR = timedelta(days=7)  # after which a task that was taken and not recorded is given to others, too
+_SEPARATOR = "/"
+
+
+def name_of(task: Task) -> str:
+    """How a recording tells that it is of this task."""
+    return f"{task.project}{_SEPARATOR}{task.id}"
+
+
+def give(db: Database, account: Account) -> Task:
+    """The next task for who asks: the one that they have taken already, else one that wants more demonstrations than
+    there are and others are at, of which they had none; those first that have fewest. Raises NotFound where none is
+    left."""
+    with db.writing() as session:
+        session.get_one(Project, account.project, with_for_update=True)  # one at a time: no task is given too often
+        task = _held(session, account)
+        if task is None and (task := _free(session, account)):
+            session.add(Assignment(task_id=task.id, who=account.name, state=TAKEN, reason="",
+                                   changed_at=datetime.now(UTC)))
+            audit.note(session, account.name, "task taken", task=task.id)
+    if task is None:
+        raise NotFound("there is no task left for you in this project")
+    return task
+
+
+def give_back(db: Database, account: Account, task_id: str, reason: str = "", unachievable: bool = False) -> None:
+    """Have others do a task that this person had taken, who is not given it again; `unachievable`: it cannot be done,
+    for this reason. Raises NotFound, InputError."""
+    reason = storable(reason).strip()
+    if unachievable and not reason:
+        raise InputError("field reason: say why it cannot be done")
+    if len(reason) > TEXT_LENGTH:
+        raise InputError(f"field reason: {TEXT_LENGTH:,} characters at most")
+    with db.writing() as session:
+        task, row = session.get(Task, storable(task_id)), session.get(Assignment, (storable(task_id), account.name))
+        if task is None or task.project != account.project or row is None or row.state == RECORDED:
+            raise NotFound(f"you have no task {task_id[:40]!r}")
+        row.state, row.reason = UNACHIEVABLE if unachievable else GIVEN_BACK, reason
+        row.changed_at = datetime.now(UTC)
+        audit.note(session, account.name, f"task {row.state}", task=task.id)
+
+
+def held(db: Database, account: Account) -> Task | None:
+    """The task that this person has taken; None where there is none."""
+    with db.reading() as session:
+        return _held(session, account)
+
+
+def tie(session: Session, row: Demonstration, told: Provenance | None, who: str | None) -> None:
+    """Have a demonstration be of the task that its recording tells, if its project has that; and the task recorded for
+    who was given it."""
+    project, _, task_id = (told or {}).get("task_id", "").partition(_SEPARATOR)
+    task = session.get(Task, task_id) if project == row.project else None
+    if task is None or task.project != project:
+        return
+    row.task_id = task.id
+    if assignment := session.get(Assignment, (task.id, who or LOCAL)):
+        assignment.state, assignment.reason, assignment.changed_at = RECORDED, "", datetime.now(UTC)
+
+
+def _held(session: Session, account: Account) -> Task | None:
+    return session.scalars(
+        select(Task).join(Assignment, Assignment.task_id == Task.id)
+        .where(Task.project == account.project, Task.state == ACCEPTED, Assignment.who == account.name,
+               Assignment.state == TAKEN).order_by(Assignment.changed_at).limit(1)).first()
+
+
+def _free(session: Session, account: Account) -> Task | None:
+    """What is wanted more often than it is there or on its way, and was not given to this person."""
+    there = (select(func.count()).select_from(Demonstration)
+             .where(Demonstration.task_id == Task.id, Demonstration.status != INVALID)
+             .correlate(Task).scalar_subquery())
+    coming = (select(func.count()).select_from(Assignment)
+              .where(Assignment.task_id == Task.id, Assignment.state == TAKEN,
+                     Assignment.changed_at > datetime.now(UTC) - KEPT_FOR).correlate(Task).scalar_subquery())
+    given = select(Assignment.task_id).where(Assignment.who == account.name)
+    return session.scalars(
+        select(Task).where(Task.project == account.project, Task.state == ACCEPTED, Task.wanted > there + coming,
+                           Task.id.not_in(given)).order_by(there + coming, Task.made_at, Task.id).limit(1)).first()

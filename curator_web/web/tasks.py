@@ -1,0 +1,95 @@
+"""Pages of tasks: the bank of a project, proposing, deciding, and the next one for who records."""
+
+from typing import Any
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from werkzeug import Response
+
+from curator_web.db.task_models import TASK_STATES
+from curator_web.errors import InputError
+from curator_web.tasks import bank, files, giving
+
+from .accounts import account, lead
+from .context import services
+
+blueprint = Blueprint("tasks", __name__, url_prefix="/tasks")
+
+
+@blueprint.get("")
+def index() -> str:
+    """The tasks of the project, found by their state, site, category and words."""
+    sought = {name: request.args.get(name, "").strip() for name in ("state", "search", "site", "category")}
+    page = min(max(request.args.get("page", 1, type=int), 1), 1_000_000)
+    db, who = services().db, account()
+    found = bank.find(db, who, page=page, **sought)
+    return render_template("tasks.html", found=found, sought=sought, page=page, pages=-(-found.total // bank.PAGE),
+                           states=TASK_STATES, difficulties=bank.DIFFICULTIES, mine=giving.held(db, who),
+                           seeds=bank.seeds(db, who), limit=bank.TEXT_LENGTH)
+
+
+@blueprint.post("")
+def propose() -> Response:
+    """Propose a task; a lead's is accepted at once."""
+    task, = bank.propose(services().db, account(), [_told()])
+    return redirect(url_for(".show", task_id=task.id), 303)
+
+
+@blueprint.post("/file")
+def take_file() -> Response:
+    """Tasks from a file; a lead's are accepted at once."""
+    lead()
+    file = request.files.get("file")
+    if file is None or not file.filename:
+        raise InputError("field file: choose a CSV or JSON Lines file first")
+    added = bank.propose(services().db, account(), files.parse("the file", file.stream.read()))
+    flash(f"{len(added):,} tasks were added.")
+    return redirect(url_for(".index"), 303)
+
+
+take_file.takes_up_to = files.LARGEST  # type: ignore[attr-defined]  # a mark on the view, for accounts.py
+
+
+@blueprint.post("/next")
+def following() -> Response:
+    """Take the next task to record."""
+    return redirect(url_for(".show", task_id=giving.give(services().db, account()).id), 303)
+
+
+@blueprint.get("/<task_id>")
+def show(task_id: str) -> str:
+    """A task, those that are nearly the same, and what may be done with it."""
+    listed, alike = bank.show(services().db, account(), task_id)
+    mine = giving.held(services().db, account())
+    return render_template("task.html", task=listed, alike=alike, difficulties=bank.DIFFICULTIES,
+                           limit=bank.TEXT_LENGTH, mine=mine is not None and mine.id == task_id)
+
+
+@blueprint.post("/<task_id>")
+def change(task_id: str) -> Response:
+    """Change what is told of it."""
+    bank.change(services().db, account(), task_id, _told())
+    return redirect(url_for(".show", task_id=task_id), 303)
+
+
+@blueprint.post("/<task_id>/decision")
+def decide(task_id: str) -> Response:
+    """Accept it, send it back or refuse it."""
+    bank.decide(services().db, account(), task_id, request.form.get("state", ""), request.form.get("reason", ""))
+    return redirect(url_for(".show", task_id=task_id), 303)
+
+
+@blueprint.post("/<task_id>/back")
+def give_back(task_id: str) -> Response:
+    """Leave it to others, or say that it cannot be done."""
+    giving.give_back(services().db, account(), task_id, request.form.get("reason", ""),
+                     request.form.get("unachievable") == "yes")
+    return redirect(url_for(".index"), 303)
+
+
+def _told() -> dict[str, Any]:
+    """What the form tells of a task; raises InputError."""
+    told: dict[str, Any] = {name: request.form.get(name, "").strip() for name in bank.COLUMNS}
+    wanted = told.pop("wanted") or "1"
+    if not wanted.isdecimal() or len(wanted) > 6:
+        raise InputError(f"field wanted: {wanted[:40]!r} is not a number")
+    return {**told, "wanted": int(wanted), "seed": bool(told["seed"])}
