@@ -119,14 +119,14 @@ def started(application: Application, programs: Path) -> Iterator[str]:
         process = subprocess.Popen(application.command(programs, Path(data), port), cwd=data,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            _wait_for(f"http://127.0.0.1:{port}/", process)
+            wait_for(f"http://127.0.0.1:{port}/", process)
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()
             process.wait()
 
 
-def _wait_for(address: str, process: subprocess.Popen) -> None:
+def wait_for(address: str, process: subprocess.Popen) -> None:
     end = time.monotonic() + _STARTING
     while process.poll() is None and time.monotonic() < end:
         try:

@@ -117,9 +117,14 @@ def measure(port: int, clients: int, seconds: float, projects: list[str]) -> dic
         thread.join()
     if failed:
         raise failed[0]
+    return told({kind: [time for person in people for time in person.times[kind]] for kind in people[0].times})
+
+
+def told(seconds: dict[str, list[float]]) -> dict[str, dict[str, float]]:
+    """Of lists of times, in seconds: milliseconds, and how many there are."""
     found = {}
-    for kind in people[0].times:
-        times = sorted(time * 1000 for person in people for time in person.times[kind])
+    for kind, each in seconds.items():
+        times = sorted(time * 1000 for time in each)
         cuts = quantiles(times, n=20) if len(times) > 1 else times * 19
         found[kind] = {"p50": round(cuts[9], 1), "p95": round(cuts[18], 1), "requests": len(times)}
     return found

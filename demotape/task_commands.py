@@ -22,7 +22,7 @@ def task() -> None:
 @click.option("--propose", is_flag=True, help="Have somebody accept each before it is recorded.")
 @of_database
 def task_add(file: Path, project: str | None, propose: bool, db: str | None, data: Path) -> None:
-    """Add the tasks of FILE, which is CSV with a head or JSON Lines; all, or none."""
+    """Add the tasks of FILE, which is CSV with a head, JSON Lines or a JSON array; all, or none."""
     from curator_web.db.task_models import ACCEPTED, PROPOSED
     from curator_web.tasks import bank, files
     from curator_web.users import projects

@@ -113,7 +113,7 @@ def change(db: Database, account: Account, task_id: str, given: Mapping[str, Any
         own = task.proposed_by == account.name and task.state in (PROPOSED, RETURNED)
         if not (own or account.leads):
             raise NotAllowed("only who proposed a task may change it, until it is decided, and a lead")
-        for name, value in _row(given).items():
+        for name, value in columns_of(given).items():
             setattr(task, name, value)
         if task.state == RETURNED and own:
             task.state, task.reason = PROPOSED, ""
@@ -201,7 +201,7 @@ def _add(db: Database, project: str, given: list[dict[str, Any]], who: str, stat
     now = datetime.now(UTC)
     rows = [Task(id=secrets.token_hex(8), project=project, state=state, alike=[], proposed_by=who,
                  made_at=now + timedelta(microseconds=number), decided_by=who if state == ACCEPTED else None, reason="",
-                 **_row(each)) for number, each in enumerate(given)]  # in the order in which they were given
+                 **columns_of(each)) for number, each in enumerate(given)]  # in the order in which they were given
     with db.writing() as session:
         session.get_one(Project, project, with_for_update=True)
         for task, alike in zip(rows, _alike(session, project, rows), strict=True):
@@ -211,7 +211,7 @@ def _add(db: Database, project: str, given: list[dict[str, Any]], who: str, stat
     return rows
 
 
-def _row(given: Mapping[str, Any]) -> dict[str, Any]:
+def columns_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """The columns of what is told of a task; raises InputError."""
     told = {name: value.strip() if isinstance(value, str) else value for name, value in storable(dict(given)).items()}
     if errors := TaskSchema().validate(told):

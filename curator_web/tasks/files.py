@@ -1,4 +1,4 @@
-"""Tasks from a file: JSON Lines, one object a line, or CSV with a head; of both, UTF-8."""
+"""Tasks from a file in UTF-8: CSV with a head, JSON Lines, or a JSON array."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ from curator_web.errors import InputError
 from schemas.files import read_named
 from schemas.text import read_well_formed
 
-from .bank import COLUMNS, TaskSchema
+from .bank import COLUMNS, columns_of
 
 LARGEST = 50_000_000  # bytes
 MOST = 20_000  # tasks of one file
@@ -30,13 +30,13 @@ def parse(name: str, content: bytes) -> list[dict[str, Any]]:
     except UnicodeDecodeError:
         raise InputError(f"{name}: this is not UTF-8") from None
     found = []
-    for line, row in _lines(name, text) if text.lstrip()[:1] == "{" else _rows(name, text):
+    kinds = {"{": _lines, "[": _entries}
+    for where, row in kinds.get(text.lstrip()[:1], _rows)(name, text):
         told = {_ALSO.get(field, field): value for field, value in row.items() if value not in (None, "")}
-        known = {field: value for field, value in told.items() if field in COLUMNS}
-        if errors := TaskSchema().validate(known):
-            field, reasons = next(iter(errors.items()))
-            raise InputError(f"{name}: line {line}, field {field}: {reasons[0]}")
-        found.append(known)
+        try:
+            found.append(columns_of({field: value for field, value in told.items() if field in COLUMNS}))
+        except InputError as error:
+            raise InputError(f"{name}: {where}, {error}") from None
         if len(found) > MOST:
             raise InputError(f"{name}: more than {MOST:,} tasks; split the file")
     if not found:
@@ -44,26 +44,37 @@ def parse(name: str, content: bytes) -> list[dict[str, Any]]:
     return found
 
 
-def _lines(name: str, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _lines(name: str, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = read_well_formed(line.encode())
-        except (ValueError, RecursionError):
-            raise InputError(f"{name}: line {number}: this is no JSON") from None
-        if not isinstance(row, dict):
-            raise InputError(f"{name}: line {number}: this is no object")
-        yield number, row
+        if line.strip():
+            yield f"line {number}", _object(f"{name}: line {number}", _json(f"{name}: line {number}", line))
 
 
-def _rows(name: str, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _entries(name: str, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    for number, entry in enumerate(_json(name, text), 1):
+        yield f"entry {number}", _object(f"{name}: entry {number}", entry)
+
+
+def _json(where: str, text: str) -> Any:
+    try:
+        return read_well_formed(text.encode())
+    except (ValueError, RecursionError):
+        raise InputError(f"{where}: this is no JSON") from None
+
+
+def _object(where: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: this is no object")
+    return value
+
+
+def _rows(name: str, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     reader = csv.DictReader(io.StringIO(text, newline=""), dialect=_dialect(text))
     try:
         if not {_ALSO.get(field, field) for field in reader.fieldnames or []} & {"text"}:
             raise InputError(f"{name}: line 1: no column is called text (or task)")
         for row in reader:
-            yield reader.line_num, {field: value for field, value in row.items() if isinstance(field, str)}
+            yield f"line {reader.line_num}", {field: value for field, value in row.items() if isinstance(field, str)}
     except csv.Error as error:
         raise InputError(f"{name}: line {reader.line_num}: {error}") from None
 

@@ -159,19 +159,23 @@ def test_who_leaves_gives_back_what_they_had_taken(db):
 
 @pytest.mark.parametrize(("content", "wanted"), [
     ("text,url,wanted\nFind lamps,https://a.example,3\n\nTwo,,\n", [
-        {"text": "Find lamps", "url": "https://a.example", "wanted": "3"}, {"text": "Two"}]),
+        {"text": "Find lamps", "url": "https://a.example", "wanted": 3}, {"text": "Two"}]),
     ("\ufeffTask;Domain\n".lower() + 'a "b";Travel\n', [{"text": 'a "b"', "category": "Travel"}]),
     ('{"confirmed_task": "Ä", "website": "x", "annotation_id": "7"}\n\n{"ques": "B", "web": "http://b.example"}', [
         {"text": "Ä", "site": "x"}, {"text": "B", "url": "http://b.example"}]),
+    ('[{"intent": "A", "start_url": "http://a.example", "eval": {}}, {"task": "B"}]', [
+        {"text": "A", "site": "a.example"}, {"text": "B"}]),
     ('text\n"two\nlines"\n', [{"text": "two\nlines"}])])
 def test_files_of_tasks_are_read(content, wanted):
-    assert files.parse("tasks", content.encode()) == wanted
+    found = files.parse("tasks", content.encode())
+    assert [{name: row[name] for name in told} for row, told in zip(found, wanted, strict=True)] == wanted
 
 
 @pytest.mark.parametrize(("content", "said"), [
     (b"", "no column is called text"), (b"text\n", "no task"), (b"a,b\n1,2\n", "line 1: no column"),
     (b"\xff\xfe", "not UTF-8"), (b"{\n", "line 1: this is no JSON"),
-    (b'{"text": "a"}\n[1]\n', "line 2: this is no object"),
+    (b'{"text": "a"}\n[1]\n', "line 2: this is no object"), (b'[{"text": "a"}, 1]', "entry 2: this is no object"),
+    (b'[{"text": "a", "url": "__SHOP__"}]', "entry 1, field url: an address"), (b"[" * 100_000, "this is no JSON"),
     (b'text,wanted\na,1\nb,many\n', "line 3, field wanted"), (b'{"text": ["a"]}', "line 1, field text"),
     (b'{"a":' * 100_000, "line 1: this is no JSON"), (b'text\n"' + b"x" * 200_000 + b'"\n', "line 1|line 2")])
 def test_what_is_no_file_of_tasks_is_refused_by_line(content, said):
