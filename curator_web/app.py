@@ -9,6 +9,7 @@ from flask import Flask
 
 from .api import dashboard as api_dashboard
 from .api import demonstrations as api_demonstrations
+from .api import filters as api_filters
 from .api import jobs as api_jobs
 from .api import labels as api_labels
 from .api import projects as api_projects
@@ -29,6 +30,7 @@ from .web import (
     dashboard,
     exports,
     failures,
+    filters,
     history,
     imports,
     labels,
@@ -91,10 +93,10 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
 
         openid_views.register(app, openid)
     for concern in (signing_in, own_account, own_second_factor, people, projects, pages, history, timeline, moments,
-                    tree, team, tasks, labels, dashboard, exports, imports, blob_views):
+                    tree, team, filters, tasks, labels, dashboard, exports, imports, blob_views):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
-    for concern in (api_projects, api_team, api_tasks, api_labels, api_jobs, api_dashboard):
+    for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_jobs, api_dashboard):
         described.register_blueprint(concern.blueprint)
     api_uploads.register(described)
     failures.register(app)

@@ -8,6 +8,7 @@ from flask import Flask, current_app, g, redirect, request, url_for
 from sqlalchemy import select
 from werkzeug import Response
 
+from curator_web.db.filter_models import SavedFilter
 from curator_web.db.models import LEAD, Comment, Demonstration, Job
 from curator_web.db.task_models import Task
 from curator_web.errors import InputError, NotAllowed, NotFound
@@ -21,7 +22,7 @@ from .context import services
 WITHOUT = ("people", "own_account", "own_second_factor", "signing_in", "openid", "api-docs")
 WITHOUT_VIEWS = ("projects.index", "projects.add", "projects_api.Projects", "api.token", "uploads.account",
                  "uploads.state", "uploads.chunk", "uploads.finish")
-PAGES = ("pages", "team", "dashboard", "exports", "labels", "imports", "tasks")
+PAGES = ("pages", "team", "dashboard", "exports", "labels", "imports", "tasks", "filters")
 # What an address may name, how its project is found, and what is said where there is none.
 _NAMED: dict[str, tuple[Any, str]] = {
     "demonstration_id": (lambda name: select(Demonstration.project).where(Demonstration.id == name),
@@ -32,6 +33,8 @@ _NAMED: dict[str, tuple[Any, str]] = {
         Comment, Comment.demonstration_id == Demonstration.id).where(Comment.id == number),
         "there is no comment {!r}"),
     "task_id": (lambda name: select(Task.project).where(Task.id == name), "there is no task {!r}"),
+    "filter_id": (lambda number: select(SavedFilter.project).where(SavedFilter.id == number),
+                  "there is no filter {!r}"),
     "job_id": (lambda number: select(Job.project).where(Job.id == number), "there is no job {!r}"),
     "project": (None, "there is no project {!r}"),
 }

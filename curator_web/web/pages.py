@@ -5,7 +5,7 @@ from werkzeug import Response
 
 from curator_web.db.database import Database
 from curator_web.db.models import DRAFT, ORDERS, STATUSES
-from curator_web.demonstrations import comments, damage, editing, labels, leases, library, workflow
+from curator_web.demonstrations import comments, damage, editing, labels, leases, library, saved_filters, workflow
 from curator_web.demonstrations.listing import COUNT_LIMIT, listing, read_filter, sites
 from curator_web.errors import Damaged, InputError
 from curator_web.users import projects
@@ -32,11 +32,12 @@ def index() -> str:
     db, sought = services().db, read_filter(request.args)
     page = listing(db, sought, account().project)
     if request.headers.get("HX-Request"):
-        return render_template("_rows.html", page=page, sought=sought, count_limit=COUNT_LIMIT, people=_people())
+        return render_template("_rows.html", page=page, sought=sought, count_limit=COUNT_LIMIT, people=_people(),
+                               saved=saved_filters.saved(db, account()))
     return render_template(
         "list.html", page=page, sought=sought, statuses=STATUSES, intents=INTENTS, kinds=all_kinds(),
         sites=sites(db, account().project),
-        orders=ORDERS, people=_people(), labels=_label_values(db),
+        orders=ORDERS, people=_people(), saved=saved_filters.saved(db, account()), labels=_label_values(db),
         count_limit=COUNT_LIMIT, questions=len(comments.questions_for(db, account())))
 
 

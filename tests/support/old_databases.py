@@ -94,6 +94,9 @@ def _team(insert, revision: str) -> None:
                category="", difficulty="", answer="", unachievable="", reason="", wanted=1, seed=False, alike=[],
                proposed_by="ann", made_at=NOW)
         insert("assignments", task_id="task-1", who="ann", state="taken", reason="", changed_at=NOW)
+    if revision >= "0014":
+        insert("saved_filters", project="main", who="ann", name="Drafts", shared=True, content={"status": "draft"},
+               made_at=NOW)
     if revision >= "0005":
         insert("sign_in_tries", key="c" * 64, count=3, since=NOW)
     else:

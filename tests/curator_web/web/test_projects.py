@@ -6,8 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 from curator_web import create_app, users
-from curator_web.demonstrations import comments, labels, leases
+from curator_web.demonstrations import comments, labels, leases, saved_filters
 from curator_web.demonstrations.library import import_recording, listed
+from curator_web.demonstrations.listing import Filter
 from curator_web.errors import InputError
 from curator_web.tasks import bank
 from curator_web.users import Account, projects
@@ -41,11 +42,12 @@ def two(tmp_path_factory, request):
     labels.define(db, [LABEL], BOSS)
     projects.write_guidelines(db, "# Secret rules", BOSS)
     task, = bank.propose(db, BOSS, [{"text": "Secret task"}])
+    kept = saved_filters.save(db, BOSS, "Secret filter", Filter(status="draft"), shared=True)
     job = services.jobs.add("export", "boss", {"format": "weblinx"}, project="b")
     blob = next((recording / "blobs").glob("*/*")).name
     app.extensions["asked"] = {"demonstration_id": "rec-b", "recording_id": "rec-b", "sha256": blob, "project": "b",
-                               "comment_id": said.id, "job_id": job, "task_id": task.id, "who": "other",
-                               "step": "disable"}
+                               "comment_id": said.id, "job_id": job, "task_id": task.id, "filter_id": kept.id,
+                               "who": "other", "step": "disable"}
     yield app, tokens
     services.jobs.close()
     db.close()
