@@ -210,7 +210,7 @@ def test_the_list_is_worked_by_keyboard(browser, site, cookies):
     page.keyboard.type("library")
     expect(page.locator("tbody tr")).to_have_count(1)
     expect(page).to_have_url(re.compile("search=library"))
-    expect(page.locator('[name="list.search"]')).to_have_value("library")  # the last answer is on the page
+    expect(page.locator('#assign [name="list.search"]')).to_have_value("library")  # the last answer is on the page
     page.locator('input[name="id"]').focus()
     page.keyboard.press("Space")
     page.locator("#assign-to").focus()
