@@ -28,6 +28,7 @@ from .web import (
     accounts,
     current_project,
     dashboard,
+    deletions,
     exports,
     failures,
     filters,
@@ -93,7 +94,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
 
         openid_views.register(app, openid)
     for concern in (signing_in, own_account, own_second_factor, people, projects, pages, history, timeline, moments,
-                    tree, team, filters, tasks, labels, dashboard, exports, imports, blob_views):
+                    tree, team, deletions, filters, tasks, labels, dashboard, exports, imports, blob_views):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
     for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_jobs, api_dashboard):

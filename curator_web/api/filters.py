@@ -13,7 +13,7 @@ from curator_web.web.context import services
 from schemas.parts import Strict
 
 from .bodies import Blueprint
-from .demonstrations import NOT_ALLOWED
+from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 
 blueprint = Blueprint("filters_api", __name__, url_prefix="/api", description="Saved filters")
 
@@ -42,11 +42,15 @@ class NewFilterSchema(Strict):
 class Filters(MethodView):
     """Those of a project."""
 
+    @blueprint.doc(**IN_PROJECT)
+    @blueprint.alt_response(404, **NO_PROJECT)
     @blueprint.response(200, SavedFilterSchema(many=True))
     def get(self):
         """Your saved filters, and those that are shared in the project"""
         return saved_filters.saved(services().db, account())
 
+    @blueprint.doc(**IN_PROJECT)
+    @blueprint.alt_response(404, **NO_PROJECT)
     @blueprint.arguments(NewFilterSchema)
     @blueprint.response(201, SavedFilterSchema)
     def post(self, given: dict[str, Any]):

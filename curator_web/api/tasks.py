@@ -12,7 +12,7 @@ from curator_web.web.context import services
 from schemas.parts import Strict
 
 from .bodies import Blueprint
-from .demonstrations import NOT_ALLOWED
+from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 
 blueprint = Blueprint("tasks_api", __name__, url_prefix="/api", description="Tasks")
 
@@ -75,7 +75,6 @@ class SoughtSchema(Strict):
     site = fields.String(load_default="", validate=validate.Length(max=bank.SITE_LENGTH))
     category = fields.String(load_default="", validate=validate.Length(max=1000))
     page = fields.Integer(load_default=1, validate=validate.Range(1, 1_000_000))
-    project = fields.String(metadata={"description": "for who is in several"})
 
 
 class ProposalsSchema(Strict):
@@ -119,13 +118,16 @@ class CoverageSchema(Schema):
 class Tasks(MethodView):
     """Those of a project."""
 
+    @blueprint.doc(**IN_PROJECT)
+    @blueprint.alt_response(404, **NO_PROJECT)
     @blueprint.arguments(SoughtSchema, location="query")
     @blueprint.response(200, FoundTasksSchema)
     def get(self, sought: dict[str, Any]):
         """Find tasks, the newest first, 50 on a page"""
-        sought.pop("project", None)
         return bank.find(services().db, account(), **sought)
 
+    @blueprint.doc(**IN_PROJECT)
+    @blueprint.alt_response(404, **NO_PROJECT)
     @blueprint.arguments(ProposalsSchema)
     @blueprint.response(201, KeptTaskSchema(many=True))
     def post(self, given: dict[str, Any]):
@@ -134,6 +136,7 @@ class Tasks(MethodView):
 
 
 @blueprint.post("/tasks/next")
+@blueprint.doc(**IN_PROJECT)
 @blueprint.response(200, KeptTaskSchema)
 @blueprint.alt_response(404, **NONE_LEFT)
 def following():
@@ -142,6 +145,8 @@ def following():
 
 
 @blueprint.get("/tasks/coverage")
+@blueprint.doc(**IN_PROJECT)
+@blueprint.alt_response(404, **NO_PROJECT)
 @blueprint.response(200, CoverageSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
 def covered():

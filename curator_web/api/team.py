@@ -6,7 +6,7 @@ from flask.views import MethodView
 from marshmallow import Schema, fields, validate
 
 from curator_web.db.models import COMMENT_KINDS, STATUSES
-from curator_web.demonstrations import comments, leases, moving, workflow
+from curator_web.demonstrations import comments, deleting, leases, moving, workflow
 from curator_web.web.accounts import account
 from curator_web.web.context import services
 from schemas.parts import Strict
@@ -49,6 +49,18 @@ class MoveSchema(Strict):
 
     ids = fields.List(fields.String(), required=True, validate=validate.Length(1, leases.ASSIGN_LIMIT))
     to = fields.String(required=True, metadata={"description": "the project's id"})
+
+
+class DeletionSchema(Strict):
+    """Which demonstrations are deleted."""
+
+    ids = fields.List(fields.String(), required=True, validate=validate.Length(1, leases.ASSIGN_LIMIT))
+
+
+class BatchSchema(Schema):
+    """What was deleted at once."""
+
+    batch = fields.String(required=True, metadata={"description": "what restores it"})
 
 
 class NewCommentSchema(Strict):
@@ -116,6 +128,26 @@ def assign(given: dict[str, Any]) -> dict[str, Any]:
 def move(given: dict[str, Any]) -> dict[str, Any]:
     """Move demonstrations to another project; only who leads both may"""
     return {"changed": moving.move(services().db, given["ids"], given["to"], account())}
+
+
+@blueprint.post("/deletions")
+@blueprint.doc(**IN_PROJECT)
+@blueprint.arguments(DeletionSchema)
+@blueprint.response(201, BatchSchema)
+@blueprint.alt_response(403, **NOT_ALLOWED)
+@blueprint.alt_response(404, **NOT_FOUND)
+def delete(given: dict[str, Any]) -> dict[str, Any]:
+    """Delete demonstrations; they can be restored. Only a lead may"""
+    return {"batch": deleting.delete(services().db, given["ids"], account())}
+
+
+@blueprint.post("/deletions/<batch>/restore")
+@blueprint.response(200, AssignedSchema)
+@blueprint.alt_response(403, **NOT_ALLOWED)
+@blueprint.alt_response(404, description="Nothing that was deleted in your projects is called so.")
+def restore(batch: str) -> dict[str, Any]:
+    """Restore what was deleted at once; only a lead may"""
+    return {"changed": deleting.restore(services().db, batch, account())}
 
 
 @blueprint.route("/demonstrations/<demonstration_id>/comments")

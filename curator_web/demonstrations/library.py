@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
+from curator_web.db.deletion_models import NOWHERE
 from curator_web.db.models import (
     APPROVED,
     DRAFT,
@@ -137,6 +138,8 @@ def import_recording(db: Database, store: RecordingStore, path: Path | str, reco
         row = session.get(Demonstration, demonstration["id"], with_for_update=True)
         if row and row.recording != recording.id:
             raise InputError(f"{path}: the demonstration {row.id} is another recording's")
+        if row and row.project == NOWHERE:
+            raise InputError(f"{path}: this demonstration was deleted; a lead can restore it, under Deleted ones")
         if row and project not in (None, row.project):
             raise InputError(f"{path}: this recording is in another project already")
         outcome = _renew(session, row, demonstration) if row else "new"

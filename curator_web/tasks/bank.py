@@ -176,7 +176,9 @@ def recorded(session: Session, task_ids: Iterable[str]) -> dict[str, int]:
     """How many demonstrations there are of tasks; invalid ones do not count."""
     return {name: count for name, count in session.execute(
         select(Demonstration.task_id, func.count())
-        .where(Demonstration.task_id.in_(list(task_ids)), Demonstration.status != INVALID)
+        .join(Task, Task.id == Demonstration.task_id)
+        .where(Demonstration.task_id.in_(list(task_ids)), Demonstration.status != INVALID,
+               Demonstration.project == Task.project)
         .group_by(Demonstration.task_id)) if name is not None}
 
 

@@ -86,7 +86,8 @@ def _held(session: Session, account: Account) -> Task | None:
 def _free(session: Session, account: Account) -> Task | None:
     """What is wanted more often than it is there or on its way, and was not given to this person."""
     there = (select(func.count()).select_from(Demonstration)
-             .where(Demonstration.task_id == Task.id, Demonstration.status != INVALID)
+             .where(Demonstration.task_id == Task.id, Demonstration.status != INVALID,
+                    Demonstration.project == Task.project)
              .correlate(Task).scalar_subquery())
     coming = (select(func.count()).select_from(Assignment)
               .where(Assignment.task_id == Task.id, Assignment.state == TAKEN,

@@ -8,6 +8,7 @@ from flask import Flask, current_app, g, redirect, request, url_for
 from sqlalchemy import select
 from werkzeug import Response
 
+from curator_web.db.deletion_models import Deletion
 from curator_web.db.filter_models import SavedFilter
 from curator_web.db.models import LEAD, Comment, Demonstration, Job
 from curator_web.db.task_models import Task
@@ -22,7 +23,7 @@ from .context import services
 WITHOUT = ("people", "own_account", "own_second_factor", "signing_in", "openid", "api-docs")
 WITHOUT_VIEWS = ("projects.index", "projects.add", "projects_api.Projects", "api.token", "uploads.account",
                  "uploads.state", "uploads.chunk", "uploads.finish")
-PAGES = ("pages", "team", "dashboard", "exports", "labels", "imports", "tasks", "filters")
+PAGES = ("pages", "team", "dashboard", "exports", "labels", "imports", "tasks", "filters", "deletions")
 # What an address may name, how its project is found, and what is said where there is none.
 _NAMED: dict[str, tuple[Any, str]] = {
     "demonstration_id": (lambda name: select(Demonstration.project).where(Demonstration.id == name),
@@ -35,6 +36,8 @@ _NAMED: dict[str, tuple[Any, str]] = {
     "task_id": (lambda name: select(Task.project).where(Task.id == name), "there is no task {!r}"),
     "filter_id": (lambda number: select(SavedFilter.project).where(SavedFilter.id == number),
                   "there is no filter {!r}"),
+    "batch": (lambda name: select(Deletion.project).where(Deletion.batch == name),
+              "nothing that was deleted is called {!r}"),
     "job_id": (lambda number: select(Job.project).where(Job.id == number), "there is no job {!r}"),
     "project": (None, "there is no project {!r}"),
 }

@@ -283,6 +283,7 @@ def test_openapi_describes_every_path(client):
         "post /api/demonstrations/{demonstration_id}/comments", "post /api/comments/{comment_id}/resolve",
         "get /api/demonstrations/{demonstration_id}/history", "get /api/dashboard",
         "post /api/exports", "get /api/jobs/{job_id}", "get /api/labels", "put /api/labels",
+        "post /api/deletions", "post /api/deletions/{batch}/restore",
         "get /api/filters", "post /api/filters", "delete /api/filters/{filter_id}",
         "get /api/tasks", "post /api/tasks", "post /api/tasks/next", "get /api/tasks/coverage",
         "get /api/tasks/{task_id}", "put /api/tasks/{task_id}", "put /api/tasks/{task_id}/state",

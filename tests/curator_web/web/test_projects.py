@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from curator_web import create_app, users
-from curator_web.demonstrations import comments, labels, leases, saved_filters
+from curator_web.demonstrations import comments, deleting, labels, leases, saved_filters
 from curator_web.demonstrations.library import import_recording, listed
 from curator_web.demonstrations.listing import Filter
 from curator_web.errors import InputError
@@ -43,11 +43,13 @@ def two(tmp_path_factory, request):
     projects.write_guidelines(db, "# Secret rules", BOSS)
     task, = bank.propose(db, BOSS, [{"text": "Secret task"}])
     kept = saved_filters.save(db, BOSS, "Secret filter", Filter(status="draft"), shared=True)
+    import_recording(db, store, make_recording(folder, recording_id="rec-gone", task="Secret and deleted"), project="b")
+    batch = deleting.delete(db, ["rec-gone"], BOSS)
     job = services.jobs.add("export", "boss", {"format": "weblinx"}, project="b")
     blob = next((recording / "blobs").glob("*/*")).name
     app.extensions["asked"] = {"demonstration_id": "rec-b", "recording_id": "rec-b", "sha256": blob, "project": "b",
                                "comment_id": said.id, "job_id": job, "task_id": task.id, "filter_id": kept.id,
-                               "who": "other", "step": "disable"}
+                               "batch": batch, "who": "other", "step": "disable"}
     yield app, tokens
     services.jobs.close()
     db.close()

@@ -1,0 +1,79 @@
+"""Deleting demonstrations, and restoring them: nothing leaves the disk, and nobody sees what is deleted."""
+
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import select
+
+from curator_web.db import audit
+from curator_web.db.database import Database
+from curator_web.db.deletion_models import NOWHERE, Deletion
+from curator_web.db.models import Demonstration
+from curator_web.errors import NotAllowed, NotFound
+from curator_web.users import Account
+from schemas.text import storable
+
+from . import leases
+
+SHOWN = 500  # the latest
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """One that can be restored."""
+
+    id: str
+    task: str
+    site: str
+    batch: str
+    who: str
+    made_at: datetime
+
+
+def delete(db: Database, ids: list[str], account: Account) -> str:
+    """Delete demonstrations of the account's project; returns the batch by which they are restored. No list, queue,
+    figure or export has them then. Raises NotAllowed for who does not lead it, NotFound, InputError for none or too
+    many at once; then none is deleted."""
+    _expect_lead(account)
+    batch, now = secrets.token_hex(8), datetime.now(UTC)
+    with db.writing() as session:
+        for row in leases.chosen(session, ids, account):
+            session.add(Deletion(demonstration_id=row.id, project=row.project, batch=batch, who=account.name,
+                                 made_at=now))
+            row.project = NOWHERE
+            leases.give_back(row)
+            audit.note(session, account.name, "deleted", row.id, batch=batch)
+    return batch
+
+
+def restore(db: Database, batch: str, account: Account) -> int:
+    """Restore what was deleted at once, as it was; returns how many. Raises NotAllowed, NotFound."""
+    _expect_lead(account)
+    with db.writing() as session:
+        found = session.scalars(select(Deletion).where(
+            Deletion.batch == storable(batch), Deletion.project == account.project).with_for_update()).all()
+        if not found:
+            raise NotFound(f"nothing that was deleted is called {batch[:40]!r}; it may have been restored")
+        for each in found:
+            session.get_one(Demonstration, each.demonstration_id).project = each.project
+            audit.note(session, account.name, "restored", each.demonstration_id, batch=each.batch)
+            session.delete(each)
+        return len(found)
+
+
+def deleted(db: Database, account: Account) -> list[Deleted]:
+    """The latest that can be restored in the account's project. Raises NotAllowed."""
+    _expect_lead(account)
+    with db.reading() as session:
+        rows = session.execute(
+            select(Demonstration.id, Demonstration.task, Demonstration.site, Deletion.batch, Deletion.who,
+                   Deletion.made_at).join(Deletion, Deletion.demonstration_id == Demonstration.id)
+            .where(Deletion.project == account.project).order_by(Deletion.made_at.desc(), Demonstration.id)
+            .limit(SHOWN))
+        return [Deleted(*row) for row in rows]
+
+
+def _expect_lead(account: Account) -> None:
+    if not account.leads:
+        raise NotAllowed("only a lead deletes and restores demonstrations")

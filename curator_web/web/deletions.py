@@ -1,0 +1,38 @@
+"""Pages of deleting: the ticked demonstrations, what was deleted, and restoring it."""
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from werkzeug import Response
+
+from curator_web.demonstrations import deleting
+from curator_web.errors import InputError
+
+from .accounts import account, lead
+from .context import services
+
+blueprint = Blueprint("deletions", __name__, url_prefix="/deleted")
+UNDO = "undo"  # the category of a message that says what can be taken back: the batch, a blank, what was done
+
+
+@blueprint.post("")
+def delete() -> Response:
+    """Delete the ticked ones; what is told then has the button that takes it back."""
+    ids = request.form.getlist("id")
+    if not ids:
+        raise InputError("choose demonstrations first: tick the boxes before them")
+    batch = deleting.delete(services().db, ids, lead())
+    flash(f"{batch} Deleted: {len(set(ids))}.", UNDO)
+    return redirect(url_for("pages.index"), 303)
+
+
+@blueprint.get("")
+def show() -> str:
+    """What can be restored."""
+    lead()
+    return render_template("deleted.html", rows=deleting.deleted(services().db, account()), shown=deleting.SHOWN)
+
+
+@blueprint.post("/<batch>/restore")
+def restore(batch: str) -> Response:
+    """Take a deletion back."""
+    flash(f"Restored: {deleting.restore(services().db, batch, lead())}.")
+    return redirect(url_for("pages.index"), 303)
