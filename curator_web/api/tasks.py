@@ -6,7 +6,7 @@ from flask.views import MethodView
 from marshmallow import Schema, fields, validate
 
 from curator_web.db.task_models import ACCEPTED, REFUSED, RETURNED, TASK_STATES
-from curator_web.tasks import bank, coverage, files, giving
+from curator_web.tasks import bank, coverage, giving
 from curator_web.web.accounts import account, lead
 from curator_web.web.context import services
 from schemas.parts import Strict
@@ -80,7 +80,7 @@ class SoughtSchema(Strict):
 class ProposalsSchema(Strict):
     """Tasks to be added, all or none."""
 
-    tasks = fields.List(fields.Nested(bank.TaskSchema), required=True, validate=validate.Length(1, files.MOST))
+    tasks = fields.List(fields.Nested(bank.TaskSchema), required=True, validate=validate.Length(1, bank.MOST_AT_ONCE))
 
 
 class DecisionSchema(Strict):

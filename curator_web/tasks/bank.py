@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.models import INVALID, Demonstration, Project
+from curator_web.db.models import INVALID, Demonstration
 from curator_web.db.task_models import (
     ACCEPTED,
     CATEGORY_LENGTH,
@@ -28,7 +28,6 @@ from curator_web.db.task_models import (
 )
 from curator_web.errors import InputError, NotAllowed, NotFound
 from curator_web.users import BY_COMMAND, Account
-from pipeline.export.near_duplicates import TaskTexts
 from schemas.addresses import split_address
 from schemas.parts import Strict
 from schemas.text import storable
@@ -37,6 +36,8 @@ DIFFICULTIES = ("easy", "medium", "hard")
 TEXT_LENGTH, URL_LENGTH, SITE_LENGTH, MOST_WANTED = 2000, 2000, 255, 1000
 PAGE = 50  # tasks on one page
 SEEDS = 5  # shown to who proposes others
+MOST_AT_ONCE = 2000  # of a request
+_COMPARED = 1000  # tasks of a site that a new one is compared with, besides those that come with it
 _ALIKE = 5  # of those that are nearly the same, so many are kept
 
 
@@ -60,7 +61,8 @@ class TaskSchema(Strict):
     seed = fields.Boolean(metadata={"description": "shown to who proposes others"})
 
 
-COLUMNS = tuple(TaskSchema().fields)
+_SCHEMA = TaskSchema()  # to be made takes longer than to check many a task
+COLUMNS = tuple(_SCHEMA.fields)
 _BLANK = {"url": "", "site": "", "category": "", "difficulty": "", "answer": "", "unachievable": "", "wanted": 1,
           "seed": False}
 
@@ -94,8 +96,11 @@ class Found:
 def propose(db: Database, account: Account, given: Iterable[Mapping[str, Any]]) -> list[Task]:
     """Add tasks to the account's project, with what is told of each (TaskSchema); a lead's are accepted at once.
 
-    All or none. Raises InputError.
+    All or none. Raises InputError, also for more than 2,000 at once.
     """
+    given = list(given)
+    if len(given) > MOST_AT_ONCE:
+        raise InputError(f"field tasks: {MOST_AT_ONCE:,} at once at most; more by demotape task add")
     return _add(db, account.project, [dict(each) for each in given], account.name,
                 ACCEPTED if account.leads else PROPOSED)
 
@@ -108,16 +113,18 @@ def add_all(db: Database, project: str, given: Sequence[Mapping[str, Any]], stat
 def change(db: Database, account: Account, task_id: str, given: Mapping[str, Any]) -> Task:
     """Change what is told of a task: who proposed it until it is decided, a lead always. What was sent back is proposed
     again. Raises NotFound, NotAllowed, InputError."""
+    columns = columns_of(given)
+    alike, = _alike(db, account.project, [(task_id, columns["site"], columns["text"])])
     with db.writing() as session:
         task = _of(session, account, task_id)
         own = task.proposed_by == account.name and task.state in (PROPOSED, RETURNED)
         if not (own or account.leads):
             raise NotAllowed("only who proposed a task may change it, until it is decided, and a lead")
-        for name, value in columns_of(given).items():
+        for name, value in columns.items():
             setattr(task, name, value)
         if task.state == RETURNED and own:
             task.state, task.reason = PROPOSED, ""
-        task.alike = _alike(session, task.project, [task])[0]
+        task.alike = alike
         audit.note(session, account.name, "task changed", task=task_id)
         return task
 
@@ -204,10 +211,9 @@ def _add(db: Database, project: str, given: list[dict[str, Any]], who: str, stat
     rows = [Task(id=secrets.token_hex(8), project=project, state=state, alike=[], proposed_by=who,
                  made_at=now + timedelta(microseconds=number), decided_by=who if state == ACCEPTED else None, reason="",
                  **columns_of(each)) for number, each in enumerate(given)]  # in the order in which they were given
+    for task, alike in zip(rows, _alike(db, project, [(task.id, task.site, task.text) for task in rows]), strict=True):
+        task.alike = alike
     with db.writing() as session:
-        session.get_one(Project, project, with_for_update=True)
-        for task, alike in zip(rows, _alike(session, project, rows), strict=True):
-            task.alike = alike
         session.add_all(rows)
         audit.note(session, who, "tasks added", project=project, count=len(rows))
     return rows
@@ -216,10 +222,10 @@ def _add(db: Database, project: str, given: list[dict[str, Any]], who: str, stat
 def columns_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """The columns of what is told of a task; raises InputError."""
     told = {name: value.strip() if isinstance(value, str) else value for name, value in storable(dict(given)).items()}
-    if errors := TaskSchema().validate(told):
+    if errors := _SCHEMA.validate(told):
         field, reasons = next(iter(errors.items()))
         raise InputError(f"field {field}: {reasons[0] if isinstance(reasons, list) else reasons}")
-    row = _BLANK | TaskSchema().load(told)
+    row = _BLANK | _SCHEMA.load(told)
     if row["url"]:
         address = split_address(row["url"])
         if address.scheme not in ("http", "https") or not address.hostname:
@@ -229,17 +235,17 @@ def columns_of(given: Mapping[str, Any]) -> dict[str, Any]:
     return row
 
 
-def _alike(session: Session, project: str, tasks: Sequence[Task]) -> list[list[str]]:
-    """Of each task, ids of those of its site that are nearly the same: of those that are there, and of those before."""
-    of_site: dict[str, TaskTexts] = {}
-    new = {task.id for task in tasks}
-    found = []
-    for task in tasks:
-        if task.site not in of_site:
-            of_site[task.site] = TaskTexts()
-            for key, text in session.execute(select(Task.id, Task.text).where(
-                    Task.project == project, Task.site == task.site)):
+def _alike(db: Database, project: str, tasks: Sequence[tuple[str, str, str]]) -> list[list[str]]:
+    """Of each task (id, site, text), ids of those of its site that are nearly the same: of the newest that are there,
+    and of those before it. Not within a transaction that others wait for: of many it takes seconds."""
+    from pipeline.export.near_duplicates import TaskTexts  # here, as datasketch is slow to import
+
+    new, texts = {key for key, _, _ in tasks}, {site: TaskTexts() for site in {site for _, site, _ in tasks}}
+    with db.reading() as session:
+        for site, known in texts.items():
+            for key, text in session.execute(
+                    select(Task.id, Task.text).where(Task.project == project, Task.site == site)
+                    .order_by(Task.made_at.desc(), Task.id).limit(_COMPARED)):
                 if key not in new:
-                    of_site[task.site].add(key, text)
-        found.append(of_site[task.site].add(task.id, task.text)[:_ALIKE])
-    return found
+                    known.add(key, text)
+    return [texts[site].add(key, text)[:_ALIKE] for key, site, text in tasks]

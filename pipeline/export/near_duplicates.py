@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 
 from datasketch import MinHash, MinHashLSH
 
@@ -59,8 +60,7 @@ class _Alike:
 
     def __init__(self, similarity: float, groups: _Groups):
         self._similarity, self._groups = similarity, groups
-        index = MinHashLSH(threshold=similarity, num_perm=_PERMUTATIONS, weights=_BY_RECALL)
-        self._parameters = index.b, index.r  # they take long to find
+        self._parameters = _parameters(similarity)
         self._of_site: dict[str, tuple[dict[frozenset[int], int], MinHashLSH]] = {}
         self._shingles: dict[int, frozenset[int]] = {}  # of the members that are in an index
 
@@ -83,13 +83,20 @@ class _Alike:
             self._shingles[number] = shingles
 
 
+@cache
+def _parameters(similarity: float) -> tuple[int, int]:
+    """Bands and rows of the index; they take long to find."""
+    index = MinHashLSH(threshold=similarity, num_perm=_PERMUTATIONS, weights=_BY_RECALL)
+    return index.b, index.r
+
+
 class TaskTexts:
     """Texts of tasks, each asked which of those before it are nearly the same."""
 
     def __init__(self, similarity: float = 0.75):
         """`similarity`: Jaccard, of character trigrams; as in the usual rule of splits."""
         self._similarity = similarity
-        self._index = MinHashLSH(threshold=similarity, num_perm=_PERMUTATIONS, weights=_BY_RECALL)
+        self._index = MinHashLSH(num_perm=_PERMUTATIONS, params=_parameters(similarity))
         self._shingles: dict[str, frozenset[int]] = {}
 
     def add(self, key: str, text: str) -> list[str]:
