@@ -19,7 +19,7 @@ from .api import uploads as api_uploads
 from .db.database import open_database
 from .db.shared_secret import shared_secret
 from .demonstrations.library import Imported
-from .jobs import exporting, upload_service
+from .jobs import bulk_changes, exporting, upload_service
 from .jobs.queue import Jobs, Work
 from .settings import DEFAULT_DATA_DIR, default_db_url
 from .storage.opening import open_store
@@ -71,7 +71,8 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     app = Flask("curator_web.web")
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     db = open_database(db_url or default_db_url(data_dir))
-    kinds: dict[str, Work] = {exporting.KIND: partial(exporting.run, db, store)}
+    kinds: dict[str, Work] = {exporting.KIND: partial(exporting.run, db, store),
+                              bulk_changes.KIND: partial(bulk_changes.run, db)}
     if import_package:
         kinds[upload_service.KIND] = partial(upload_service.run, partial(import_package, db, store), store.files)
     secret = store.secret() or shared_secret(db)

@@ -65,10 +65,9 @@ class SummarySchema(Schema):
         "description": "why it could not be shown or exported when that was last tried; null when nothing is known"})
 
 
-class ListQuerySchema(Schema):
-    """Which demonstrations to list."""
+class SoughtSchema(Schema):
+    """What demonstrations are found by."""
 
-    project = fields.String(metadata={"description": "where you are in several: of which"})
     search = fields.String(metadata={"description": "words or parts of them in task, site or id; or /an expression/"})
     status = fields.String(validate=validate.OneOf(("", *STATUSES)))
     site = fields.String()
@@ -79,6 +78,12 @@ class ListQuerySchema(Schema):
     assigned = fields.String()
     since = fields.String(metadata={"description": "recorded on this day (YYYY-MM-DD) or later"})
     until = fields.String(metadata={"description": "recorded on this day or before"})
+
+
+class ListQuerySchema(SoughtSchema):
+    """Which demonstrations to list."""
+
+    project = fields.String(metadata={"description": "where you are in several: of which"})
     sort = fields.String(validate=validate.OneOf(ORDERS))
     order = fields.String(validate=validate.OneOf(("asc", "desc")))
     after = fields.String(metadata={"description": "`next` or `previous` of another page"})

@@ -2,19 +2,25 @@
 
 from typing import Any
 
+from flask import jsonify, make_response
 from flask.views import MethodView
-from marshmallow import Schema, fields, validate
+from marshmallow import RAISE, Schema, ValidationError, fields, validate, validates_schema
 
 from curator_web.db.models import COMMENT_KINDS, STATUSES
-from curator_web.demonstrations import comments, deleting, leases, moving, workflow
+from curator_web.demonstrations import bulk, comments, deleting, leases, moving, workflow
+from curator_web.demonstrations.listing import exact_filter
+from curator_web.jobs import bulk_changes
 from curator_web.web.accounts import account
 from curator_web.web.context import services
 from schemas.parts import Strict
 
 from .bodies import Blueprint
-from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED, NOT_FOUND, SummarySchema
+from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED, NOT_FOUND, SoughtSchema, SummarySchema
+from .jobs import JobSchema
 
 blueprint = Blueprint("team_api", __name__, url_prefix="/api", description="Working in a team")
+IN_BACKGROUND: dict[str, Any] = {"schema": JobSchema, "description": "So many are changed in the background."}
+ANOTHER_NUMBER = {"description": "Another number of demonstrations is found now; nothing was changed."}
 
 
 class NextSchema(Strict):
@@ -31,23 +37,47 @@ class HandedOutSchema(Schema):
                                   metadata={"description": "null: nothing is waiting"})
 
 
-class AssignmentSchema(Strict):
+class ChosenSchema(Strict):
+    """Which demonstrations: some by their ids, or all that are found."""
+
+    ids = fields.List(fields.String(), validate=validate.Length(1, leases.ASSIGN_LIMIT))
+    found = fields.Nested(SoughtSchema(unknown=RAISE), metadata={
+        "description": "in place of `ids`: all that the list finds by these; `{}`: all of the project. Only for leads"})
+    count = fields.Integer(strict=True, validate=validate.Range(1), metadata={
+        "description": "with `found`: how many are meant; where it is another number by then, nothing is changed"})
+
+    @validates_schema
+    def one_of_them(self, given: dict[str, Any], **_: Any) -> None:
+        """Refuse what names none, or both."""
+        if ("ids" in given) == ("found" in given) or ("found" in given) != ("count" in given):
+            raise ValidationError("name either `ids`, or `found` and `count`")
+
+
+class AssignmentSchema(ChosenSchema):
     """Who gets which demonstrations."""
 
-    ids = fields.List(fields.String(), required=True, validate=validate.Length(1, leases.ASSIGN_LIMIT))
     to = fields.String(required=True, allow_none=True, metadata={"description": "a user's name; null: nobody"})
 
 
-class AssignedSchema(Schema):
-    """What assigning or moving did."""
+class RefusedSchema(Schema):
+    """A demonstration that could not be changed."""
+
+    id = fields.String(required=True)
+    reason = fields.String(required=True)
+
+
+class ChangedSchema(Schema):
+    """What changing several did."""
 
     changed = fields.Integer(required=True)
+    refused = fields.Integer(metadata={"description": "where each is changed by itself: how many could not be"})
+    first = fields.List(fields.Nested(RefusedSchema), metadata={
+        "description": f"the first {bulk.FIRST} of these"})
 
 
-class MoveSchema(Strict):
+class MoveSchema(ChosenSchema):
     """Which demonstrations go to which project."""
 
-    ids = fields.List(fields.String(), required=True, validate=validate.Length(1, leases.ASSIGN_LIMIT))
     to = fields.String(required=True, metadata={"description": "the project's id"})
 
 
@@ -61,6 +91,13 @@ class BatchSchema(Schema):
     """What was deleted at once."""
 
     batch = fields.String(required=True, metadata={"description": "what restores it"})
+
+
+class DecisionSchema(ChosenSchema):
+    """Which demonstrations get which status."""
+
+    status = fields.String(required=True, validate=validate.OneOf(STATUSES))
+    reason = fields.String(load_default="", metadata={"description": "needed for `returned` and `invalid`"})
 
 
 class NewCommentSchema(Strict):
@@ -111,22 +148,30 @@ def next_(given: dict[str, Any]) -> dict[str, Any]:
 @blueprint.post("/assignments")
 @blueprint.doc(**IN_PROJECT)
 @blueprint.arguments(AssignmentSchema)
-@blueprint.response(200, AssignedSchema)
+@blueprint.response(200, ChangedSchema)
+@blueprint.alt_response(202, **IN_BACKGROUND)
 @blueprint.alt_response(403, **NOT_ALLOWED)
 @blueprint.alt_response(404, **NOT_FOUND)
-def assign(given: dict[str, Any]) -> dict[str, Any]:
+@blueprint.alt_response(409, **ANOTHER_NUMBER)
+def assign(given: dict[str, Any]) -> Any:
     """Assign demonstrations to a user; only a lead may"""
+    if "found" in given:
+        return _change_found(bulk.Change(bulk.ASSIGN, given["to"]), given)
     return {"changed": leases.assign(services().db, given["ids"], given["to"], account())}
 
 
 @blueprint.post("/moves")
 @blueprint.doc(**IN_PROJECT)
 @blueprint.arguments(MoveSchema)
-@blueprint.response(200, AssignedSchema)
+@blueprint.response(200, ChangedSchema)
+@blueprint.alt_response(202, **IN_BACKGROUND)
 @blueprint.alt_response(403, **NOT_ALLOWED)
 @blueprint.alt_response(404, **NOT_FOUND)
-def move(given: dict[str, Any]) -> dict[str, Any]:
+@blueprint.alt_response(409, **ANOTHER_NUMBER)
+def move(given: dict[str, Any]) -> Any:
     """Move demonstrations to another project; only who leads both may"""
+    if "found" in given:
+        return _change_found(bulk.Change(bulk.MOVE, given["to"]), given)
     return {"changed": moving.move(services().db, given["ids"], given["to"], account())}
 
 
@@ -148,6 +193,30 @@ def delete(given: dict[str, Any]) -> dict[str, Any]:
 def restore(batch: str) -> dict[str, Any]:
     """Restore what was deleted at once; only a lead may"""
     return {"changed": deleting.restore(services().db, batch, account())}
+
+
+@blueprint.post("/statuses")
+@blueprint.doc(**IN_PROJECT)
+@blueprint.arguments(DecisionSchema)
+@blueprint.response(200, ChangedSchema)
+@blueprint.alt_response(202, **IN_BACKGROUND)
+@blueprint.alt_response(403, **NOT_ALLOWED)
+@blueprint.alt_response(404, **NO_PROJECT)
+@blueprint.alt_response(409, **ANOTHER_NUMBER)
+def statuses(given: dict[str, Any]) -> Any:
+    """Change the status of demonstrations as they are now, each by itself"""
+    change = bulk.Change(bulk.STATUS, given["status"], given["reason"])
+    if "found" in given:
+        return _change_found(change, given)
+    return bulk.change_each(services().db, change, given["ids"], account())
+
+
+def _change_found(change: bulk.Change, given: dict[str, Any]) -> Any:
+    outcome = bulk_changes.begin(services().db, services().jobs, change, exact_filter(given["found"]), given["count"],
+                                 account())
+    if isinstance(outcome, int):
+        return make_response(jsonify(JobSchema().dump(services().jobs.get(outcome))), 202)
+    return outcome
 
 
 @blueprint.route("/demonstrations/<demonstration_id>/comments")

@@ -64,39 +64,61 @@ def take_next(db: Database, account: Account, after: str | None = None) -> Demon
         return row
 
 
-def assign(db: Database, ids: list[str], to: str | None, account: Account) -> int:
+def assign(db: Database, ids: list[str], to: str | None, account: Account,
+           refused: dict[str, str] | None = None) -> int:
     """Assign demonstrations of the account's project to a member, or to nobody; returns how many were changed.
 
-    Only a lead may. Raises NotAllowed, InputError for somebody who is no member or too many at once, NotFound.
+    Only a lead may. Raises NotAllowed, InputError for somebody who is no member or too many at once, NotFound. Where
+    one cannot be assigned none is, or with `refused` all others are, and the reason is put there by id.
     """
-    if not account.leads:
-        raise NotAllowed("only a lead assigns")
     with db.writing() as session:
-        user = session.get(User, to) if to else None
-        role = members.role_of(session, to, account.project) if to and user else None
-        if to and (role is None or user is None or user.state != ACTIVE):
-            raise InputError(f"field to: there is no member {to[:80]!r} of this project")
-        changed = [row for row in chosen(session, ids, account) if row.assigned_to != to]
-        for row in changed:
-            _check_fits(row, to, role)
+        role = role_of_assignee(session, to, account)
+        changed = 0
+        for row in chosen(session, ids, account, refused):
+            if row.assigned_to == to:
+                continue
+            try:
+                _check_fits(row, to, role)
+            except InputError as error:
+                if refused is None:
+                    raise
+                refused[row.id] = str(error)
+                continue
             row.assigned_to = to
             if row.lease_who != to:
                 give_back(row)
             if to:
                 facets.add_person(session, row.id, to)
             audit.note(session, account.name, "assigned", row.id, to=to)
-        return len(changed)
+            changed += 1
+        return changed
 
 
-def chosen(session: Session, ids: Iterable[str], account: Account) -> Sequence[Demonstration]:
+def role_of_assignee(session: Session, to: str | None, account: Account) -> str | None:
+    """The role of who gets demonstrations of the account's project; None for nobody. Raises NotAllowed for who does
+    not lead it, InputError for somebody who is no member."""
+    if not account.leads:
+        raise NotAllowed("only a lead assigns")
+    user = session.get(User, to) if to else None
+    role = members.role_of(session, to, account.project) if to and user else None
+    if to and (role is None or user is None or user.state != ACTIVE):
+        raise InputError(f"field to: there is no member {to[:80]!r} of this project")
+    return role
+
+
+def chosen(session: Session, ids: Iterable[str], account: Account,
+           refused: dict[str, str] | None = None) -> Sequence[Demonstration]:
     """The demonstrations of the account's project that have these ids, kept from others; raises InputError for none or
-    too many, NotFound."""
+    too many, and NotFound, or with `refused` puts there which are missing."""
     ids = expect_some(ids)
     rows = session.scalars(select(Demonstration)
                            .where(Demonstration.project == account.project, Demonstration.id.in_(ids))
                            .order_by(Demonstration.id).with_for_update()).all()
-    if missing := sorted(set(ids) - {row.id for row in rows}):
-        raise NotFound(f"there is no demonstration {missing[0][:80]!r}")
+    missing = {name: f"there is no demonstration {name[:80]!r}" for name in sorted(set(ids) - {row.id for row in rows})}
+    if missing and refused is None:
+        raise NotFound(next(iter(missing.values())))
+    if refused is not None:
+        refused.update(missing)
     return rows
 
 

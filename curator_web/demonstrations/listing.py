@@ -29,6 +29,7 @@ RARE = 400  # (more than are counted) so few are looked up one by one; more are 
 SITES_LIMIT = 500
 NEWEST = "imported_at"
 TEXT_LENGTH = 200
+UNKNOWN_EXPRESSION = "field search: an expression that this database does not know"
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,28 @@ def read_filter(parameters) -> Filter:
     return Filter(**given)
 
 
+def exact_filter(parameters) -> Filter:
+    """As `read_filter`, for who changes all that is found: raises InputError for what makes no sense, as more would be
+    found without it."""
+    sought = replace(read_filter(parameters), after="")
+    for name, kept in asdict(sought).items():
+        if name != "after" and storable(parameters.get(name, "")).strip() not in ("", kept):
+            raise InputError(f"field {name}: nothing is found by this")
+    return sought
+
+
+def found_ids(db: Database, sought: Filter, project: str = MAIN) -> list[str]:
+    """The ids of all of a project's demonstrations that are sought, in their order; raises InputError for an expression
+    that is none."""
+    with db.reading() as session:
+        try:
+            found = _conditions(session, sought, project)
+            query = select(Demonstration.id).order_by(Demonstration.id)
+            return [] if found is None else list(session.scalars(query.where(*found.all)))
+        except DataError:
+            raise InputError(UNKNOWN_EXPRESSION) from None
+
+
 def listing(db: Database, sought: Filter | None = None, project: str = MAIN) -> Page:
     """One page of a project's demonstrations that are sought; raises InputError for an `after` that this list did not
     make."""
@@ -111,7 +134,7 @@ def listing(db: Database, sought: Filter | None = None, project: str = MAIN) -> 
         except InputError as error:  # it may be half typed
             return Page([], 0, filter=sought, problem=str(error))
         except DataError:  # PostgreSQL has expressions of its own
-            return Page([], 0, filter=sought, problem="field search: an expression that this database does not know")
+            return Page([], 0, filter=sought, problem=UNKNOWN_EXPRESSION)
         if found is None:
             return Page([], 0, filter=sought)
         rows, before, beyond = _rows(session, sought, found.all, key)

@@ -130,12 +130,7 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
     Sending back and `invalid` need a reason. Raises InputError for what cannot be, NotAllowed for who may not, Conflict
     when the version is stale or somebody else is at work, NotFound.
     """
-    reason = storable(reason).strip()[:REASON_LENGTH]
-    if status not in STATUSES:
-        raise InputError(f"field status: {status[:40]!r} is none; {', '.join(STATUSES)} are")
-    if status in NEEDS_REASON and not reason:
-        raise InputError("field reason: say why the demonstration is "
-                         f"{'invalid' if status == INVALID else 'sent back'}")
+    reason = read_reason(status, reason)
     with db.writing() as session:
         row = library.row_of(session, demonstration_id, lock=True)  # its turns may be damaged
         if row.version != version:
@@ -161,6 +156,17 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
         row.version += 1
         row.changed_at = now
         return row.version
+
+
+def read_reason(status: str, reason: str) -> str:
+    """The reason as it is kept; raises InputError for a status that is none, and where one is needed."""
+    reason = storable(reason).strip()[:REASON_LENGTH]
+    if status not in STATUSES:
+        raise InputError(f"field status: {status[:40]!r} is none; {', '.join(STATUSES)} are")
+    if status in NEEDS_REASON and not reason:
+        raise InputError("field reason: say why the demonstration is "
+                         f"{'invalid' if status == INVALID else 'sent back'}")
+    return reason
 
 
 def change_statuses(db: Database, ids: Iterable[str], status: str, account: Account,

@@ -16,6 +16,8 @@ UNDO = "undo"  # the category of a message that says what can be taken back: the
 @blueprint.post("")
 def delete() -> Response:
     """Delete the ticked ones; what is told then has the button that takes it back."""
+    if request.form.get("all"):
+        raise InputError("not all that is found is deleted at once; tick what is to go, without the box for all found")
     ids = request.form.getlist("id")
     if not ids:
         raise InputError("choose demonstrations first: tick the boxes before them")

@@ -2,19 +2,22 @@
 
 from typing import Any
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, flash, make_response, redirect, render_template, request, url_for
 from werkzeug import Response
 
-from curator_web.demonstrations import comments, leases, moving, workflow
-from curator_web.demonstrations.listing import read_filter
-from curator_web.errors import InputError
+from curator_web.demonstrations import bulk, comments, leases, moving, workflow
+from curator_web.demonstrations.listing import Filter, exact_filter, found_ids, read_filter
+from curator_web.errors import Conflict, InputError
+from curator_web.jobs import bulk_changes
 
 from .accounts import account, lead
 from .context import services
 
 blueprint = Blueprint("team", __name__)
+blueprint.add_app_template_filter(bulk_changes.change_of)
 NONE_CHOSEN = "choose demonstrations first: tick the boxes before them"
 REFUSED_SHOWN = 5
+KEPT = ("to", "project_to", "decision", "reason")  # what says how all that is found is changed
 
 
 @blueprint.post("/next")
@@ -29,35 +32,40 @@ def next_() -> Response:
 @blueprint.post("/assign")
 def assign() -> Response:
     """Assign the chosen demonstrations, then show the same list again."""
-    ids = request.form.getlist("id")
-    if not ids:
-        raise InputError(NONE_CHOSEN)
-    leases.assign(services().db, ids, request.form.get("to") or None, lead())
-    return redirect(url_for("pages.index", **_list_address()), 303)
+    to = request.form.get("to") or None
+    if request.form.get("all"):
+        return _change_found(bulk.Change(bulk.ASSIGN, to))
+    leases.assign(services().db, _ticked(), to, lead())
+    return _list_again()
 
 
 @blueprint.post("/move")
 def move() -> Response:
     """Move the chosen demonstrations to another project, then show the same list again."""
-    ids, to = request.form.getlist("id"), request.form.get("project_to", "")
-    if not ids:
-        raise InputError(NONE_CHOSEN)
-    flash(f"Moved to {to}: {moving.move(services().db, ids, to, lead())}.")
-    return redirect(url_for("pages.index", **_list_address()), 303)
+    to = request.form.get("project_to", "")
+    if request.form.get("all"):
+        return _change_found(bulk.Change(bulk.MOVE, to))
+    flash(f"Moved to {to}: {moving.move(services().db, _ticked(), to, lead())}.")
+    return _list_again()
 
 
 @blueprint.post("/statuses")
 def statuses() -> Response:
     """Decide about the chosen demonstrations, each by itself; then show the same list again, and what was refused."""
-    ids = request.form.getlist("id")
-    if not ids:
-        raise InputError(NONE_CHOSEN)
-    changed, refused = workflow.change_statuses(services().db, ids, request.form.get("decision", ""), account(),
-                                                request.form.get("reason", ""))
-    flash(f"Changed: {len(changed)} of {len(changed) + len(refused)}.")
-    for name, reason in list(refused.items())[:REFUSED_SHOWN]:
-        flash(f"{name}: {reason}", "refused")
-    return redirect(url_for("pages.index", **_list_address()), 303)
+    decision, reason = request.form.get("decision", ""), request.form.get("reason", "")
+    if request.form.get("all"):
+        return _change_found(bulk.Change(bulk.STATUS, decision, reason))
+    changed, refused = workflow.change_statuses(services().db, _ticked(), decision, account(), reason)
+    _tell(len(changed), len(changed) + len(refused), refused)
+    return _list_again()
+
+
+@blueprint.get("/changes")
+def changes() -> str:
+    """Changes of all that was found, so far; asked by htmx, only these."""
+    jobs = services().jobs.latest(bulk_changes.KIND, lead().project)
+    template = "_jobs.html" if request.headers.get("HX-Request") else "bulk_changes.html"
+    return render_template(template, jobs=jobs, here=url_for(".changes"))
 
 
 @blueprint.post("/demonstrations/<demonstration_id>/comments")
@@ -90,7 +98,57 @@ def _back(demonstration_id: str, turn: str | None) -> Response:
     return redirect(url_for("pages.review", demonstration_id=demonstration_id, turn=turn), 303)
 
 
+def _ticked() -> list[str]:
+    """The ids of the ticked demonstrations; raises InputError for none."""
+    if ids := request.form.getlist("id"):
+        return ids
+    raise InputError(NONE_CHOSEN)
+
+
+def _change_found(change: bulk.Change) -> Response:
+    """Change all that the list finds; first ask whether so many are meant, and again where it is another number by
+    then."""
+    who, db, sought = lead(), services().db, exact_filter(_list_parameters())
+    bulk.expect(db, change, who)
+    count = request.form.get("count", type=int)
+    if count is None:
+        return _ask(change, sought)
+    try:
+        outcome = bulk_changes.begin(db, services().jobs, change, sought, count, who)
+    except Conflict as error:
+        return _ask(change, sought, str(error))
+    if isinstance(outcome, int):
+        return redirect(url_for(".changes"), 303)
+    _tell(outcome.changed, outcome.found, {each["id"]: each["reason"] for each in outcome.first})
+    return _list_again()
+
+
+def _ask(change: bulk.Change, sought: Filter, problem: str = "") -> Response:
+    count = len(found_ids(services().db, sought, account().project))
+    if not count:
+        raise InputError("nothing is found that could be changed")
+    page = render_template("confirm.html", change=change, count=count, problem=problem, sought=sought,
+                           back=_list_address(), at_once=bulk_changes.AT_ONCE,
+                           kept={name: request.form[name] for name in KEPT if name in request.form})
+    return make_response(page, 409 if problem else 200)
+
+
+def _tell(changed: int, of: int, refused: dict[str, str]) -> None:
+    """Say on the next page how many were changed, and why the first of the others were not."""
+    flash(f"Changed: {changed:,} of {of:,}.")
+    for name, reason in list(refused.items())[:REFUSED_SHOWN]:
+        flash(f"{name}: {reason}", "refused")
+
+
+def _list_again() -> Response:
+    return redirect(url_for("pages.index", **_list_address()), 303)
+
+
+def _list_parameters() -> dict[str, str]:
+    return {name.removeprefix("list."): value for name, value in request.form.items() if name.startswith("list.")}
+
+
 def _list_address() -> dict[str, Any]:
     """The list as it was when the form was sent, page and all."""
-    sought = read_filter({name.removeprefix("list."): value for name, value in request.form.items()})
+    sought = read_filter(_list_parameters())
     return sought.given(after=sought.after)

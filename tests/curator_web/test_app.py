@@ -288,7 +288,8 @@ def test_openapi_describes_every_path(client):
         "get /api/tasks", "post /api/tasks", "post /api/tasks/next", "get /api/tasks/coverage",
         "get /api/tasks/{task_id}", "put /api/tasks/{task_id}", "put /api/tasks/{task_id}/state",
         "post /api/tasks/{task_id}/back",
-        "get /api/projects", "post /api/projects", "post /api/moves", "get /api/projects/{project}/members",
+        "get /api/projects", "post /api/projects", "post /api/moves", "post /api/statuses",
+        "get /api/projects/{project}/members",
         "put /api/projects/{project}/members/{who}", "get /api/projects/{project}/guidelines",
         "post /api/projects/{project}/guidelines"}
 

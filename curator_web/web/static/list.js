@@ -3,8 +3,10 @@
 
 (() => {
   document.addEventListener("change", ({ target }) => {
-    if (!target.dataset.all) return;
-    for (const box of document.getElementsByName(target.dataset.all)) box.checked = target.checked;
+    if (target.dataset.all) for (const box of document.getElementsByName(target.dataset.all)) box.checked = target.checked;
+    // Nobody sees what is found on other pages: it stays chosen only while all of this page is.
+    const found = document.querySelector('.choose-all [name="all"]');
+    if (found && !target.checked && (target.name === "id" || target.dataset.all)) found.checked = false;
   });
 
   const STEPS = { j: 1, k: -1 };

@@ -68,7 +68,8 @@ def test_what_is_deleted_is_nowhere_and_comes_back_as_it_was(app, tmp_path):
 def test_the_page_deletes_the_ticked_and_takes_it_back(app):
     client = app.test_client()
     token = {"csrf_token": re.search(r'name="csrf_token" value="([^"]+)"', client.get("/").text)[1]}
-    assert client.post("/deleted", data=token).status_code == 400
+    for none in ({}, {"id": "rec-0", "all": "yes"}):
+        assert client.post("/deleted", data=token | none).status_code == 400
     done = client.post("/deleted", data=token | {"id": ["rec-0", "rec-1"]}, follow_redirects=True).text
     assert "Deleted: 2." in done and "rec-2" in done and 'value="rec-0"' not in done
     assert "rec-0" in client.get("/deleted").text

@@ -9,10 +9,12 @@ from sqlalchemy import update
 
 from curator_web import create_app, vendor
 from curator_web.db.task_models import Task
+from curator_web.demonstrations import listing
 from curator_web.demonstrations.comments import add_comment
 from curator_web.demonstrations.labels import define
 from curator_web.demonstrations.library import import_recording
 from curator_web.demonstrations.workflow import change_status, edit
+from curator_web.jobs import bulk_changes
 from curator_web.tasks.bank import decide, propose
 from curator_web.tasks.giving import give, give_back
 from curator_web.users.projects import write_guidelines
@@ -222,6 +224,34 @@ def test_the_list_is_worked_by_keyboard(browser, site, cookies):
     page.get_by_role("link", name="Turns").focus()
     page.keyboard.press("Enter")
     expect(page.locator("[aria-sort=descending]")).to_have_text(re.compile("Turns"))
+    page.context.close()
+
+
+def test_all_that_is_found_is_changed_by_keyboard(browser, site, cookies, monkeypatch):
+    monkeypatch.setattr(listing, "PAGE_SIZE", 2)
+    monkeypatch.setattr(bulk_changes, "AT_ONCE", 1)
+    page = opened(browser, cookies["lea"])
+    page.goto(f"{site.url}/?status=draft")
+    offered = page.get_by_label("Choose all")
+    expect(offered).to_be_hidden()
+    page.get_by_label("All on this page").press("Space")
+    expect(offered).to_be_visible()
+    assert problems(page) == []
+    page.keyboard.press("j")
+    offered.press("Space")
+    page.locator('input[name="id"]').first.press("Space")
+    expect(offered).to_be_hidden()
+    assert not offered.is_checked()
+    page.locator('input[name="id"]').first.press("Space")
+    offered.press("Space")
+    page.locator("#assign-to").select_option("bob")
+    page.get_by_role("button", name="Assign").press("Enter")
+    sure = page.get_by_role("button", name=re.compile(r"Assign to bob \(\d+\)"))
+    expect(sure).to_be_focused()
+    assert problems(page) == []
+    page.keyboard.press("Enter")
+    expect(page.locator("#jobs tbody tr").first).to_contain_text("Changed: ", timeout=20000)
+    assert problems(page) == []
     page.context.close()
 
 
