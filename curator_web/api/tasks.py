@@ -83,7 +83,7 @@ class ProposalsSchema(Strict):
     tasks = fields.List(fields.Nested(bank.TaskSchema), required=True, validate=validate.Length(1, bank.MOST_AT_ONCE))
 
 
-class DecisionSchema(Strict):
+class TaskDecisionSchema(Strict):
     """What becomes of a task."""
 
     state = fields.String(required=True, validate=validate.OneOf((ACCEPTED, RETURNED, REFUSED)))
@@ -175,7 +175,7 @@ class Task(MethodView):
 
 
 @blueprint.put("/tasks/<task_id>/state")
-@blueprint.arguments(DecisionSchema)
+@blueprint.arguments(TaskDecisionSchema)
 @blueprint.response(200, KeptTaskSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
 @blueprint.alt_response(404, **NOT_FOUND)

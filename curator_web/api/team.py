@@ -93,6 +93,12 @@ class BatchSchema(Schema):
     batch = fields.String(required=True, metadata={"description": "what restores it"})
 
 
+class RestoredSchema(Schema):
+    """How many demonstrations came back."""
+
+    restored = fields.Integer(required=True)
+
+
 class DecisionSchema(ChosenSchema):
     """Which demonstrations get which status."""
 
@@ -187,12 +193,12 @@ def delete(given: dict[str, Any]) -> dict[str, Any]:
 
 
 @blueprint.post("/deletions/<batch>/restore")
-@blueprint.response(200, AssignedSchema)
+@blueprint.response(200, RestoredSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
 @blueprint.alt_response(404, description="Nothing that was deleted in your projects is called so.")
 def restore(batch: str) -> dict[str, Any]:
     """Restore what was deleted at once; only a lead may"""
-    return {"changed": deleting.restore(services().db, batch, account())}
+    return {"restored": deleting.restore(services().db, batch, account())}
 
 
 @blueprint.post("/statuses")
