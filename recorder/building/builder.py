@@ -253,10 +253,9 @@ class RecordingBuilder:
             self._exchanges.add(exchange)
 
     def release(self) -> None:
-        """Write what has waited long enough: screenshots, closed tabs; exchanges, for secrets that pages tell of."""
+        """Write what has waited long enough: screenshots; exchanges, for secrets that pages tell of."""
         self._pending.expire(self.elapsed)
         self._exchanges.release()
-        self._closed_tabs.settle()
 
     def _write_exchange(self, entry: Callable[[], dict[str, Any]]) -> None:
         if har := self._har:

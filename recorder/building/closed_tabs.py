@@ -7,7 +7,8 @@ from .tab_state import TabState
 
 class ClosedTabs:
     """To close the last window is how a recording ends, and no action of the task. So a closed tab is told of only when
-    something comes after it, or another tab still stands open. `tell` is given each such tab and the wall clock then.
+    something comes after it, or another tab still stands open at the end: however long it takes to close the others.
+    `tell` is given each such tab and the wall clock then.
     """
 
     def __init__(self, tell: Callable[[TabState, float], None]):
@@ -31,6 +32,6 @@ class ClosedTabs:
             self._tell(tab, epoch)
 
     def settle(self) -> None:
-        """Nothing else has come: tell of them if another tab is open."""
+        """The recording ends: tell of them if another tab is open."""
         if self._open:
             self.release()

@@ -1,5 +1,6 @@
 """What recorded user actions leave behind, whichever way they were recorded."""
 
+import asyncio
 from dataclasses import dataclass
 
 from playwright.async_api import Frame, Page
@@ -22,6 +23,12 @@ async def painted(page: Page) -> None:
     """Wait until what the page shows now is on the screen, as a person would."""
     await page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     await page.wait_for_timeout(60)
+
+
+async def line_shown(lines: list[dict], word: str, name: str) -> None:
+    """Wait until the last of a recorder's lines tells of an action, as a person who undoes it would."""
+    while (lines[-1].get("word"), lines[-1].get("name")) != (word, name):
+        await asyncio.sleep(0.01)
 
 
 _BOX = "e => { const {x, y, width, height} = e.getBoundingClientRect(); return {x, y, width, height} }"

@@ -15,6 +15,7 @@ from recorder.control.control_page import SIZE, ControlPage
 from schemas import InputError
 from tests.conftest import painted
 from tests.support.checkout import ROOT
+from tests.support.sessions import line_shown
 
 PAGE = """<!DOCTYPE html><title>Shop</title><body style="margin:0"><button id=buy>Buy tea</button>
 <button id=sell>Sell tea</button><label>Name <input id=n></label><label>Password <input id=p type=password></label>
@@ -165,15 +166,19 @@ def test_what_is_said_becomes_a_chat_turn_in_its_place(stage):
 
 
 def test_an_undone_turn_is_dropped_and_what_is_done_anew_is_not(stage):
+    lines = [{}]
+
     async def user_actions(recorder, page):
+        recorder.listeners.append(lines.append)
         await page.click("#buy")
         await page.click("#n")
         await page.keyboard.type("tae")
+        await line_shown(lines, "textInput", "Name")
         assert recorder.undo_last()
         await page.keyboard.press("Control+a")
         await page.keyboard.type("tea")
         await page.click("#sell")
-        await asyncio.sleep(0.1)
+        await line_shown(lines, "click", "Sell tea")
         assert recorder.undo_last()
 
     turns = turns_of(stage(user_actions))
