@@ -258,7 +258,7 @@ def test_the_next_task_is_recorded_and_counts_for_it(chrome, site, review):
         await view.locator("#given").wait_for()
         assert await view.locator("#task").input_value() == "Find lamps"
         await view.locator("#start").click()
-        await view.locator("#state", has_text="Recording").wait_for()
+        await view.locator("#state", has_text=re.compile("^Recording$")).wait_for()
         await page.locator("#b").click()
         await view.locator("#lines li").first.wait_for()
         await view.locator("#stop").click()
@@ -267,8 +267,14 @@ def test_the_next_task_is_recorded_and_counts_for_it(chrome, site, review):
         await item.locator(".tag", has_text=re.compile("^sent$")).wait_for()
         await view.locator("#next-task").click()
         await view.locator("#idle-notice", has_text="there is no task left for you").wait_for()
-        await chrome.panel.ask("signOut")
         await page.close()
 
-    chrome.runner.run(work())
+    async def whole():
+        try:
+            await work()
+        finally:
+            await chrome.panel.ask("stop")
+            await chrome.panel.ask("signOut")
+
+    chrome.runner.run(whole())
     assert [row.task_id for row in listing(db).rows] == [one.id]
