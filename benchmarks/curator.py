@@ -98,29 +98,33 @@ class Client:
 def measure(port: int, clients: int, seconds: float, projects: list[str]) -> dict[str, dict[str, float]]:
     """Let so many clients work at once; milliseconds by what they asked for."""
     people = [Client(port, "lea" if number == 0 else f"ann{number}", number, projects) for number in range(clients)]
+    return work(people, seconds)
+
+
+def work(people: list, seconds: float) -> dict[str, dict[str, float]]:
+    """Let them go round and round at once; milliseconds by what they did."""
     people[0].round()  # what is loaded once is loaded
     for person in people:
         person.times.clear()
-    until = time.perf_counter() + seconds
-    failed: list[BaseException] = []
+    until, failed = time.perf_counter() + seconds, list[BaseException]()
 
-    def work(person: Client) -> None:
+    def go(person) -> None:
         try:
             while time.perf_counter() < until:
                 person.round()
         except BaseException as error:  # told by the thread that waits
             failed.append(error)
-    threads = [threading.Thread(target=work, args=(person,)) for person in people]
+    threads = [threading.Thread(target=go, args=(person,)) for person in people]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     if failed:
         raise failed[0]
-    return told({kind: [time for person in people for time in person.times[kind]] for kind in people[0].times})
+    return _told({kind: [time for person in people for time in person.times[kind]] for kind in people[0].times})
 
 
-def told(seconds: dict[str, list[float]]) -> dict[str, dict[str, float]]:
+def _told(seconds: dict[str, list[float]]) -> dict[str, dict[str, float]]:
     """Of lists of times, in seconds: milliseconds, and how many there are."""
     found = {}
     for kind, each in seconds.items():

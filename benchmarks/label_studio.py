@@ -18,7 +18,6 @@ import re
 import socket
 import sys
 import tempfile
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -132,28 +131,6 @@ def filled(port: int, demonstrations: int, projects: int) -> dict[int, int]:
     return views
 
 
-def measured(people: list, seconds: float) -> dict[str, dict[str, float]]:
-    """Let them work at once; milliseconds by what they did."""
-    people[0].round()  # what is loaded once is loaded
-    people[0].times.clear()
-    until, failed = time.perf_counter() + seconds, list[BaseException]()
-
-    def work(person) -> None:
-        try:
-            while time.perf_counter() < until:
-                person.round()
-        except BaseException as error:  # told by the thread that waits
-            failed.append(error)
-    threads = [threading.Thread(target=work, args=(person,)) for person in people]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failed:
-        raise failed[0]
-    return curator.told({kind: [time for person in people for time in person.times[kind]] for kind in WORK})
-
-
 def main() -> None:
     """Measure both and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -167,13 +144,13 @@ def main() -> None:
     with (tempfile.TemporaryDirectory(prefix="demotape-label-studio-", ignore_cleanup_errors=True) as folder,
           label_studio(given.installed, Path(folder)) as port):
         views = filled(port, given.demonstrations, given.projects)
-        result["label_studio"] = {count: measured([Theirs(port, number, views) for number in range(count)],
+        result["label_studio"] = {count: curator.work([Theirs(port, number, views) for number in range(count)],
                                                   given.seconds) for count in curator.CLIENTS}
     with tempfile.TemporaryDirectory(prefix="demotape-curator-") as folder:
         data, names = Path(folder), names_of(given.projects)
         fill(url := f"sqlite:///{data / 'demotape.db'}", given.demonstrations, data, given.projects)
         with Gunicorn(url, data, curator.WORKERS) as server:
-            result["demotape"] = {count: measured(
+            result["demotape"] = {count: curator.work(
                 [Ours(server.port, "lea" if number == 0 else f"ann{number}", number, names) for number in range(count)],
                 given.seconds) for count in curator.CLIENTS}
     result["times_as_long"] = {count: {

@@ -10,8 +10,9 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.deletion_models import NOWHERE, Deletion
 from curator_web.db.models import Demonstration
-from curator_web.errors import NotAllowed, NotFound
+from curator_web.errors import NotFound
 from curator_web.users import Account
+from curator_web.users.projects import expect_lead
 from schemas.text import storable
 
 from . import leases
@@ -35,7 +36,7 @@ def delete(db: Database, ids: list[str], account: Account) -> str:
     """Delete demonstrations of the account's project; returns the batch by which they are restored. No list, queue,
     figure or export has them then. Raises NotAllowed for who does not lead it, NotFound, InputError for none or too
     many at once; then none is deleted."""
-    _expect_lead(account)
+    expect_lead(account)
     batch, now = secrets.token_hex(8), datetime.now(UTC)
     with db.writing() as session:
         for row in leases.chosen(session, ids, account):
@@ -49,7 +50,7 @@ def delete(db: Database, ids: list[str], account: Account) -> str:
 
 def restore(db: Database, batch: str, account: Account) -> int:
     """Restore what was deleted at once, as it was; returns how many. Raises NotAllowed, NotFound."""
-    _expect_lead(account)
+    expect_lead(account)
     with db.writing() as session:
         found = session.scalars(select(Deletion).where(
             Deletion.batch == storable(batch), Deletion.project == account.project).with_for_update()).all()
@@ -64,7 +65,7 @@ def restore(db: Database, batch: str, account: Account) -> int:
 
 def deleted(db: Database, account: Account) -> list[Deleted]:
     """The latest that can be restored in the account's project. Raises NotAllowed."""
-    _expect_lead(account)
+    expect_lead(account)
     with db.reading() as session:
         rows = session.execute(
             select(Demonstration.id, Demonstration.task, Demonstration.site, Deletion.batch, Deletion.who,
@@ -72,8 +73,3 @@ def deleted(db: Database, account: Account) -> list[Deleted]:
             .where(Deletion.project == account.project).order_by(Deletion.made_at.desc(), Demonstration.id)
             .limit(SHOWN))
         return [Deleted(*row) for row in rows]
-
-
-def _expect_lead(account: Account) -> None:
-    if not account.leads:
-        raise NotAllowed("only a lead deletes and restores demonstrations")

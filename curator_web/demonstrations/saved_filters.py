@@ -12,7 +12,7 @@ from curator_web.errors import InputError, NotAllowed, NotFound
 from curator_web.users import Account
 from schemas.text import storable
 
-from .listing import Filter, read_filter
+from .listing import Filter
 
 MOST = 100  # of one person in a project
 
@@ -58,8 +58,3 @@ def remove(db: Database, account: Account, filter_id: int) -> None:
             raise NotAllowed("only who saved a filter removes it, and a lead")
         session.delete(row)
         audit.note(session, account.name, "filter removed", project=account.project)
-
-
-def filter_of(row: SavedFilter) -> Filter:
-    """What it finds now; what no version of the list knows any more is left out."""
-    return read_filter(row.content)

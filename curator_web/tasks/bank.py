@@ -78,11 +78,6 @@ class Listed:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.task, name)
 
-    @property
-    def covered(self) -> bool:
-        """Whether there are as many as are wanted."""
-        return self.recorded >= self.task.wanted
-
 
 @dataclass(frozen=True)
 class Found:

@@ -8,6 +8,7 @@ from curator_web.errors import InputError
 
 from .accounts import account, lead
 from .context import services
+from .team import ticked
 
 blueprint = Blueprint("deletions", __name__, url_prefix="/deleted")
 UNDO = "undo"  # the category of a message that says what can be taken back: the batch, a blank, what was done
@@ -18,9 +19,7 @@ def delete() -> Response:
     """Delete the ticked ones; what is told then has the button that takes it back."""
     if request.form.get("all"):
         raise InputError("not all that is found is deleted at once; tick what is to go, without the box for all found")
-    ids = request.form.getlist("id")
-    if not ids:
-        raise InputError("choose demonstrations first: tick the boxes before them")
+    ids = ticked()
     batch = deleting.delete(services().db, ids, lead())
     flash(f"{batch} Deleted: {len(set(ids))}.", UNDO)
     return redirect(url_for("pages.index"), 303)

@@ -10,6 +10,7 @@ from curator_web.demonstrations.listing import read_filter
 
 from .accounts import account
 from .context import services
+from .team import list_parameters
 
 blueprint = Blueprint("filters", __name__, url_prefix="/filters")
 
@@ -17,8 +18,7 @@ blueprint = Blueprint("filters", __name__, url_prefix="/filters")
 @blueprint.post("")
 def save() -> Response:
     """Keep the filter that the form tells under a name."""
-    sought = read_filter({name.removeprefix("list."): value for name, value in request.form.items()
-                          if name.startswith("list.")})
+    sought = read_filter(list_parameters())
     saved_filters.save(services().db, account(), request.form.get("name", ""), sought,
                        request.form.get("shared") == "yes")
     shown: dict[str, Any] = {**sought.given()}

@@ -35,7 +35,7 @@ def assign() -> Response:
     to = request.form.get("to") or None
     if request.form.get("all"):
         return _change_found(bulk.Change(bulk.ASSIGN, to))
-    leases.assign(services().db, _ticked(), to, lead())
+    leases.assign(services().db, ticked(), to, lead())
     return _list_again()
 
 
@@ -45,7 +45,7 @@ def move() -> Response:
     to = request.form.get("project_to", "")
     if request.form.get("all"):
         return _change_found(bulk.Change(bulk.MOVE, to))
-    flash(f"Moved to {to}: {moving.move(services().db, _ticked(), to, lead())}.")
+    flash(f"Moved to {to}: {moving.move(services().db, ticked(), to, lead())}.")
     return _list_again()
 
 
@@ -55,7 +55,7 @@ def statuses() -> Response:
     decision, reason = request.form.get("decision", ""), request.form.get("reason", "")
     if request.form.get("all"):
         return _change_found(bulk.Change(bulk.STATUS, decision, reason))
-    changed, refused = workflow.change_statuses(services().db, _ticked(), decision, account(), reason)
+    changed, refused = workflow.change_statuses(services().db, ticked(), decision, account(), reason)
     _tell(len(changed), len(changed) + len(refused), refused)
     return _list_again()
 
@@ -98,7 +98,7 @@ def _back(demonstration_id: str, turn: str | None) -> Response:
     return redirect(url_for("pages.review", demonstration_id=demonstration_id, turn=turn), 303)
 
 
-def _ticked() -> list[str]:
+def ticked() -> list[str]:
     """The ids of the ticked demonstrations; raises InputError for none."""
     if ids := request.form.getlist("id"):
         return ids
@@ -108,7 +108,7 @@ def _ticked() -> list[str]:
 def _change_found(change: bulk.Change) -> Response:
     """Change all that the list finds; first ask whether so many are meant, and again where it is another number by
     then."""
-    who, db, sought = lead(), services().db, exact_filter(_list_parameters())
+    who, db, sought = lead(), services().db, exact_filter(list_parameters())
     bulk.expect(db, change, who)
     count = request.form.get("count", type=int)
     if count is None:
@@ -144,11 +144,12 @@ def _list_again() -> Response:
     return redirect(url_for("pages.index", **_list_address()), 303)
 
 
-def _list_parameters() -> dict[str, str]:
+def list_parameters() -> dict[str, str]:
+    """What the list showed when the form was sent, as the parameters of its address."""
     return {name.removeprefix("list."): value for name, value in request.form.items() if name.startswith("list.")}
 
 
 def _list_address() -> dict[str, Any]:
     """The list as it was when the form was sent, page and all."""
-    sought = read_filter(_list_parameters())
+    sought = read_filter(list_parameters())
     return sought.given(after=sought.after)
