@@ -56,10 +56,11 @@ class Outcome:
 def run(jobs: Sequence[Job], executor: Executor) -> Iterator[Outcome]:
     """Outcomes in the order of the jobs, each as soon as it and those before it are there. Never raises for a job: one
     whose process dies is tried once more alone, and is then said to have failed; so is one that its cluster lost."""
+    before = [_stamp(job.path) for job in jobs]
     futures = [executor.submit(work, job) for job in jobs]
     alone: Executor | None = None
     try:
-        for job, future in zip(jobs, futures, strict=True):
+        for job, future, stamp in zip(jobs, futures, before, strict=True):
             try:
                 with cluster.failures(str(job.path)):
                     outcome = future.result()
@@ -69,7 +70,10 @@ def run(jobs: Sequence[Job], executor: Executor) -> Iterator[Outcome]:
             except BrokenExecutor:  # some job's process died, and all that had not begun died with it
                 alone = alone or _pool(1)
                 try:
-                    yield alone.submit(work, job).result()
+                    outcome = alone.submit(work, job).result()
+                    if outcome.state == "unchanged" and _stamp(job.path) != stamp:
+                        outcome = replace(outcome, state="done")  # all but the news of it was there when the pool died
+                    yield outcome
                 except BrokenExecutor:
                     alone = None
                     yield Outcome(job.path, "failed", f"{job.path}: the process that worked on it died "
@@ -79,6 +83,15 @@ def run(jobs: Sequence[Job], executor: Executor) -> Iterator[Outcome]:
             future.cancel()
         if alone:
             alone.shutdown()
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """Tells a demonstration from the one that was in its place before; None where there is none."""
+    try:
+        status = RecordingLayout(path).demonstration.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
 
 
 def work(job: Job) -> Outcome:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+from concurrent.futures import BrokenExecutor, Executor, Future
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,22 @@ class DyingJob(batch.Job):
     @chat.setter
     def chat(self, value):
         pass
+
+
+def test_what_was_written_before_its_process_died_is_no_old_result(recordings):
+    jobs = batch.jobs_for(recordings, None, {}, None)
+    for state in ("done", "unchanged"):
+        assert [outcome.state for outcome in batch.run(jobs, DiesBeforeItTells())] == [state] * 3
+
+
+class DiesBeforeItTells(Executor):
+    """Does each job and loses its result, as a pool does in which another job's process dies at that moment."""
+
+    def submit(self, function, /, *arguments, **named) -> Future:
+        function(*arguments, **named)
+        future = Future()
+        future.set_exception(BrokenExecutor())
+        return future
 
 
 def test_whoever_works_the_bytes_are_the_same(recordings):
