@@ -137,6 +137,28 @@ class TurnView:
         return "t" + hashlib.sha256(json.dumps(self.turn, sort_keys=True).encode()).hexdigest()[:12]
 
 
+@dataclass(frozen=True)
+class Visit:
+    """Turns in a row on one page; what has no page, as chat, goes with what stands before it."""
+
+    turns: list[TurnView]
+
+    @property
+    def address(self) -> str:
+        return next((turn.state["url"] for turn in self.turns if turn.state), "")
+
+    @property
+    def title(self) -> str:
+        """The page's title, or else its address."""
+        titles = (turn.state["title"] for turn in self.turns if turn.state)
+        return next((_shorten(title) for title in titles if title.strip()), "") or _shorten(self.address) or "No page"
+
+    @property
+    def checks(self) -> int:
+        """How many turns ask for a look."""
+        return sum(bool(each.turn["checks"]) and not each.turn["dropped"] for each in self.turns)
+
+
 class ReviewView:
     """A demonstration with one turn selected."""
 
@@ -152,6 +174,7 @@ class ReviewView:
         self.turns = [TurnView(turn, number, base.get(turn["id"], new)[0], turn["id"] in touched,
                                turn["id"] in displaced, base.get(turn["id"], new)[1], into, _answered(turn, said))
                       for number, (turn, into) in enumerate(zip(turns, _typing_before(turns), strict=True), 1)]
+        self.visits = _visits(self.turns)
         self.first_task, self.labels = review.base["task"], review.labels
         self.undos, self.redos = undo_depths(review.edits)
         self.selected = self._find(selected)
@@ -164,6 +187,19 @@ class ReviewView:
             if turn.id == turn_id:
                 return turn
         raise NotFound(f"there is no turn {turn_id[:80]!r} in this demonstration")
+
+
+def _visits(turns: list[TurnView]) -> list[Visit]:
+    """The turns by visit: of one tab at one address, whatever its fragment."""
+    visits: list[Visit] = []
+    now: tuple[int, str] | None = None
+    for turn in turns:
+        page = (turn.state["tab"], turn.state["url"].partition("#")[0]) if turn.state else now
+        if not visits or (now is not None and page != now):
+            visits.append(Visit([]))
+        now = page
+        visits[-1].turns.append(turn)
+    return visits
 
 
 def _answered(turn: types.Turn, said: Mapping[str, types.ChatTurn]) -> types.ChatTurn | None:

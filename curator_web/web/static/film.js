@@ -4,7 +4,7 @@
 (() => {
   if (!document.querySelector("#film-search")) return; // there are no turns
   const $ = (selector) => document.querySelector(selector);
-  const items = () => [...document.querySelectorAll("#turns > li")];
+  const items = () => [...document.querySelectorAll("#turns [data-turn]")];
   const current = () => $("#turns [aria-current]")?.parentElement;
   const COUNT_DIGITS = 3;
   let anchor = null; // id of the turn at which the range begins; it ends at the current one
@@ -110,6 +110,21 @@
 
   // ---- Filter ------------------------------------------------------------------------------------------------------
 
+  let unfolded = []; // visits that were unfolded for their hits
+
+  /** Show the visits that have hits, unfolded; without words all, as they were before. */
+  function showVisits(isFiltered) {
+    for (const visit of document.querySelectorAll("#turns details")) {
+      visit.parentElement.hidden = !visit.querySelector("[data-turn]:not([hidden])");
+      if (!isFiltered || visit.open || visit.parentElement.hidden) continue;
+      visit.open = true;
+      unfolded.push(visit);
+    }
+    if (isFiltered) return;
+    for (const visit of unfolded) visit.open = visit.contains(current());
+    unfolded = [];
+  }
+
   function filter() {
     const words = plain(sought).split(/\s+/).filter(Boolean);
     let hits = 0;
@@ -118,6 +133,7 @@
       item.hidden = !words.every((word) => text.includes(word));
       hits += item.hidden ? 0 : 1;
     }
+    showVisits(words.length > 0);
     $("#film-none").hidden = hits > 0 || !words.length;
     paint();
   }

@@ -12,7 +12,12 @@
 
   // ---- Turns -------------------------------------------------------------------------------------------------------
 
+  const visits = () => [...document.querySelectorAll("#turns details")];
+  let marked = null; // id of the turn that was marked last: one that comes anew is unfolded
+
   function mark(row) {
+    if (row && row.parentElement.dataset.turn !== marked) row.closest("details").open = true;
+    marked = row?.parentElement.dataset.turn;
     for (const other of rows()) other.toggleAttribute("aria-current", false);
     if (!row) return;
     row.setAttribute("aria-current", "true");
@@ -32,8 +37,29 @@
   function select(row) {
     if (!row || row === selectedRow()) return;
     row.click();
-    if (document.activeElement?.classList.contains("row")) row.focus({ preventScroll: true });
+    if (document.activeElement?.matches(".row, #turns summary")) row.focus({ preventScroll: true });
   }
+
+  /** Fold these visits, or unfold them where all are folded; who is at one of their turns is then at the heading. */
+  function fold(chosen) {
+    const open = chosen.every((visit) => !visit.open), at = document.activeElement.closest("#turns details");
+    for (const visit of chosen) visit.open = open;
+    if (!open && chosen.includes(at)) at.querySelector("summary").focus();
+    const shown = open ? selectedRow() : selectedRow()?.closest("details");
+    shown?.scrollIntoView({ block: "nearest" });
+  }
+
+  let folded = new Set(); // ids of turns whose visit was folded when an answer came, for it has all unfolded
+
+  function foldAgain() {
+    for (const visit of visits()) {
+      visit.open = ![...visit.querySelectorAll("[data-turn]")].every((item) => folded.has(item.dataset.turn));
+    }
+  }
+
+  document.addEventListener("click", ({ target }) => {
+    if (target.closest("#fold-all")) fold(visits());
+  });
 
   function step(by) {
     const all = rows().filter((row) => !row.parentElement.hidden);
@@ -50,7 +76,7 @@
 
   // ---- Keys --------------------------------------------------------------------------------------------------------
 
-  const KEYS = new Set([..."abcdefghilmnopqrstuvwxyz?/.,0123456789", "Shift+E", "Shift+G", "Shift+T", "Shift+U", "Alt+ArrowUp", "Alt+ArrowDown"]);
+  const KEYS = new Set([..."abcdefghilmnopqrstuvwxyz?/.,0123456789", "Shift+A", "Shift+E", "Shift+F", "Shift+G", "Shift+T", "Shift+U", "Alt+ArrowUp", "Alt+ArrowDown"]);
   const PLAIN_MOVES = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
   const MOVES = { ...PLAIN_MOVES, "Shift+J": 1, "Shift+K": -1 };
   for (const name of ["ArrowDown", "ArrowUp", "Home", "End"]) MOVES[`Shift+${name}`] = PLAIN_MOVES[name];
@@ -135,6 +161,7 @@
     if (!document.dispatchEvent(new CustomEvent("film:key", { detail: key, cancelable: true }))) return;
     if (name in MOVES) return step(MOVES[name] * key.times);
     if (name === "e") return $("#turn [data-first]:not(:disabled)")?.focus();
+    if (name === "Shift+F") return fold([selectedRow()?.closest("details")].filter(Boolean));
     const control = $(`[data-key="${CSS.escape(name)}"]`);
     const comments = control?.closest(".talk details");
     if (control && !repeat && !control.disabled && !comments?.open) control[control.matches("input") ? "focus" : "click"]();
@@ -203,12 +230,15 @@
   document.addEventListener("htmx:before:swap", () => {
     const { activeElement } = document;
     leftField = activeElement?.closest("#turn .fix") ? activeElement.name : null;
+    const closed = document.querySelectorAll("#turns details:not([open]) [data-turn]");
+    folded = new Set(Array.from(closed, (item) => item.dataset.turn));
   });
 
   document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
     if (ctx.response?.status >= 400) restoreOrder();
     const { turn } = $("#turn").dataset;
     if (ctx.response?.status >= 400 || wanted === turn) wanted = null;
+    if (folded.size) foldAgain();
     mark(rows().find((row) => row.parentElement.dataset.turn === (wanted ?? turn)));
     arrange();
     if (document.activeElement === document.body || $("#target-search") || $("#turn [data-focus]")) {
@@ -233,34 +263,44 @@
 
   // ---- Dragging ----------------------------------------------------------------------------------------------------
 
-  let order = null; // ids before a drag, to return to when it is refused
+  const lists = () => [...document.querySelectorAll("#turns ol")];
+  const items = () => [...document.querySelectorAll("#turns [data-turn]")];
+  let order = null; // ids before a drag, by the list that they stood in, to return to when it is refused
 
   function restoreOrder() {
     if (!order) return;
-    const byTurn = new Map([...$("#turns").children].map((item) => [item.dataset.turn, item]));
-    $("#turns").append(...order.map((turn) => byTurn.get(turn)).filter(Boolean));
+    const byTurn = new Map(items().map((item) => [item.dataset.turn, item]));
+    for (const [list, turns] of order) list.append(...turns.map((turn) => byTurn.get(turn)).filter(Boolean));
     order = null;
   }
 
-  function dropped({ item, oldIndex, newIndex }) {
-    if (oldIndex === newIndex) return;
+  function dropped({ item, from, to, oldIndex, newIndex }) {
+    if (from === to && oldIndex === newIndex) return;
     const form = $("#move-form");
     form.elements.turn.value = item.dataset.turn;
     form.elements.selected.value = item.dataset.turn;
-    form.elements.after.value = item.previousElementSibling?.dataset.turn ?? "";
+    form.elements.after.value = items()[items().indexOf(item) - 1]?.dataset.turn ?? "";
     form.requestSubmit();
   }
 
   function makeSortable(list) {
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     list.sortable = Sortable.create(list, {
-      animation: still ? 0 : 120, draggable: "li", forceFallback: true, fallbackTolerance: 5, delay: 200,
+      group: "turns", animation: still ? 0 : 120, draggable: "li", forceFallback: true, fallbackTolerance: 5, delay: 200,
       delayOnTouchOnly: true, scrollSensitivity: 60,
       // What is dragged stands in the list twice for a while: itself, and the copy under the pointer.
-      onStart: () => { order = [...new Set([...list.children].map((item) => item.dataset.turn))]; },
+      onStart: () => {
+        order = lists().map((each) => [each, [...new Set([...each.children].map((item) => item.dataset.turn))]]);
+      },
       onEnd: dropped,
     });
   }
+
+  // There may be hundreds of lists: they are made so when the pointer comes to them.
+  document.addEventListener("pointerover", ({ target }) => {
+    if (!target.closest("#turns[data-sortable]")) return;
+    for (const list of lists()) if (!list.sortable) makeSortable(list);
+  });
 
   // ---- Things that follow what is shown ----------------------------------------------------------------------------
 
@@ -305,10 +345,8 @@
 
   function arrange() {
     takeUpDrafts();
-    const list = $("#turns");
-    if (list.hasAttribute("data-sortable") !== Boolean(list.sortable)) {
-      if (list.sortable) list.sortable = void list.sortable.destroy();
-      else makeSortable(list);
+    if (!$("#turns").hasAttribute("data-sortable")) {
+      for (const list of lists()) list.sortable = list.sortable?.destroy();
     }
     resized.disconnect();
     for (const screen of document.querySelectorAll(".screen")) resized.observe(screen);

@@ -55,7 +55,7 @@ def saved(page: Page):
 
 
 def shown_order(page: Page) -> list[str]:
-    return page.locator("#turns > li").evaluate_all("items => items.map((item) => item.dataset.turn)")
+    return page.locator("#turns [data-turn]").evaluate_all("items => items.map((item) => item.dataset.turn)")
 
 
 def selected(page: Page) -> str:

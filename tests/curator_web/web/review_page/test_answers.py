@@ -22,14 +22,14 @@ def imported(site, tmp_path, name, change) -> str:
 def test_a_reply_shows_what_it_answers_and_leads_there(page, site, tmp_path):
     demonstration = imported(site, tmp_path, "answering", answering)
     open_review(page, site, demonstration, "t5")
-    row = page.locator('#turns > li[data-turn="t5"]')
+    row = page.locator('#turns li[data-turn="t5"]')
     expect(row.locator(".answered")).to_have_text("in reply to “Plese book a flight to Seatle”")
     speech = page.locator(".speech")
     expect(speech.locator("blockquote")).to_have_text("Done, which date?")
     speech.get_by_role("link", name="Plese book a flight").click()
     expect(page.locator("#turn")).to_have_attribute("data-turn", "t1")
     expect(page.locator(".speech .flag-reaction")).to_have_text(["👍 2 navigator", "party_cat"])
-    expect(page.locator('#turns > li[data-turn="t1"] .flag-reaction')).to_have_text(["👍 2", "party_cat"])
+    expect(page.locator('#turns li[data-turn="t1"] .flag-reaction')).to_have_text(["👍 2", "party_cat"])
     with saved(page):
         page.keyboard.press("d")
     page.goto(page.url.replace("turn=t1", "turn=t5"))
@@ -40,8 +40,8 @@ def test_speech_says_so_and_is_corrected_as_any_chat_turn(page, site, tmp_path):
     demonstration = imported(site, tmp_path, "spoken", lambda turns: turns[4].update(source="speech"))
     open_review(page, site, demonstration, "t5")
     expect(page.locator(".speech figcaption")).to_contain_text(", spoken")
-    expect(page.locator('#turns > li[data-turn="t5"] .time')).to_contain_text(", spoken")
-    expect(page.locator('#turns > li[data-turn="t1"] .time')).not_to_contain_text("spoken")
+    expect(page.locator('#turns li[data-turn="t5"] .time')).to_contain_text(", spoken")
+    expect(page.locator('#turns li[data-turn="t1"] .time')).not_to_contain_text("spoken")
     with saved(page):
         page.locator("textarea[data-first]").fill("Done, which day?")
         page.locator("textarea[data-first]").blur()

@@ -84,8 +84,8 @@ def test_by_the_mouse_and_while_only_some_are_shown(page, site, demonstration):
     assert dropped(site, demonstration) == ["t2", "t3", "t4"]
     press(page, "/")
     page.keyboard.type("click")
-    shown = page.locator("#turns > li:not([hidden])")
-    expect(page.locator("#turns > [hidden]")).not_to_have_count(0)
+    shown = page.locator("#turns [data-turn]:not([hidden])")
+    expect(page.locator("#turns [data-turn][hidden]")).not_to_have_count(0)
     ids = shown.evaluate_all("items => items.map((item) => item.dataset.turn)")
     assert 0 < len(ids) < 6
     press(page, "Enter")
