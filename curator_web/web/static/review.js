@@ -296,6 +296,9 @@
     });
   }
 
+  // Sortable looks every 50 ms at where the pointer is: where it is let go counts, too, however quick the hand.
+  document.addEventListener("pointerup", () => Sortable.active?._emulateDragOver(), true);
+
   // There may be hundreds of lists: they are made so when the pointer comes to them.
   document.addEventListener("pointerover", ({ target }) => {
     if (!target.closest("#turns[data-sortable]")) return;

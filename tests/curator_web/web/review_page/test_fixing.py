@@ -81,21 +81,22 @@ def test_reorder_by_keyboard_keeps_the_original_time(page, site, demonstration):
     assert site.ids(demonstration) == ["t1", "t2", "t3", "t5", "t4", "t6"]
 
 
-def drag(page: Page, turn: str, onto: str) -> None:
-    """Drag a turn's row onto another's, as a person does."""
+def drag(page: Page, turn: str, onto: str, steps: int) -> None:
+    """Drag a turn's row onto another's, in so many moves of the pointer."""
     start = page.locator(f'#turns li[data-turn="{turn}"]').bounding_box()
     end = page.locator(f'#turns li[data-turn="{onto}"]').bounding_box()
     page.mouse.move(start["x"] + 120, start["y"] + 20)
     page.mouse.down()
     page.mouse.move(start["x"] + 122, start["y"] + 30, steps=3)
-    page.mouse.move(end["x"] + 120, end["y"] + end["height"] - 6, steps=12)
+    page.mouse.move(end["x"] + 120, end["y"] + end["height"] - 6, steps=steps)
     page.mouse.up()
 
 
-def test_reorder_by_dragging(page, site, demonstration):
+@pytest.mark.parametrize("steps", [12, 1], ids=["slowly", "quickly"])
+def test_reorder_by_dragging(page, site, demonstration, steps):
     open_review(page, site, demonstration, "t1")
     with saved(page):
-        drag(page, "t2", "t4")
+        drag(page, "t2", "t4", steps)
     order = ["t1", "t3", "t4", "t2", "t5", "t6"]
     expect(page.locator("#turn")).to_have_attribute("data-turn", "t2")
     assert shown_order(page) == order == site.ids(demonstration)
@@ -193,7 +194,7 @@ def test_stale_edit_of_a_second_client_is_refused(page, site, demonstration):
     expect(page.get_by_role("alert")).to_contain_text("Somebody changed this demonstration meanwhile")
     assert [turn["id"] for turn in site.turns(demonstration) if turn["dropped"]] == ["t6"]
     with saved(page):
-        drag(page, "t2", "t4")
+        drag(page, "t2", "t4", 12)
     expect(page.locator("#turns [data-turn]").nth(1)).to_have_attribute("data-turn", "t2")
     assert shown_order(page) == ["t1", "t2", "t3", "t4", "t5", "t6"], "a refused move goes back"
     page.problems.clear()
