@@ -15,6 +15,7 @@ _MARGIN = 0.02  # of the session's length, before its first turn and after its l
 _SHORTEST = 1.0  # seconds
 _TICKS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200)  # seconds between two marks of the ruler
 _MOST_TICKS = 8
+_PICTURES = 12  # small ones in a row: an even number, as a narrow page shows every second one
 _SURE = 0.5  # confidence from which on a place is not doubted
 
 
@@ -65,21 +66,47 @@ class Timeline:
         return turn.turn["timestamp"] if turn else 0.0
 
     def _shown(self, found: ReviewView, selected: str | None) -> TurnView | None:
-        if selected:
-            return found.selected
-        reached = [turn for turn in self.turns if turn.turn["timestamp"] <= self.at + 1e-6]
+        return found.selected if selected else self._last(self.turns)
+
+    def _last(self, turns: Iterable[TurnView]) -> TurnView | None:
+        """The last of some turns that the cursor has reached."""
+        reached = [turn for turn in turns if turn.turn["timestamp"] <= self.at + 1e-6]
         return max(reached, key=lambda turn: turn.turn["timestamp"]) if reached else None
+
+    @property
+    def acted(self) -> TurnView | None:
+        """What was done last at the cursor."""
+        return self._last(turn for turn in self.turns if not turn.is_chat)
+
+    @property
+    def said(self) -> TurnView | None:
+        """What was said last at the cursor."""
+        return self._last(turn for turn in self.turns if turn.is_chat)
 
     @cached_property
     def pictured(self) -> TurnView | None:
         """The action whose screenshot belongs to the cursor: the next one, as a picture shows what was before it; else
         the last one."""
-        acting = sorted((turn for turn in self.turns if turn.state.get("screenshot")),
-                        key=lambda turn: turn.turn["timestamp"])
-        if self.turn and self.turn in acting and self.turn.turn["timestamp"] == self.at:
+        if self.turn and self.turn in self._with_screenshots and self.turn.turn["timestamp"] == self.at:
             return self.turn
-        later = (turn for turn in acting if turn.turn["timestamp"] >= self.at - 1e-6)
+        return self._pictured_at(self.at)
+
+    @cached_property
+    def _with_screenshots(self) -> list[TurnView]:
+        return sorted((turn for turn in self.turns if turn.state.get("screenshot")),
+                      key=lambda turn: turn.turn["timestamp"])
+
+    def _pictured_at(self, time: float) -> TurnView | None:
+        acting = self._with_screenshots
+        later = (turn for turn in acting if turn.turn["timestamp"] >= time - 1e-6)
         return next(later, acting[-1] if acting else None)
+
+    @property
+    def strip(self) -> list[TurnView]:
+        """The actions whose screenshots show the session in pictures of equal parts of its time."""
+        part = (self.end - self.start) / _PICTURES
+        shown = (self._pictured_at(self.start + part * (number + 0.5)) for number in range(_PICTURES))
+        return [turn for turn in shown if turn]
 
     @cached_property
     def viewport(self) -> tuple[int, int]:

@@ -175,6 +175,16 @@
     $("#back").href = back;
   }
 
+  /** Tell what was said and done last, under the pictures. */
+  function showNow() {
+    const reached = inOrder.filter((each) => timeOf(each) <= at + 1e-6);
+    for (const [place, isChat] of [["#now-said", true], ["#now-turn", false]]) {
+      const row = reached.findLast((each) => ("said" in each.dataset) === isChat);
+      const words = row ? [...row.querySelectorAll("a > span")].map((word) => word.cloneNode(true)) : [];
+      $(place).replaceChildren(...words.flatMap((word) => [word, " "]));
+    }
+  }
+
   /** Show a moment; `row`: the turn that it belongs to, otherwise the last one before it. */
   function moveTo(time, row) {
     at = Math.min(Math.max(time, from), from + length);
@@ -188,6 +198,7 @@
     select(row ?? inOrder.findLast((each) => timeOf(each) <= at + 1e-6) ?? null);
     const pictured = inOrder.filter((each) => each.dataset.screenshot);
     showScreenshot((row?.dataset.screenshot ? row : null) ?? pictured.find((each) => timeOf(each) >= at - 1e-6) ?? pictured.at(-1));
+    showNow();
     showPlace();
   }
 

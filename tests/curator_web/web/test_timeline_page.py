@@ -2,6 +2,7 @@
 needed."""
 
 import re
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -154,4 +155,45 @@ def test_it_works_without_scripts(browser, site):
     page.get_by_role("button", name="Save").click()
     expect(page.locator("#place legend .word")).to_have_count(1)
     expect(page.locator("#row-3 [data-video-time]")).to_have_text(re.compile("0:05.[23]"))
+    page.context.close()
+
+
+def test_the_session_plays_as_fast_as_one_likes(browser, site):
+    page = opened(browser, f"{site.url}{PAGE}?turn=t1")
+    page.wait_for_load_state("load")
+    play, speed = page.locator("#play"), page.locator("#speed")
+    page.clock.install()
+    page.clock.pause_at(time.time() + 60)  # as fast as the test, not as the machine
+    expect(play).to_have_text("PlaySpace")
+    page.keyboard.press(">")
+    page.keyboard.press(">")
+    page.keyboard.press("<")
+    expect(speed).to_have_value("2")
+    at = float(page.locator("#cursor").input_value())
+    page.keyboard.press(" ")
+    expect(play).to_have_text("PauseSpace")
+    page.clock.run_for(800)
+    assert float(page.locator("#cursor").input_value()) == pytest.approx(at + 1.6, abs=0.1)
+    expect(page.locator("#now-turn")).to_contain_text(page.locator("#row-2 .label").inner_text())
+    expect(page.locator("#now-said")).to_contain_text(page.locator("#row-1 .label").inner_text())
+    play.click()
+    expect(play).to_have_text("PlaySpace")
+    page.clock.run_for(1000)
+    assert float(page.locator("#cursor").input_value()) == pytest.approx(at + 1.6, abs=0.1)
+    play.click()
+    page.clock.run_for(60_000)
+    expect(play).to_have_text("PlaySpace")
+    assert page.locator("#cursor").input_value() == page.locator("#cursor").get_attribute("max")
+    play.click()  # begins again
+    page.clock.run_for(500)
+    assert float(page.locator("#cursor").input_value()) < 2
+    page.locator('[data-turn="3"]').click()  # goes on from there
+    page.clock.run_for(100)
+    assert float(page.locator("#cursor").input_value()) > 2
+    expect(play).to_have_text("PauseSpace")
+    page.locator("#cursor").press("ArrowLeft")
+    expect(play).to_have_text("PlaySpace")
+    page.reload()
+    expect(speed).to_have_value("2")
+    assert page.complaints == []
     page.context.close()
