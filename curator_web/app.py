@@ -12,6 +12,7 @@ from .api import demonstrations as api_demonstrations
 from .api import filters as api_filters
 from .api import jobs as api_jobs
 from .api import labels as api_labels
+from .api import notifications as api_notifications
 from .api import projects as api_projects
 from .api import tasks as api_tasks
 from .api import team as api_team
@@ -21,6 +22,7 @@ from .db.shared_secret import shared_secret
 from .demonstrations.library import Imported
 from .jobs import bulk_changes, exporting, upload_service
 from .jobs.queue import Jobs, Work
+from .notifications import reading
 from .settings import DEFAULT_DATA_DIR, default_db_url
 from .storage.opening import open_store
 from .users import LOCAL, SecondFactors, Tries, web_sessions
@@ -36,6 +38,7 @@ from .web import (
     imports,
     labels,
     moments,
+    notifications,
     own_account,
     own_second_factor,
     pages,
@@ -78,7 +81,8 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     secret = store.secret() or shared_secret(db)
     tries = Tries(db, secret)
     chores: list[Callable[[], object]] = [
-        store.temporary.remove_left_over, tries.forget_old, partial(web_sessions.forget_old, db)]
+        store.temporary.remove_left_over, tries.forget_old, partial(web_sessions.forget_old, db),
+        partial(reading.forget_old, db)]
     jobs = Jobs(db, kinds, chores=chores, tell=store.without_paths)
     uploads = upload_service.UploadService(db, store.files, jobs, upload_days) if import_package else None
     if uploads:
@@ -90,15 +94,18 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
                                  clock=clock, edit_summary=edit_summary, browser_name=browser_name)
     accounts.register(app)
     current_project.register(app)
+    notifications.register(app)
     if openid:
         from .web import openid as openid_views  # its libraries cost time, and are there on demand only
 
         openid_views.register(app, openid)
-    for concern in (signing_in, own_account, own_second_factor, people, projects, pages, history, timeline, moments,
-                    tree, team, deletions, filters, tasks, labels, dashboard, exports, imports, blob_views):
+    for concern in (signing_in, own_account, own_second_factor, people, projects, notifications, pages, history,
+                    timeline, moments, tree, team, deletions, filters, tasks, labels, dashboard, exports, imports,
+                    blob_views):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
-    for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_jobs, api_dashboard):
+    for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_jobs, api_dashboard,
+                    api_notifications):
         described.register_blueprint(concern.blueprint)
     api_uploads.register(described)
     failures.register(app)

@@ -102,6 +102,14 @@ class Client:
         """Say something about a demonstration or a turn, ask who recorded it (`question`), or answer a comment."""
         return self._ask("POST", _of(name, "comments"), {"text": text, "turn": turn, "kind": kind, "answers": answers})
 
+    def notifications(self, unread: bool = False) -> list[dict[str, Any]]:
+        """What you are told of in all your projects, the unread first: `kind`, `by`, `demonstration`, `task`, …"""
+        return self._ask("GET", f"notifications?{urlencode({'unread': str(unread).lower()})}")
+
+    def mark_read(self, ids: list[int] | None = None) -> int:
+        """Mark notifications as read, by default all; returns how many were not."""
+        return self._ask("POST", "notifications/read", {"all": True} if ids is None else {"ids": ids})["read"]
+
     def next(self, after: str | None = None) -> dict[str, Any] | None:
         """The next demonstration to work on, which is this user's for half an hour; None when nothing is waiting."""
         return self._ask("POST", "next", {"after": after})["demonstration"]

@@ -31,7 +31,8 @@ FLOORS = {
         {"evaluate", "ranker"}, {"processing", "verify"}, {"batch", "hub"},
     ),
     "curator_web": (
-        {"errors", "settings", "vendor"}, {"db"}, {"users", "storage"}, {"tasks"}, {"demonstrations"}, {"jobs"},
+        {"errors", "settings", "vendor"}, {"db"}, {"users", "storage"}, {"notifications"}, {"webhooks"},
+        {"tasks"}, {"demonstrations"}, {"jobs"},
         {"web"}, {"api"}, {"app", "server"},
     ),
 }

@@ -9,6 +9,7 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import COMMENT_KINDS, QUESTION, Comment, Demonstration
 from curator_web.errors import InputError, NotAllowed, NotFound
+from curator_web.notifications import telling
 from curator_web.users import Account
 from schemas.text import storable
 
@@ -44,6 +45,7 @@ def add_comment(db: Database, demonstration_id: str, account: Account, text: str
             row.open_comments += 1
         session.flush()
         audit.note(session, account.name, "asked" if kind == QUESTION else "commented", row.id, comment=comment.id)
+        telling.of_comment(session, row, comment)
         return comment
 
 

@@ -25,6 +25,7 @@ from curator_web.db.models import (
     User,
 )
 from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
+from curator_web.notifications import telling
 from curator_web.users import Account, members
 
 from . import facets
@@ -73,7 +74,7 @@ def assign(db: Database, ids: list[str], to: str | None, account: Account,
     """
     with db.writing() as session:
         role = role_of_assignee(session, to, account)
-        changed = 0
+        changed = []
         for row in chosen(session, ids, account, refused):
             if row.assigned_to == to:
                 continue
@@ -90,8 +91,10 @@ def assign(db: Database, ids: list[str], to: str | None, account: Account,
             if to:
                 facets.add_person(session, row.id, to)
             audit.note(session, account.name, "assigned", row.id, to=to)
-            changed += 1
-        return changed
+            changed.append(row)
+        if to:
+            telling.of_assigning(session, changed, to, account.name)
+        return len(changed)
 
 
 def role_of_assignee(session: Session, to: str | None, account: Account) -> str | None:

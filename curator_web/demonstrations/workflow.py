@@ -27,6 +27,7 @@ from curator_web.db.models import (
     StatusChange,
 )
 from curator_web.errors import Conflict, InputError, NotAllowed
+from curator_web.notifications import telling
 from curator_web.users import Account
 from schemas import DemotapeError, EditSchema
 from schemas.files import validated
@@ -155,6 +156,8 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
         row.status = status
         row.version += 1
         row.changed_at = now
+        if status == RETURNED:
+            telling.of_returning(session, row, account.name)
         return row.version
 
 

@@ -19,6 +19,7 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import DONE, JOB_FAILED, MAIN, QUEUED, RUNNING, Job
 from curator_web.errors import DemotapeError, NotFound, StoreAway
+from curator_web.notifications import telling
 
 BEAT = 5.0  # seconds between two signs of life
 SILENCE = timedelta(seconds=20)  # after it a worker counts as gone
@@ -131,7 +132,7 @@ class Jobs:
             job.worker, job.beat_at, job.state = self._name, now, RUNNING
             if job.tries > TRIES:
                 job.state, job.note, job.ended_at = JOB_FAILED, "the server was stopped by it again and again", now
-                _note_failure(session, job, "stopped")
+                _note_end(session, job, "stopped")
                 return None
             return job
 
@@ -185,9 +186,11 @@ class Jobs:
             if job := session.scalars(mine.with_for_update()).first():
                 for name, value in fields.items():
                     setattr(job, name, value)
-                if failure:
-                    _note_failure(session, job, failure)
+                if job.ended_at:
+                    _note_end(session, job, failure)
 
 
-def _note_failure(session: Session, job: Job, error: str) -> None:
-    audit.note(session, job.who, f"{job.kind} job failed", job=job.id, error=error)
+def _note_end(session: Session, job: Job, failure: str) -> None:
+    if failure:
+        audit.note(session, job.who, f"{job.kind} job failed", job=job.id, error=failure)
+    telling.of_job(session, job)

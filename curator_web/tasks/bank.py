@@ -27,6 +27,7 @@ from curator_web.db.task_models import (
     Task,
 )
 from curator_web.errors import InputError, NotAllowed, NotFound
+from curator_web.notifications import telling
 from curator_web.users import BY_COMMAND, Account
 from schemas.addresses import split_address
 from schemas.parts import Strict
@@ -140,6 +141,7 @@ def decide(db: Database, account: Account, task_id: str, state: str, reason: str
         task = _of(session, account, task_id)
         task.state, task.reason, task.decided_by = state, "" if state == ACCEPTED else reason, account.name
         audit.note(session, account.name, f"task {state}", task=task_id)
+        telling.of_decision(session, task, account.name)
         return task
 
 

@@ -11,6 +11,7 @@ from werkzeug import Response
 from curator_web.db.deletion_models import Deletion
 from curator_web.db.filter_models import SavedFilter
 from curator_web.db.models import LEAD, Comment, Demonstration, Job
+from curator_web.db.notification_models import Notification
 from curator_web.db.task_models import Task
 from curator_web.errors import InputError, NotAllowed, NotFound
 from curator_web.jobs.queue import LAST_ID
@@ -20,7 +21,8 @@ from schemas.text import storable
 from .context import services
 
 # What is of no project; the rest of the address of `projects` names one.
-WITHOUT = ("people", "own_account", "own_second_factor", "signing_in", "openid", "api-docs")
+WITHOUT = ("people", "own_account", "own_second_factor", "signing_in", "openid", "api-docs", "notifications",
+           "notifications_api")
 WITHOUT_VIEWS = ("projects.index", "projects.add", "projects_api.Projects", "api.token", "uploads.account",
                  "uploads.state", "uploads.chunk", "uploads.finish")
 PAGES = ("pages", "team", "dashboard", "exports", "labels", "imports", "tasks", "filters", "deletions")
@@ -38,6 +40,8 @@ _NAMED: dict[str, tuple[Any, str]] = {
                   "there is no filter {!r}"),
     "batch": (lambda name: select(Deletion.project).where(Deletion.batch == name),
               "nothing that was deleted is called {!r}"),
+    "notification_id": (lambda number: select(Notification.project).where(Notification.id == number),
+                        "there is no notification {!r}"),
     "job_id": (lambda number: select(Job.project).where(Job.id == number), "there is no job {!r}"),
     "project": (None, "there is no project {!r}"),
 }

@@ -122,6 +122,7 @@ def _render(template: str, demonstration_id: str, selected: str | None, view: st
     return render_template(
         template, damage=problem, review=found, row=found.row, turn=found.selected, moment=shown, view=shown.view,
         labels=labels.definitions(db, found.row.project), actions=workflow.actions(found.row, account()),
+        members=_people(),
         comments=comments.comments_of(db, demonstration_id),
         holder=leases.holder(found.row), intents=BROWSER_INTENTS, speakers=SPEAKERS, modifiers=MODIFIERS,
         last_change=editing.last_status_change(db, demonstration_id) if found.row.status != DRAFT else None)

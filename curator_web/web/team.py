@@ -9,12 +9,15 @@ from curator_web.demonstrations import bulk, comments, leases, moving, workflow
 from curator_web.demonstrations.listing import Filter, exact_filter, found_ids, read_filter
 from curator_web.errors import Conflict, InputError
 from curator_web.jobs import bulk_changes
+from curator_web.notifications import mentions
+from curator_web.users import projects
 
 from .accounts import account, lead
 from .context import services
 
 blueprint = Blueprint("team", __name__)
 blueprint.add_app_template_filter(bulk_changes.change_of)
+blueprint.add_app_template_filter(mentions.parts, "mentions")
 NONE_CHOSEN = "choose demonstrations first: tick the boxes before them"
 REFUSED_SHOWN = 5
 KEPT = ("to", "project_to", "decision", "reason")  # what says how all that is found is changed
@@ -88,7 +91,8 @@ def resolve(comment_id: int) -> Response:
 @blueprint.get("/questions")
 def questions() -> str:
     """Open questions to who recorded."""
-    return render_template("questions.html", questions=comments.questions_for(services().db, account()))
+    return render_template("questions.html", questions=comments.questions_for(services().db, account()),
+                           members=[each.who for each in projects.members(services().db, account().project)])
 
 
 def _back(demonstration_id: str, turn: str | None) -> Response:

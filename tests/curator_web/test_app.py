@@ -291,7 +291,8 @@ def test_openapi_describes_every_path(client):
         "get /api/projects", "post /api/projects", "post /api/moves", "post /api/statuses",
         "get /api/projects/{project}/members",
         "put /api/projects/{project}/members/{who}", "get /api/projects/{project}/guidelines",
-        "post /api/projects/{project}/guidelines"}
+        "post /api/projects/{project}/guidelines",
+        "get /api/notifications", "post /api/notifications/read"}
 
 
 def test_headers_hosts_and_cookies(client):

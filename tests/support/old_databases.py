@@ -97,6 +97,9 @@ def _team(insert, revision: str) -> None:
     if revision >= "0014":
         insert("saved_filters", project="main", who="ann", name="Drafts", shared=True, content={"status": "draft"},
                made_at=NOW)
+    if revision >= "0016":
+        insert("notifications", who="ann", project="main", kind="returned", by="val", demonstration_id=ID, count=1,
+               made_at=NOW)
     if revision >= "0005":
         insert("sign_in_tries", key="c" * 64, count=3, since=NOW)
     else:

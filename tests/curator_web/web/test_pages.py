@@ -47,6 +47,7 @@ PAGES = {
     "import": "/import", "missing": "/demonstrations/nowhere", "account": "/account", "people": "/people",
     "person": "/people/ann", "labels": "/labels", "projects": "/projects", "project": "/projects/main",
     "guidelines": "/projects/main/guidelines", "deleted": "/deleted", "tasks": "/tasks", "task": "/tasks/task-2",
+    "notifications": "/notifications",
 }
 
 
@@ -79,7 +80,8 @@ def prepare(db) -> None:
     version = change_status(db, "rec-3", "submitted", version, ANN)
     change_status(db, "rec-3", "approved", version, VAL)
     add_comment(db, "rec-1", VAL, "Is this the right field?", turn="t3", kind="question")
-    add_comment(db, "rec-1", LEA, "Good otherwise")
+    add_comment(db, "rec-1", LEA, "Good otherwise, @ann and @val")
+    add_comment(db, "rec-1", VAL, "Thank you, @lea")
     define(db, [{"name": "difficulty", "scope": "demonstration", "kind": "single", "options": ["easy", "hard"],
                  "hint": "For somebody who knows the site"},
                 {"name": "kinds", "scope": "turn", "kind": "multiple", "options": ["search", "form"]},

@@ -1,0 +1,74 @@
+"""The JSON API of notifications."""
+
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+
+from curator_web.db.notification_models import KINDS
+from curator_web.notifications import reading
+from curator_web.web.accounts import account
+from curator_web.web.context import services
+from schemas.parts import Strict
+
+from .bodies import Blueprint
+
+blueprint = Blueprint("notifications_api", __name__, url_prefix="/api", description="Notifications")
+LAST_ID = 2**31 - 1
+
+
+class NotificationSchema(Schema):
+    """Something that you are told of."""
+
+    id = fields.Integer(required=True)
+    project = fields.String(required=True)
+    kind = fields.String(required=True, validate=validate.OneOf(KINDS))
+    by = fields.String(required=True, allow_none=True, metadata={"description": "who did it; null: the app"})
+    demonstration = fields.String(required=True, allow_none=True, attribute="demonstration_id")
+    comment = fields.Integer(required=True, allow_none=True)
+    task = fields.String(required=True, allow_none=True, attribute="task_id")
+    job = fields.Integer(required=True, allow_none=True)
+    count = fields.Integer(required=True, metadata={"description": "of how many demonstrations"})
+    made_at = fields.AwareDateTime(required=True)
+    read_at = fields.AwareDateTime(required=True, allow_none=True)
+
+
+class AskedNotificationsSchema(Strict):
+    """Which notifications are meant."""
+
+    unread = fields.Boolean(load_default=False, metadata={"description": "only those that are not read yet"})
+
+
+class ReadSchema(Strict):
+    """Which notifications are read."""
+
+    ids = fields.List(fields.Integer(strict=True, validate=validate.Range(1, LAST_ID)),
+                      validate=validate.Length(1, reading.SHOWN))
+    all = fields.Boolean(validate=validate.Equal(True), metadata={"description": "in place of `ids`"})
+
+    @validates_schema
+    def one_of_them(self, given: dict[str, Any], **_: Any) -> None:
+        """Refuse what names none, or both."""
+        if ("ids" in given) == ("all" in given):
+            raise ValidationError("name either `ids` or `all`")
+
+
+class MarkedSchema(Schema):
+    """How many were marked as read."""
+
+    read = fields.Integer(required=True)
+
+
+@blueprint.get("/notifications")
+@blueprint.arguments(AskedNotificationsSchema, location="query")
+@blueprint.response(200, NotificationSchema(many=True))
+def notifications(asked: dict[str, Any]):
+    """Your notifications of all projects that you are in, the unread ones first, 200 at most"""
+    return reading.told(services().db, account(), asked["unread"])
+
+
+@blueprint.post("/notifications/read")
+@blueprint.arguments(ReadSchema)
+@blueprint.response(200, MarkedSchema)
+def read(given: dict[str, Any]):
+    """Mark notifications as read; others' are left alone"""
+    return {"read": reading.mark_read(services().db, account(), given.get("ids"))}

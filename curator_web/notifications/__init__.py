@@ -1,0 +1,1 @@
+"""Notifications: what people are told of that others did, or that the app did for them."""

@@ -1,0 +1,107 @@
+"""Who is told of what, written in the transaction of what they are told of: members, and nobody of their own deeds."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from curator_web.db.models import (
+    ACTIVE,
+    LEAD,
+    QUESTION,
+    Comment,
+    Demonstration,
+    Job,
+    Member,
+    User,
+)
+from curator_web.db.models import JOB_FAILED as FAILED
+from curator_web.db.notification_models import (
+    ANSWERED,
+    ASKED,
+    ASSIGNED,
+    COMMENTED,
+    JOB_DONE,
+    JOB_FAILED,
+    MENTIONED,
+    RETURNED,
+    TASK_ACCEPTED,
+    TASK_REFUSED,
+    TASK_RETURNED,
+    WEBHOOK_OFF,
+    Notification,
+)
+from curator_web.db.task_models import ACCEPTED, REFUSED, Task
+from curator_web.db.task_models import RETURNED as TASK_SENT_BACK
+
+from . import mentions
+
+TOGETHER = timedelta(hours=1)  # what somebody assigns to somebody in batches is told of once
+_DECIDED = {ACCEPTED: TASK_ACCEPTED, TASK_SENT_BACK: TASK_RETURNED, REFUSED: TASK_REFUSED}
+
+
+def of_comment(session: Session, row: Demonstration, comment: Comment) -> None:
+    """Tell who is mentioned, who recorded or annotated the demonstration, and who said what is answered; each once."""
+    kinds: dict[str | None, str] = dict.fromkeys((row.recorded_by, row.submitted_by, row.assigned_to), COMMENTED)
+    if comment.answers is not None:
+        kinds[session.get_one(Comment, comment.answers).who] = ANSWERED
+    elif comment.kind == QUESTION:
+        kinds[row.recorded_by] = ASKED
+    kinds |= dict.fromkeys(mentions.names(comment.text), MENTIONED)
+    _tell(session, row.project, kinds, comment.who, demonstration_id=row.id, comment=comment.id)
+
+
+def of_assigning(session: Session, rows: Sequence[Demonstration], to: str, by: str) -> None:
+    """Tell somebody that demonstrations of one project are theirs now; of many in one line."""
+    if len(rows) == 1:
+        _tell(session, rows[0].project, {to: ASSIGNED}, by, demonstration_id=rows[0].id)
+    elif rows:
+        before = session.scalars(select(Notification).where(
+            Notification.who == to, Notification.read_at.is_(None), Notification.kind == ASSIGNED,
+            Notification.by == by, Notification.project == rows[0].project, Notification.demonstration_id.is_(None),
+            Notification.made_at > datetime.now(UTC) - TOGETHER).limit(1)).first()
+        if before is None:
+            _tell(session, rows[0].project, {to: ASSIGNED}, by, count=len(rows))
+        else:
+            before.count += len(rows)
+
+
+def of_returning(session: Session, row: Demonstration, by: str) -> None:
+    """Tell who submitted a demonstration that it was sent back."""
+    _tell(session, row.project, {row.submitted_by: RETURNED}, by, demonstration_id=row.id)
+
+
+def of_decision(session: Session, task: Task, by: str) -> None:
+    """Tell who proposed a task what became of it."""
+    _tell(session, task.project, {task.proposed_by: _DECIDED[task.state]}, by, task_id=task.id)
+
+
+def of_job(session: Session, job: Job) -> None:
+    """Tell who began a job that it has ended."""
+    kind = JOB_FAILED if job.state == FAILED else JOB_DONE
+    _tell(session, job.project, {job.who: kind}, None, job=job.id,
+          demonstration_id=(job.result or {}).get("demonstration"))
+
+
+def of_webhook_off(session: Session, project: str) -> None:
+    """Tell the leads of a project that the app switched a webhook off."""
+    leads = session.scalars(select(Member.who).where(Member.project == project, Member.role == LEAD))
+    _tell(session, project, dict.fromkeys(leads, WEBHOOK_OFF), None)
+
+
+def _tell(session: Session, project: str, kinds: Mapping[Any, str], by: str | None, **about: Any) -> None:
+    """`kinds`: what each is told; who is no member, or did it, is not."""
+    now = datetime.now(UTC)
+    for who in _members(session, project, kinds):
+        if who != by:
+            session.add(Notification(who=who, project=project, kind=kinds[who], by=by, made_at=now, **about))
+
+
+def _members(session: Session, project: str, names: Iterable[str | None]) -> Sequence[str]:
+    asked = [name for name in names if name]
+    if not asked:
+        return ()
+    return session.scalars(select(Member.who).join(User, User.name == Member.who).where(
+        Member.project == project, Member.who.in_(asked), User.state == ACTIVE).order_by(Member.who)).all()

@@ -1,0 +1,58 @@
+"""Pages of notifications: all of somebody's, and the way to what each tells of. How many are new stands on every page.
+"""
+
+from flask import Blueprint, Flask, flash, redirect, render_template, request, url_for
+from werkzeug import Response
+
+from curator_web.db.notification_models import ASSIGNED, WEBHOOK_OFF
+from curator_web.jobs import bulk_changes, exporting
+from curator_web.notifications import reading
+
+from .accounts import account
+from .context import services
+
+blueprint = Blueprint("notifications", __name__, url_prefix="/notifications")
+
+
+def register(app: Flask) -> None:
+    """Have templates ask how many are new: what is no whole page does not."""
+    app.context_processor(lambda: {"unread_notifications": _unread})
+
+
+def _unread() -> int:
+    return 0 if account().alone else reading.unread(services().db, account())
+
+
+@blueprint.get("")
+def show() -> str:
+    """All of them, the new ones first."""
+    return render_template("notifications.html", rows=reading.told(services().db, account()), shown=reading.SHOWN)
+
+
+@blueprint.get("/<int:notification_id>")
+def follow(notification_id: int) -> Response:
+    """Go to what it tells of; it is read by that."""
+    return redirect(place_of(reading.follow(services().db, account(), notification_id)), 303)
+
+
+@blueprint.post("/read")
+def read() -> Response:
+    """Mark some as read, or all."""
+    ids = request.form.getlist("id", type=int)
+    flash(f"Marked as read: {reading.mark_read(services().db, account(), ids or None):,}.")
+    return redirect(url_for(".show"), 303)
+
+
+def place_of(told: reading.Told) -> str:
+    """The address of what a notification tells of."""
+    row = told.row
+    if row.demonstration_id:
+        return url_for("pages.review", demonstration_id=row.demonstration_id, turn=told.turn)
+    if row.task_id:
+        return url_for("tasks.show", task_id=row.task_id)
+    if row.kind == ASSIGNED:
+        return url_for("pages.index", project=row.project, assigned=row.who)
+    if row.kind == WEBHOOK_OFF:
+        return url_for("webhooks.index", project=row.project)
+    endpoint = {exporting.KIND: "exports.show", bulk_changes.KIND: "team.changes"}.get(told.work or "", "imports.show")
+    return url_for(endpoint, project=row.project)
