@@ -1,7 +1,7 @@
 """The app factory: configuration, one blueprint a concern, and the answers to failures."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from .api import projects as api_projects
 from .api import tasks as api_tasks
 from .api import team as api_team
 from .api import uploads as api_uploads
+from .api import webhooks as api_webhooks
 from .db.database import open_database
 from .db.shared_secret import shared_secret
 from .demonstrations.library import Imported
@@ -50,24 +51,30 @@ from .web import (
     team,
     timeline,
     tree,
+    webhooks,
 )
 from .web import blobs as blob_views
 from .web.context import Services
 from .web.openid_settings import OpenIDSettings
 from .web.presentation import browser_name, clock, edit_summary, time_of_day, when
+from .webhooks.addresses import Network
+from .webhooks.hooks import Webhooks
+from .webhooks.sending import Sender
 
 
 def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, blobs: str | None = None,
                endpoint_url: str | None = None, who: str = LOCAL,
                upload_days: float = upload_service.UNFINISHED_DAYS, openid: OpenIDSettings | None = None,
-               import_package: Callable[..., Imported] | None = None) -> Flask:
+               import_package: Callable[..., Imported] | None = None,
+               webhook_networks: Sequence[Network] = ()) -> Flask:
     """The review app over a database and a data folder; both are made when they do not exist.
 
     `blobs`: `s3://bucket/prefix` where the recordings lie instead, at `endpoint_url` if that is not Amazon's.
     `who` is the name under which edits are noted, until there are accounts. `import_package` makes a package of the
     extension, sent by the user who recorded it, a demonstration of a project (`demotape.importing`);
     without it no uploads are taken. One that is not finished is given up when nothing came for `upload_days`.
-    `openid`: where people may sign in besides.
+    `openid`: where people may sign in besides. `webhook_networks`: those that webhooks may lead to though they are not
+    public.
     Raises InputError when the database, the folder or the bucket cannot be opened.
     """
     store = open_store(data_dir, blobs, endpoint_url)
@@ -79,16 +86,16 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     if import_package:
         kinds[upload_service.KIND] = partial(upload_service.run, partial(import_package, db, store), store.files)
     secret = store.secret() or shared_secret(db)
-    tries = Tries(db, secret)
+    tries, hooks = Tries(db, secret), Webhooks(db, secret)
     chores: list[Callable[[], object]] = [
         store.temporary.remove_left_over, tries.forget_old, partial(web_sessions.forget_old, db),
-        partial(reading.forget_old, db)]
-    jobs = Jobs(db, kinds, chores=chores, tell=store.without_paths)
+        partial(reading.forget_old, db), hooks.forget_old]
+    jobs = Jobs(db, kinds, chores=chores, tell=store.without_paths, beside=Sender(db, hooks, webhook_networks))
     uploads = upload_service.UploadService(db, store.files, jobs, upload_days) if import_package else None
     if uploads:
         chores.append(uploads.give_up_old)
     app.extensions["demotape"] = Services(db, store, who, uploads, jobs, tries,
-                                               SecondFactors(db, secret), openid)
+                                               SecondFactors(db, secret), openid, hooks)
     security.protect(app, secret)
     app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day, status_name=status_name,
                                  clock=clock, edit_summary=edit_summary, browser_name=browser_name)
@@ -101,11 +108,11 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
         openid_views.register(app, openid)
     for concern in (signing_in, own_account, own_second_factor, people, projects, notifications, pages, history,
                     timeline, moments, tree, team, deletions, filters, tasks, labels, dashboard, exports, imports,
-                    blob_views):
+                    webhooks, blob_views):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
     for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_jobs, api_dashboard,
-                    api_notifications):
+                    api_notifications, api_webhooks):
         described.register_blueprint(concern.blueprint)
     api_uploads.register(described)
     failures.register(app)

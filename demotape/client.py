@@ -110,6 +110,22 @@ class Client:
         """Mark notifications as read, by default all; returns how many were not."""
         return self._ask("POST", "notifications/read", {"all": True} if ids is None else {"ids": ids})["read"]
 
+    def webhooks(self) -> list[dict[str, Any]]:
+        """The webhooks of the project; only for its leads."""
+        return self._ask("GET", "webhooks")
+
+    def add_webhook(self, url: str, events: list[str]) -> dict[str, Any]:
+        """Have events of the project posted to an address; `secret` of the answer is told this once."""
+        return self._ask("POST", "webhooks", {"url": url, "events": events})
+
+    def remove_webhook(self, webhook_id: int) -> None:
+        """Remove a webhook and its deliveries."""
+        self._ask("DELETE", f"webhooks/{webhook_id}")
+
+    def deliveries(self, webhook_id: int) -> list[dict[str, Any]]:
+        """What was sent to a webhook or waits, the latest first."""
+        return self._ask("GET", f"webhooks/{webhook_id}/deliveries")
+
     def next(self, after: str | None = None) -> dict[str, Any] | None:
         """The next demonstration to work on, which is this user's for half an hour; None when nothing is waiting."""
         return self._ask("POST", "next", {"after": after})["demonstration"]

@@ -1,8 +1,9 @@
-"""Settings of the review app that stand in the environment, as one of them is a secret."""
+"""Settings of the review app that stand in the environment: a secret, and what only who runs the server decides."""
 
 import os
 
 from curator_web.web.openid_settings import OpenIDSettings
+from curator_web.webhooks.addresses import Network, read_networks
 from schemas import InputError
 
 
@@ -21,3 +22,10 @@ def openid() -> OpenIDSettings | None:
                          "pip install 'demotape[openid]'") from None
     return OpenIDSettings(issuer, os.environ.get("DEMOTAPE_OPENID_CLIENT", ""),
                           os.environ.get("DEMOTAPE_OPENID_SECRET", ""), os.environ.get("DEMOTAPE_OPENID_ROLE") or None)
+
+
+def webhook_networks() -> tuple[Network, ...]:
+    """Networks that are not public and that webhooks may lead to all the same: DEMOTAPE_WEBHOOK_NETWORKS. Raises
+    InputError for what is none."""
+    name = "DEMOTAPE_WEBHOOK_NETWORKS"
+    return read_networks(os.environ.get(name, ""), name)

@@ -4,7 +4,8 @@ DEMOTAPE_DB (database URL), DEMOTAPE_DATA (data folder), DEMOTAPE_BLOBS (s3://bu
 are not in the data folder), DEMOTAPE_ENDPOINT_URL (of an S3 service other than Amazon's), DEMOTAPE_HOSTS (the names
 that the app is reached by, with commas between; without it, only this machine's own), DEMOTAPE_HTTPS=1 (behind a proxy
 that speaks HTTPS and sets X-Forwarded-For and X-Forwarded-Proto), DEMOTAPE_UPLOAD_DAYS (after how many days without a
-chunk an upload is given up; 7), DEMOTAPE_OPENID_ISSUER, _CLIENT, _SECRET and _ROLE (environment.py).
+chunk an upload is given up; 7), DEMOTAPE_OPENID_ISSUER, _CLIENT, _SECRET and _ROLE, DEMOTAPE_WEBHOOK_NETWORKS
+(environment.py).
 """
 
 import gc
@@ -18,7 +19,7 @@ from curator_web import create_app
 from curator_web.jobs.upload_service import UNFINISHED_DAYS
 from schemas import InputError
 
-from .environment import openid
+from .environment import openid, webhook_networks
 from .importing import import_package
 
 
@@ -28,7 +29,7 @@ def make_app() -> Flask:
     app = create_app(os.environ.get("DEMOTAPE_DB"), Path(os.environ.get("DEMOTAPE_DATA", "demotape-data")),
                      blobs=os.environ.get("DEMOTAPE_BLOBS"), endpoint_url=os.environ.get("DEMOTAPE_ENDPOINT_URL"),
                      upload_days=_upload_days(), openid=openid(),
-                     import_package=import_package)
+                     import_package=import_package, webhook_networks=webhook_networks())
     if hosts := os.environ.get("DEMOTAPE_HOSTS"):
         app.config["HOSTS"] = tuple(name.strip().lower() for name in hosts.split(","))
     if os.environ.get("DEMOTAPE_HTTPS") == "1":

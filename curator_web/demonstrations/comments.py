@@ -11,6 +11,7 @@ from curator_web.db.models import COMMENT_KINDS, QUESTION, Comment, Demonstratio
 from curator_web.errors import InputError, NotAllowed, NotFound
 from curator_web.notifications import telling
 from curator_web.users import Account
+from curator_web.webhooks import events
 from schemas.text import storable
 
 from . import library
@@ -46,6 +47,7 @@ def add_comment(db: Database, demonstration_id: str, account: Account, text: str
         session.flush()
         audit.note(session, account.name, "asked" if kind == QUESTION else "commented", row.id, comment=comment.id)
         telling.of_comment(session, row, comment)
+        events.of_comment(session, row, comment)
         return comment
 
 

@@ -29,6 +29,7 @@ from curator_web.db.models import (
 from curator_web.errors import Conflict, InputError, NotAllowed
 from curator_web.notifications import telling
 from curator_web.users import Account
+from curator_web.webhooks import events
 from schemas import DemotapeError, EditSchema
 from schemas.files import validated
 from schemas.text import storable
@@ -158,6 +159,7 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
         row.changed_at = now
         if status == RETURNED:
             telling.of_returning(session, row, account.name)
+        events.of_status(session, row, account.name)
         return row.version
 
 

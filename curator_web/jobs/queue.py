@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
@@ -20,6 +20,7 @@ from curator_web.db.database import Database
 from curator_web.db.models import DONE, JOB_FAILED, MAIN, QUEUED, RUNNING, Job
 from curator_web.errors import DemotapeError, NotFound, StoreAway
 from curator_web.notifications import telling
+from curator_web.webhooks import events
 
 BEAT = 5.0  # seconds between two signs of life
 SILENCE = timedelta(seconds=20)  # after it a worker counts as gone
@@ -33,17 +34,28 @@ Work = Callable[[Job, Step], dict[str, Any]]  # what a kind of job does
 _log = logging.getLogger(__name__)
 
 
+class Beside(Protocol):
+    """Something else that works in the background, as long as this process works on jobs."""
+
+    def start(self) -> None:
+        """Begin, once."""
+
+    def close(self) -> None:
+        """End."""
+
+
 class Jobs:
     """The jobs of one database. `kinds`: what each kind does with its job and a `Step`; returns JSON.
 
     `chores`: what each process does at its start and every few minutes; several may do it at once. `tell`: an error's
-    words as users may read them.
+    words as users may read them. `beside` is begun and ended with this.
     """
 
     def __init__(self, db: Database, kinds: Mapping[str, Work], silence: timedelta = SILENCE,
-                 chores: Sequence[Callable[[], object]] = (), tell: Callable[[str], str] = str):
+                 chores: Sequence[Callable[[], object]] = (), tell: Callable[[str], str] = str,
+                 beside: Beside | None = None):
         self._db, self._kinds, self._silence, self._chores = db, kinds, silence, chores
-        self._tell = tell
+        self._tell, self._beside = tell, beside
         self._chores_at = 0.0  # when they are due
         self._name = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._wake, self._end = threading.Event(), threading.Event()
@@ -54,11 +66,15 @@ class Jobs:
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, daemon=True, name="jobs")
             self._thread.start()
+            if self._beside:
+                self._beside.start()
 
     def close(self) -> None:
         """End after the job that is being done."""
         self._end.set()
         self._wake.set()
+        if self._beside:
+            self._beside.close()
         if self._thread:
             self._thread.join()
 
@@ -194,3 +210,4 @@ def _note_end(session: Session, job: Job, failure: str) -> None:
     if failure:
         audit.note(session, job.who, f"{job.kind} job failed", job=job.id, error=failure)
     telling.of_job(session, job)
+    events.of_job(session, job)

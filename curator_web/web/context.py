@@ -9,6 +9,7 @@ from curator_web.jobs.queue import Jobs
 from curator_web.jobs.upload_service import UploadService
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import SecondFactors, Tries
+from curator_web.webhooks.hooks import Webhooks
 
 from .openid_settings import OpenIDSettings
 
@@ -25,6 +26,7 @@ class Services:
     tries: Tries
     second_factors: SecondFactors
     openid: OpenIDSettings | None
+    webhooks: Webhooks
 
 
 def services() -> Services:

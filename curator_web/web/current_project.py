@@ -13,6 +13,7 @@ from curator_web.db.filter_models import SavedFilter
 from curator_web.db.models import LEAD, Comment, Demonstration, Job
 from curator_web.db.notification_models import Notification
 from curator_web.db.task_models import Task
+from curator_web.db.webhook_models import Webhook, WebhookDelivery
 from curator_web.errors import InputError, NotAllowed, NotFound
 from curator_web.jobs.queue import LAST_ID
 from curator_web.users import Account, projects
@@ -25,7 +26,7 @@ WITHOUT = ("people", "own_account", "own_second_factor", "signing_in", "openid",
            "notifications_api")
 WITHOUT_VIEWS = ("projects.index", "projects.add", "projects_api.Projects", "api.token", "uploads.account",
                  "uploads.state", "uploads.chunk", "uploads.finish")
-PAGES = ("pages", "team", "dashboard", "exports", "labels", "imports", "tasks", "filters", "deletions")
+PAGES = ("pages", "team", "dashboard", "exports", "labels", "imports", "tasks", "filters", "deletions", "webhooks")
 # What an address may name, how its project is found, and what is said where there is none.
 _NAMED: dict[str, tuple[Any, str]] = {
     "demonstration_id": (lambda name: select(Demonstration.project).where(Demonstration.id == name),
@@ -42,6 +43,10 @@ _NAMED: dict[str, tuple[Any, str]] = {
               "nothing that was deleted is called {!r}"),
     "notification_id": (lambda number: select(Notification.project).where(Notification.id == number),
                         "there is no notification {!r}"),
+    "webhook_id": (lambda number: select(Webhook.project).where(Webhook.id == number), "there is no webhook {!r}"),
+    "delivery_id": (lambda number: select(Webhook.project).join(
+        WebhookDelivery, WebhookDelivery.webhook_id == Webhook.id).where(WebhookDelivery.id == number),
+        "there is no delivery {!r}"),
     "job_id": (lambda number: select(Job.project).where(Job.id == number), "there is no job {!r}"),
     "project": (None, "there is no project {!r}"),
 }

@@ -292,7 +292,9 @@ def test_openapi_describes_every_path(client):
         "get /api/projects/{project}/members",
         "put /api/projects/{project}/members/{who}", "get /api/projects/{project}/guidelines",
         "post /api/projects/{project}/guidelines",
-        "get /api/notifications", "post /api/notifications/read"}
+        "get /api/notifications", "post /api/notifications/read",
+        "get /api/webhooks", "post /api/webhooks", "delete /api/webhooks/{webhook_id}",
+        "get /api/webhooks/{webhook_id}/deliveries"}
 
 
 def test_headers_hosts_and_cookies(client):

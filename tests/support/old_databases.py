@@ -100,6 +100,10 @@ def _team(insert, revision: str) -> None:
     if revision >= "0016":
         insert("notifications", who="ann", project="main", kind="returned", by="val", demonstration_id=ID, count=1,
                made_at=NOW)
+        insert("webhooks", project="main", url="https://hook.example", events=["comment.added"], secret="sealed",
+               state="on", made_by="ann", made_at=NOW, failures=0)
+        insert("webhook_deliveries", webhook_id=1, message="msg_1", event="comment.added", body={"type": "x"},
+               state="waiting", tries=0, next_at=NOW, made_at=NOW)
     if revision >= "0005":
         insert("sign_in_tries", key="c" * 64, count=3, since=NOW)
     else:

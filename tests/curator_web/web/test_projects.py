@@ -45,12 +45,15 @@ def two(tmp_path_factory, request):
     kept = saved_filters.save(db, BOSS, "Secret filter", Filter(status="draft"), shared=True)
     import_recording(db, store, make_recording(folder, recording_id="rec-gone", task="Secret and deleted"), project="b")
     comments.add_comment(db, "rec-b", Account("other", "annotator", project="b"), "@boss secret")
+    services.webhooks.add(BOSS, "https://secret.example/hook", ["comment.added"])
+    comments.add_comment(db, "rec-b", BOSS, "secret again")
     batch = deleting.delete(db, ["rec-gone"], BOSS)
     job = services.jobs.add("export", "boss", {"format": "weblinx"}, project="b")
     blob = next((recording / "blobs").glob("*/*")).name
     app.extensions["asked"] = {"demonstration_id": "rec-b", "recording_id": "rec-b", "sha256": blob, "project": "b",
                                "comment_id": said.id, "job_id": job, "task_id": task.id, "filter_id": kept.id,
-                               "batch": batch, "notification_id": 1, "who": "other", "step": "disable"}
+                               "batch": batch, "notification_id": 1, "webhook_id": 1, "delivery_id": 1,
+                               "who": "other", "step": "disable"}
     yield app, tokens
     services.jobs.close()
     db.close()

@@ -1,0 +1,85 @@
+"""Where webhooks may lead: to public addresses, and to networks that who runs the server allows.
+
+Who names an address may not have the server ask what only the server reaches (server-side request forgery). A name is
+resolved when something is sent, and what was looked at is what is connected to.
+"""
+
+import ipaddress
+import socket
+from collections.abc import Sequence
+from urllib.parse import SplitResult
+
+from curator_web.errors import InputError
+from schemas.addresses import split_address
+
+URL_LENGTH = 2000
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052: an IPv4 address in its last 32 bits
+
+
+class Unreachable(Exception):
+    """Nothing can be sent there; the words are for who made the webhook."""
+
+
+def read_networks(text: str, name: str) -> tuple[Network, ...]:
+    """Networks with commas between, such as `10.1.0.0/16`; raises InputError that names the setting."""
+    try:
+        return tuple(ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip())
+    except ValueError:
+        raise InputError(f"{name}: {text[:80]!r}: networks such as 10.1.0.0/16, with commas between") from None
+
+
+def expect_url(url: str) -> str:
+    """The address of a webhook as it is kept; raises InputError."""
+    url = url.strip()
+    if not 0 < len(url) <= URL_LENGTH or not url.isascii() or not url.isprintable() or " " in url:
+        raise InputError(f"field url: 1 to {URL_LENGTH:,} characters of ASCII without blanks")
+    parts = split_address(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InputError("field url: an address begins with http:// or https:// and has a host")
+    if parts.username is not None or parts.password is not None:
+        raise InputError("field url: no name and no password in it; the signature tells who sends")
+    try:
+        port_of(parts)
+    except ValueError:
+        raise InputError("field url: its port is none") from None
+    return url
+
+
+def port_of(parts: SplitResult) -> int:
+    """The port that is meant; raises ValueError."""
+    return parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def resolved(host: str, port: int, allowed: Sequence[Network]) -> list[str]:
+    """The addresses of a host; raises Unreachable where one of them is not public and not allowed."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise Unreachable("its name cannot be resolved") from None
+    addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
+    if not addresses or not all(may_be_reached(address, allowed) for address in addresses):
+        raise Unreachable("it leads to an address that is not public; who runs the server can allow its network")
+    return addresses
+
+
+def may_be_reached(address: str, allowed: Sequence[Network]) -> bool:
+    """Whether something may be sent to an IP address."""
+    known = ipaddress.ip_address(address.partition("%")[0])
+    meant = _inside(known)
+    if any(each.version == network.version and each in network for each in meant for network in allowed):
+        return True
+    return all(each.is_global and not each.is_multicast and not each.is_reserved for each in meant)
+
+
+def _inside(address: _Address) -> list[_Address]:
+    """The address, and those of IPv4 that lie in it: what a gateway makes of it counts, too."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return [address]
+    if address.ipv4_mapped:
+        return [address.ipv4_mapped]
+    held = [address.sixtofour, *(address.teredo or ())]
+    if address in _NAT64:
+        return [ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)]
+    return [address, *(each for each in held if each is not None)]
