@@ -47,7 +47,7 @@ PAGES = {
     "import": "/import", "missing": "/demonstrations/nowhere", "account": "/account", "people": "/people",
     "person": "/people/ann", "labels": "/labels", "projects": "/projects", "project": "/projects/main",
     "guidelines": "/projects/main/guidelines", "deleted": "/deleted", "tasks": "/tasks", "task": "/tasks/task-2",
-    "notifications": "/notifications",
+    "notifications": "/notifications", "webhooks": "/webhooks", "webhook": "/webhooks/1",
 }
 
 
@@ -62,6 +62,7 @@ def site(request, tmp_path_factory) -> Iterator[Site]:
         path = make_recording(folder, recording_id=f"rec-{number}", task=task)
         import_recording(services.db, services.store, path, recorded_by="lea")
     import_recording(services.db, services.store, filmed_recording(folder), recorded_by="lea")
+    services.webhooks.add(LEA, "http://127.0.0.1/" + "received/" * 20, ["comment.added", "demonstration.approved"])
     prepare(services.db)
     with serving(app) as address:
         yield Site(address.rstrip("/"), services.db, services.store)
