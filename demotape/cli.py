@@ -97,6 +97,8 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
         given = take(project, server, token, data)
         task, url, provenance["task_id"] = given["text"], url or given["url"] or None, given["name"]
         _tell(f"Task: {printable(task)}")
+        if given.get("answer"):
+            _tell(f"Expected answer: {printable(given['answer'])}")
     if not url and not connect:
         raise click.UsageError("give the URL to start at, or --connect to a running browser")
     provenance["actor"] = provenance["actor"] or (None if headless or connect else "person")

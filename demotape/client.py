@@ -110,6 +110,14 @@ class Client:
         """Mark notifications as read, by default all; returns how many were not."""
         return self._ask("POST", "notifications/read", {"all": True} if ids is None else {"ids": ids})["read"]
 
+    def withdraw(self, name: str) -> None:
+        """Withdraw what you recorded, while it is a draft or submitted; a lead can restore it."""
+        self._ask("POST", _of(name, "withdrawal"))
+
+    def show_answers(self, project: str, shown: bool) -> None:
+        """Have who is given a task of a project see its expected answer, or not; only for its leads."""
+        self._ask("PUT", f"projects/{quote(project, safe='')}/settings", {"answers_shown": shown})
+
     def webhooks(self) -> list[dict[str, Any]]:
         """The webhooks of the project; only for its leads."""
         return self._ask("GET", "webhooks")

@@ -27,7 +27,8 @@ def of_tasks(command: Any) -> Any:
 
 
 def take(project: str | None, server: str | None, token: str | None, data: Path) -> dict[str, Any]:
-    """The next task: `name`, `text`, `url`. Raises InputError where there is none."""
+    """The next task: `name`, `text`, `url`, and `answer` where who records is to see it. Raises InputError where there
+    is none."""
     if server:
         from .client import Client, Refused
 
@@ -45,4 +46,4 @@ def take(project: str | None, server: str | None, token: str | None, data: Path)
     if has_accounts(db):
         raise InputError("this review app has accounts; give --server, and your token in DEMOTAPE_TOKEN")
     task = giving.give(db, Account(LOCAL, LEAD, alone=True, project=projects.named(db, project)))
-    return {"name": giving.name_of(task), "text": task.text, "url": task.url}
+    return {"name": giving.name_of(task), "text": task.text, "url": task.url, "answer": task.answer}

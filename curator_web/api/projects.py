@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from flask import g
 from flask.views import MethodView
 from marshmallow import Schema, fields, validate
 
 from curator_web.db.models import PROJECT_NAME_LENGTH, ROLES
+from curator_web.tasks import ends
 from curator_web.users import projects
 from curator_web.web.accounts import account, lead, manager
 from curator_web.web.context import services
@@ -32,6 +34,13 @@ class NewProjectSchema(Strict):
 
     id = fields.String(required=True, validate=validate.Regexp(projects.ID.pattern + r"\Z"))
     name = fields.String(required=True, validate=validate.Length(1, PROJECT_NAME_LENGTH))
+
+
+class ProjectSettingsSchema(Strict):
+    """What is set for a project."""
+
+    answers_shown = fields.Boolean(required=True, metadata={
+        "description": "whether who is given a task sees its expected answer"})
 
 
 class MemberSchema(Schema):
@@ -80,6 +89,26 @@ class Projects(MethodView):
         """Make a project and lead it; only for leads of the server"""
         made = projects.add(services().db, given["id"], given["name"], manager())
         return {"id": made.id, "name": made.name, "role": "lead"}
+
+
+@blueprint.route("/projects/<project>/settings")
+class Settings(MethodView):
+    """What its leads set for it."""
+
+    @blueprint.response(200, ProjectSettingsSchema)
+    @blueprint.alt_response(404, **NOT_FOUND)
+    def get(self, project: str):
+        """What is set for a project"""
+        return g.place.project
+
+    @blueprint.arguments(ProjectSettingsSchema)
+    @blueprint.response(200, ProjectSettingsSchema)
+    @blueprint.alt_response(403, **NOT_ALLOWED)
+    @blueprint.alt_response(404, **NOT_FOUND)
+    def put(self, given: dict[str, Any], project: str):
+        """Set it; only for leads of the project"""
+        ends.show_answers(services().db, lead(), given["answers_shown"])
+        return given
 
 
 @blueprint.get("/projects/<project>/members")

@@ -192,6 +192,16 @@ def delete(given: dict[str, Any]) -> dict[str, Any]:
     return {"batch": deleting.delete(services().db, given["ids"], account())}
 
 
+@blueprint.post("/demonstrations/<demonstration_id>/withdrawal")
+@blueprint.response(201, BatchSchema)
+@blueprint.alt_response(403, **NOT_ALLOWED)
+@blueprint.alt_response(404, **NOT_FOUND)
+@blueprint.alt_response(409, description="Somebody is at work on it.")
+def withdraw(demonstration_id: str) -> dict[str, Any]:
+    """Withdraw what you recorded, while it is a draft or submitted; a lead can restore it"""
+    return {"batch": deleting.withdraw(services().db, demonstration_id, account())}
+
+
 @blueprint.post("/deletions/<batch>/restore")
 @blueprint.response(200, RestoredSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, ForeignKey, Index, MetaData, String, Text, UniqueConstraint
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, MetaData, String, Text, UniqueConstraint, false
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from schemas import types
@@ -48,6 +48,7 @@ class Project(Base):
     name: Mapped[str] = mapped_column(String(PROJECT_NAME_LENGTH))
     goal: Mapped[int | None]
     labels: Mapped[list[Any]] = mapped_column(default=list)
+    answers_shown: Mapped[bool] = mapped_column(default=False, server_default=false())
     made_at: Mapped[datetime]
 
 

@@ -1,23 +1,26 @@
 """Deleting demonstrations, and restoring them: nothing leaves the disk, and nobody sees what is deleted."""
 
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.deletion_models import NOWHERE, Deletion
-from curator_web.db.models import Demonstration
-from curator_web.errors import NotFound
+from curator_web.db.models import DRAFT, SUBMITTED, Demonstration
+from curator_web.errors import NotAllowed, NotFound
 from curator_web.users import Account
 from curator_web.users.projects import expect_lead
 from schemas.text import storable
 
-from . import leases
+from . import leases, library
 
 SHOWN = 500  # the latest
+WITHDRAWN_WHILE = (DRAFT, SUBMITTED)
 
 
 @dataclass(frozen=True)
@@ -37,14 +40,44 @@ def delete(db: Database, ids: list[str], account: Account) -> str:
     figure or export has them then. Raises NotAllowed for who does not lead it, NotFound, InputError for none or too
     many at once; then none is deleted."""
     expect_lead(account)
-    batch, now = secrets.token_hex(8), datetime.now(UTC)
     with db.writing() as session:
-        for row in leases.chosen(session, ids, account):
-            session.add(Deletion(demonstration_id=row.id, project=row.project, batch=batch, who=account.name,
-                                 made_at=now))
-            row.project = NOWHERE
-            leases.give_back(row)
-            audit.note(session, account.name, "deleted", row.id, batch=batch)
+        return _delete(session, leases.chosen(session, ids, account), account)
+
+
+def withdraw(db: Database, demonstration_id: str, account: Account) -> str:
+    """Delete what this person recorded, while it is a draft or submitted; a lead can restore it. Returns the batch.
+
+    Raises NotAllowed for what is another's or too far on its way, Conflict while somebody else is at work on it,
+    NotFound.
+    """
+    with db.writing() as session:
+        row = library.row_of(session, demonstration_id, lock=True)
+        if not is_own(row, account):
+            raise NotAllowed("only who recorded a demonstration withdraws it")
+        if row.status not in WITHDRAWN_WHILE:
+            raise NotAllowed(f"this demonstration is {row.status}; only while it is {' or '.join(WITHDRAWN_WHILE)} "
+                             "can it be withdrawn; ask a lead")
+        leases.expect_free(row, account)
+        return _delete(session, [row], account)
+
+
+def is_own(row: Demonstration, account: Account) -> bool:
+    """Whether this person recorded it."""
+    return not account.alone and row.recorded_by == account.name
+
+
+def may_withdraw(row: Demonstration, account: Account) -> bool:
+    """Whether this person could withdraw it now, unless somebody is at work on it."""
+    return is_own(row, account) and row.status in WITHDRAWN_WHILE
+
+
+def _delete(session: Session, rows: Iterable[Demonstration], account: Account) -> str:
+    batch, now = secrets.token_hex(8), datetime.now(UTC)
+    for row in rows:
+        session.add(Deletion(demonstration_id=row.id, project=row.project, batch=batch, who=account.name, made_at=now))
+        row.project = NOWHERE
+        leases.give_back(row)
+        audit.note(session, account.name, "deleted", row.id, batch=batch)
     return batch
 
 

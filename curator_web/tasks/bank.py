@@ -33,6 +33,8 @@ from schemas.addresses import split_address
 from schemas.parts import Strict
 from schemas.text import storable
 
+from . import ends
+
 DIFFICULTIES = ("easy", "medium", "hard")
 TEXT_LENGTH, URL_LENGTH, SITE_LENGTH, MOST_WANTED = 2000, 2000, 255, 1000
 PAGE = 50  # tasks on one page
@@ -69,15 +71,11 @@ _BLANK = {"url": "", "site": "", "category": "", "difficulty": "", "answer": "",
 
 
 @dataclass(frozen=True)
-class Listed:
-    """A task, how many demonstrations of it there are, and who said why it cannot be done."""
+class Listed(ends.Shown):
+    """A task as somebody sees it, how many demonstrations of it there are, and who said why it cannot be done."""
 
-    task: Task
     recorded: int
     objections: Sequence[Assignment] = ()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.task, name)
 
 
 @dataclass(frozen=True)
@@ -157,7 +155,8 @@ def find(db: Database, account: Account, state: str = "", search: str = "", site
             select(Task.state, func.count()).where(*here).group_by(Task.state))}
         rows = list(session.scalars(select(Task).where(*sought).order_by(Task.made_at.desc(), Task.id)
                                     .offset((page - 1) * PAGE).limit(PAGE)))
-        return Found(_listed(session, rows), by_state.get(state, 0) if state else sum(by_state.values()), by_state)
+        total = by_state.get(state, 0) if state else sum(by_state.values())
+        return Found(_listed(session, account, rows), total, by_state)
 
 
 def show(db: Database, account: Account, task_id: str) -> tuple[Listed, list[Task]]:
@@ -165,7 +164,7 @@ def show(db: Database, account: Account, task_id: str) -> tuple[Listed, list[Tas
     with db.reading() as session:
         task = _of(session, account, task_id)
         alike = session.scalars(select(Task).where(Task.id.in_(task.alike), Task.project == task.project))
-        return _listed(session, [task])[0], list(alike)
+        return _listed(session, account, [task])[0], list(alike)
 
 
 def seeds(db: Database, account: Account) -> list[Task]:
@@ -186,14 +185,15 @@ def recorded(session: Session, task_ids: Iterable[str]) -> dict[str, int]:
         .group_by(Demonstration.task_id)) if name is not None}
 
 
-def _listed(session: Session, tasks: Sequence[Task]) -> list[Listed]:
+def _listed(session: Session, account: Account, tasks: Sequence[Task]) -> list[Listed]:
     counts = recorded(session, [task.id for task in tasks])
     objections: dict[str, list[Assignment]] = {}
     for each in session.scalars(select(Assignment).where(
             Assignment.task_id.in_([task.id for task in tasks]), Assignment.state == UNACHIEVABLE)
             .order_by(Assignment.changed_at)):
         objections.setdefault(each.task_id, []).append(each)
-    return [Listed(task, counts.get(task.id, 0), objections.get(task.id, ())) for task in tasks]
+    told = ends.with_ends(session, account, tasks)
+    return [Listed(task, task.id in told, counts.get(task.id, 0), objections.get(task.id, ())) for task in tasks]
 
 
 def _of(session: Session, account: Account, task_id: str) -> Task:

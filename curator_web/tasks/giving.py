@@ -14,18 +14,19 @@ from curator_web.users import LOCAL, Account
 from schemas.text import storable
 from schemas.types import Provenance
 
+from . import ends
 from .bank import TEXT_LENGTH
 
 KEPT_FOR = timedelta(days=7)  # after which a task that was taken and not recorded is given to others, too
 _SEPARATOR = "/"
 
 
-def name_of(task: Task) -> str:
+def name_of(task: Task | ends.Shown) -> str:
     """How a recording tells that it is of this task."""
     return f"{task.project}{_SEPARATOR}{task.id}"
 
 
-def give(db: Database, account: Account) -> Task:
+def give(db: Database, account: Account) -> ends.Shown:
     """The next task for who asks: the one that they have taken already, else one that wants more demonstrations than
     there are and others are at, of which they had none; those first that have fewest. Raises NotFound where none is
     left."""
@@ -36,9 +37,9 @@ def give(db: Database, account: Account) -> Task:
             session.add(Assignment(task_id=task.id, who=account.name, state=TAKEN, reason="",
                                    changed_at=datetime.now(UTC)))
             audit.note(session, account.name, "task taken", task=task.id)
-    if task is None:
-        raise NotFound("there is no task left for you in this project")
-    return task
+        if task is None:
+            raise NotFound("there is no task left for you in this project")
+        return ends.given(session, task)
 
 
 def give_back(db: Database, account: Account, task_id: str, reason: str = "", unachievable: bool = False) -> None:

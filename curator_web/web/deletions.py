@@ -3,8 +3,8 @@
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from werkzeug import Response
 
-from curator_web.demonstrations import deleting
-from curator_web.errors import InputError
+from curator_web.demonstrations import deleting, library
+from curator_web.errors import InputError, NotAllowed
 
 from .accounts import account, lead
 from .context import services
@@ -30,6 +30,24 @@ def show() -> str:
     """What can be restored."""
     lead()
     return render_template("deleted.html", rows=deleting.deleted(services().db, account()), shown=deleting.SHOWN)
+
+
+@blueprint.get("/withdrawal/<demonstration_id>")
+def ask(demonstration_id: str) -> str:
+    """Whether who recorded a demonstration means to withdraw it."""
+    row = library.listed(services().db, demonstration_id, account().project)
+    if not deleting.may_withdraw(row, account()):
+        raise NotAllowed("only who recorded a demonstration withdraws it, while it is a draft or submitted")
+    return render_template("withdraw.html", row=row)
+
+
+@blueprint.post("/withdrawal/<demonstration_id>")
+def withdraw(demonstration_id: str) -> Response:
+    """Withdraw it."""
+    project = account().project
+    deleting.withdraw(services().db, demonstration_id, account())
+    flash("Withdrawn. A lead can restore it.")
+    return redirect(url_for("pages.index", project=project), 303)
 
 
 @blueprint.post("/<batch>/restore")

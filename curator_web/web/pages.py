@@ -5,7 +5,17 @@ from werkzeug import Response
 
 from curator_web.db.database import Database
 from curator_web.db.models import DRAFT, ORDERS, STATUSES
-from curator_web.demonstrations import comments, damage, editing, labels, leases, library, saved_filters, workflow
+from curator_web.demonstrations import (
+    comments,
+    damage,
+    deleting,
+    editing,
+    labels,
+    leases,
+    library,
+    saved_filters,
+    workflow,
+)
 from curator_web.demonstrations.listing import COUNT_LIMIT, listing, read_filter, sites
 from curator_web.errors import Damaged, InputError
 from curator_web.users import projects
@@ -122,7 +132,7 @@ def _render(template: str, demonstration_id: str, selected: str | None, view: st
     return render_template(
         template, damage=problem, review=found, row=found.row, turn=found.selected, moment=shown, view=shown.view,
         labels=labels.definitions(db, found.row.project), actions=workflow.actions(found.row, account()),
-        members=_people(),
+        members=_people(), may_withdraw=deleting.may_withdraw(found.row, account()),
         comments=comments.comments_of(db, demonstration_id),
         holder=leases.holder(found.row), intents=BROWSER_INTENTS, speakers=SPEAKERS, modifiers=MODIFIERS,
         last_change=editing.last_status_change(db, demonstration_id) if found.row.status != DRAFT else None)

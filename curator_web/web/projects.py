@@ -8,6 +8,7 @@ from werkzeug import Response
 from curator_web import users
 from curator_web.db.models import ROLES
 from curator_web.errors import NotFound
+from curator_web.tasks import ends
 from curator_web.users import projects
 
 from .accounts import account, lead, manager
@@ -46,6 +47,13 @@ def show(project: str) -> str:
 def rename(project: str) -> Response:
     """Give it another name."""
     projects.rename(services().db, request.form.get("name", ""), lead())
+    return redirect(url_for(".show", project=project), 303)
+
+
+@blueprint.post("/<project>/answers")
+def answers(project: str) -> Response:
+    """Have who is given a task see its expected answer, or not."""
+    ends.show_answers(services().db, lead(), bool(request.form.get("shown")))
     return redirect(url_for(".show", project=project), 303)
 
 

@@ -138,6 +138,7 @@ const TASKS = {
 
   signIn: (account) => uploads.signIn(account),
   nextTask: () => uploads.nextTask(),
+  giveBack: (said) => uploads.giveBack(said),
   signOut: () => uploads.signOut(),
   choose: (given) => uploads.choose(given),
   upload: ({ id }) => uploads.begin(id),

@@ -75,15 +75,30 @@ export class Uploads {
     this.#onChange();
   }
 
-  /** The next task to record in the chosen project: its text, where it begins, and what a recording of it tells. */
+  /** The next task to record in the chosen project: text, where it begins, what a recording of it tells, and its answer. */
   async nextTask() {
+    const { project } = await this.#signedIn();
+    const where = project ? `?project=${encodeURIComponent(project)}` : "";
+    const { id, name, text, url, answer = "" } = await this.#askNow(`tasks/next${where}`);
+    return { id, name, text, url, answer };
+  }
+
+  /** Leave a task to others; `unachievable`: it cannot be done, for a reason. */
+  async giveBack({ id, reason, unachievable }) {
+    await this.#askNow(`tasks/${encodeURIComponent(id)}/back`, { reason, unachievable });
+  }
+
+  async #signedIn() {
     const account = await (await this.#store).setting("account");
     if (!account) throw new Error("Sign in to the review app first.");
-    const where = account.project ? `?project=${encodeURIComponent(account.project)}` : "";
-    const { name, text, url } = await ask(account, "POST", `tasks/next${where}`).catch((error) => {
+    return account;
+  }
+
+  /** What somebody waits for: it is not tried again. */
+  async #askNow(path, body) {
+    return ask(await this.#signedIn(), "POST", path, body).catch((error) => {
       throw error instanceof Unreachable ? new Error("The review app does not answer.") : error;
     });
-    return { name, text, url };
   }
 
   /** Send a recording. */

@@ -1,7 +1,7 @@
 // The side panel: shows what the offscreen document tells and hands on what the person asks for. It may be closed at any time.
 import { showKept } from "./kept.js";
 import { askOnce, provenance } from "./provenance.js";
-import { taskGiven, watchTask } from "./task.js";
+import { forgetTask, taskGiven, watchTask } from "./task.js";
 
 const { clock, fill } = globalThis.demotapeLines;
 const AGAIN = 200; // ms after which an offscreen document that is gone is called again
@@ -168,7 +168,7 @@ part.stop.addEventListener("click", async () => {
   part.sign.className = "sign";
   await quietly("stop");
   part.task.value = "";
-  part.given.hidden = true;
+  forgetTask(part);
 });
 part.chat.addEventListener("submit", async (event) => {
   event.preventDefault();
@@ -190,7 +190,7 @@ part["sign-in"].addEventListener("submit", async (event) => {
     notice.hidden = false;
   }
 });
-watchTask(part, () => quietly("nextTask"));
+watchTask(part, () => quietly("nextTask"), (said) => ask("giveBack", said).then(() => true, () => false)); // the notice says why
 part.project.addEventListener("change", () => quietly("choose", { project: part.project.value }));
 part["sign-out"].addEventListener("click", () => quietly("signOut"));
 part.task.addEventListener("keydown", (event) => {

@@ -294,7 +294,9 @@ def test_openapi_describes_every_path(client):
         "post /api/projects/{project}/guidelines",
         "get /api/notifications", "post /api/notifications/read",
         "get /api/webhooks", "post /api/webhooks", "delete /api/webhooks/{webhook_id}",
-        "get /api/webhooks/{webhook_id}/deliveries"}
+        "get /api/webhooks/{webhook_id}/deliveries",
+        "post /api/demonstrations/{demonstration_id}/withdrawal",
+        "get /api/projects/{project}/settings", "put /api/projects/{project}/settings"}
 
 
 def test_headers_hosts_and_cookies(client):

@@ -20,7 +20,7 @@ from werkzeug.serving import make_server
 
 from curator_web import create_app
 from curator_web.demonstrations.listing import listing
-from curator_web.tasks import bank
+from curator_web.tasks import bank, ends
 from curator_web.users import Account, add_user, projects
 from demotape.importing import import_package
 from pipeline.verify import verify
@@ -240,7 +240,8 @@ async def kept_bytes(chrome, count: int) -> bool:
 def test_the_next_task_is_recorded_and_counts_for_it(chrome, site, review):
     site.pages["/"] = "<button id=b>Go</button>"
     view, db = chrome.panel.page, review.services.db
-    one, = bank.propose(db, Account("lea", "lead"), [{"text": "Find lamps", "url": "https://shop.example/a"}])
+    lea = Account("lea", "lead")
+    one, = bank.propose(db, lea, [{"text": "Find lamps", "url": "https://shop.example/a"}])
 
     async def work():
         page = await chrome.context.new_page()
@@ -257,6 +258,7 @@ def test_the_next_task_is_recorded_and_counts_for_it(chrome, site, review):
         await view.locator("#next-task").click()
         await view.locator("#given").wait_for()
         assert await view.locator("#task").input_value() == "Find lamps"
+        assert await view.locator("#given-answer").is_hidden()
         await view.locator("#start").click()
         await view.locator("#state", has_text=re.compile("^Recording$")).wait_for()
         await page.locator("#b").click()
@@ -267,6 +269,18 @@ def test_the_next_task_is_recorded_and_counts_for_it(chrome, site, review):
         await item.locator(".tag", has_text=re.compile("^sent$")).wait_for()
         await view.locator("#next-task").click()
         await view.locator("#idle-notice", has_text="there is no task left for you").wait_for()
+        two, = bank.propose(db, lea, [{"text": "Find chairs", "answer": "Seven"}])
+        ends.show_answers(db, lea, True)
+        await view.locator("#next-task").click()
+        await view.locator("#given-answer", has_text="Expected answer: Seven").wait_for()
+        await view.locator("#back summary").click()
+        await view.locator("#cannot").click()  # asks for a reason first
+        await view.locator("#why-not:invalid").wait_for()
+        await view.locator("#why-not").fill("The shop is closed")
+        await view.locator("#cannot").click()
+        await view.locator("#back").wait_for(state="hidden")
+        assert await view.locator("#task").input_value() == ""
+        assert [each.reason for each in bank.show(db, lea, two.id)[0].objections] == ["The shop is closed"]
         await page.close()
 
     async def whole():

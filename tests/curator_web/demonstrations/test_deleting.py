@@ -14,6 +14,7 @@ from curator_web.errors import InputError, NotAllowed, NotFound
 from curator_web.tasks import bank, giving
 from curator_web.users import Account
 from tests.support.curator_fixtures import make_recording
+from tests.support.team_fixtures import add_people, signed_in
 
 LEA, ANN = Account("lea", "lead"), Account("ann", "annotator")
 
@@ -76,3 +77,34 @@ def test_the_page_deletes_the_ticked_and_takes_it_back(app):
     undo = re.search(r'action="(/deleted/[0-9a-f]+/restore)"', done)[1]
     assert "Restored: 2." in client.post(undo, data=token, follow_redirects=True).text
     assert "Nothing is deleted" in client.get("/deleted").text
+
+
+def test_who_recorded_withdraws_and_a_lead_restores(app, tmp_path):
+    services = app.extensions["demotape"]
+    tokens = add_people(app)
+    for name in ("own", "other"):
+        path = make_recording(tmp_path, recording_id=name)
+        import_recording(services.db, services.store, path, recorded_by="ann")
+    ann, api = signed_in(app, "ann"), {"headers": {"Authorization": f"Bearer {tokens['ann']}"}}
+    assert "/deleted/withdrawal/own" in ann.get("/demonstrations/own").text
+    assert "/deleted/withdrawal" not in ann.get("/demonstrations/rec-1").text
+    assert ann.get("/deleted/withdrawal/rec-1").status_code == 403
+    asked = ann.get("/deleted/withdrawal/own").text
+    form = {"csrf_token": re.search(r'name="csrf_token" value="([^"]+)"', asked)[1]}
+    done = ann.post("/deleted/withdrawal/own", data=form, follow_redirects=True).text
+    assert "Withdrawn. A lead can restore it." in done and ann.get("/demonstrations/own").status_code == 404
+    change_status(services.db, "other", "submitted", 1, ANN)
+    leases.assign(services.db, ["other"], "val", LEA)
+    assert leases.take_next(services.db, Account("val", "validator")).id == "other"
+    client = app.test_client()
+    busy = client.post("/api/demonstrations/other/withdrawal", **api)
+    assert busy.status_code == 409 and "Val is at work" in busy.json["message"]
+    change_status(services.db, "other", "validated", 2, Account("val", "validator"))
+    late = client.post("/api/demonstrations/other/withdrawal", **api)
+    assert late.status_code == 403 and "is validated" in late.json["message"]
+    assert client.post("/api/demonstrations/rec-1/withdrawal", **api).status_code == 403
+    found, = deleting.deleted(services.db, LEA)
+    assert (found.id, found.who) == ("own", "ann")
+    with pytest.raises(NotAllowed):
+        deleting.restore(services.db, found.batch, ANN)
+    assert deleting.restore(services.db, found.batch, LEA) == 1

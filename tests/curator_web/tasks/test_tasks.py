@@ -11,7 +11,7 @@ from curator_web.db.task_models import Assignment
 from curator_web.demonstrations import moving
 from curator_web.demonstrations.library import import_recording
 from curator_web.errors import InputError, NotAllowed, NotFound
-from curator_web.tasks import bank, coverage, files, giving
+from curator_web.tasks import bank, coverage, ends, files, giving
 from curator_web.users import Account, projects
 from tests.support.curator_fixtures import make_recording
 
@@ -181,3 +181,27 @@ def test_files_of_tasks_are_read(content, wanted):
 def test_what_is_no_file_of_tasks_is_refused_by_line(content, said):
     with pytest.raises(InputError, match=f"^tasks: .*({said})"):
         files.parse("tasks", content)
+
+
+def test_who_is_given_a_task_does_not_see_its_end_until_a_lead_shows_it(app, db):
+    task, = bank.propose(db, ANN, [{"text": "One", "answer": "Seven", "unachievable": "Sold out"}])
+    bank.decide(db, VAL, task.id, "accepted")
+
+    def seen(account) -> list[str]:
+        rows = (bank.show(db, account, task.id)[0], *bank.find(db, account).tasks)
+        return sorted({text for row in rows for text in (row.answer, row.unachievable)})
+    whole = ["Seven", "Sold out"]
+    assert [seen(who) for who in (LEAD, VAL, ANN, BOB)] == [whole, whole, whole, [""]]
+    given = giving.give(db, VAL)
+    assert (given.id, given.answer, given.unachievable) == (task.id, "", "")
+    assert [seen(who) for who in (LEAD, VAL, ANN)] == [whole, [""], whole]
+    with pytest.raises(NotAllowed):
+        ends.show_answers(db, VAL, True)
+    client = app.test_client()
+    token = {"X-CSRFToken": client.get("/api/token").json["token"]}
+    assert client.get("/api/projects/main/settings").json == {"answers_shown": False}
+    assert client.put("/api/projects/main/settings", json={"answers_shown": True}, headers=token).status_code == 200
+    assert [seen(who) for who in (VAL, BOB)] == [whole, whole] and giving.give(db, VAL).answer == "Seven"
+    assert client.post("/api/tasks/next", headers=token).status_code == 404  # wanted once, and on its way
+    form = {"csrf_token": token["X-CSRFToken"]}
+    assert client.post("/projects/main/answers", data=form).status_code == 303 and seen(BOB) == [""]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -9,6 +10,7 @@ from sqlalchemy import update
 
 from curator_web import create_app, vendor
 from curator_web.db.task_models import Task
+from curator_web.db.webhook_models import DELIVERED, GIVEN_UP, WebhookDelivery
 from curator_web.demonstrations import listing
 from curator_web.demonstrations.comments import add_comment
 from curator_web.demonstrations.labels import define
@@ -18,6 +20,7 @@ from curator_web.jobs import bulk_changes
 from curator_web.tasks.bank import decide, propose
 from curator_web.tasks.giving import give, give_back
 from curator_web.users.projects import write_guidelines
+from curator_web.webhooks.events import EVENTS
 from demotape.importing import import_package
 from tests.support.checkout import ROOT
 from tests.support.curator_fixtures import (
@@ -48,6 +51,7 @@ PAGES = {
     "person": "/people/ann", "labels": "/labels", "projects": "/projects", "project": "/projects/main",
     "guidelines": "/projects/main/guidelines", "deleted": "/deleted", "tasks": "/tasks", "task": "/tasks/task-2",
     "notifications": "/notifications", "webhooks": "/webhooks", "webhook": "/webhooks/1",
+    "withdraw": "/deleted/withdrawal/rec-1",
 }
 
 
@@ -62,8 +66,11 @@ def site(request, tmp_path_factory) -> Iterator[Site]:
         path = make_recording(folder, recording_id=f"rec-{number}", task=task)
         import_recording(services.db, services.store, path, recorded_by="lea")
     import_recording(services.db, services.store, filmed_recording(folder), recorded_by="lea")
-    services.webhooks.add(LEA, "http://127.0.0.1/" + "received/" * 20, ["comment.added", "demonstration.approved"])
     prepare(services.db)
+    hook, _ = services.webhooks.add(LEA, "https://hook.example/" + "long" * 40, EVENTS)
+    services.webhooks.switch(LEA, hook.id, False)  # nothing is sent
+    for state, code in ((GIVEN_UP, 500), (DELIVERED, 204)):
+        tell_of_delivery(services.db, hook.id, state, code)
     with serving(app) as address:
         yield Site(address.rstrip("/"), services.db, services.store)
     services.jobs.close()
@@ -81,8 +88,8 @@ def prepare(db) -> None:
     version = change_status(db, "rec-3", "submitted", version, ANN)
     change_status(db, "rec-3", "approved", version, VAL)
     add_comment(db, "rec-1", VAL, "Is this the right field?", turn="t3", kind="question")
-    add_comment(db, "rec-1", LEA, "Good otherwise, @ann and @val")
-    add_comment(db, "rec-1", VAL, "Thank you, @lea")
+    add_comment(db, "rec-1", LEA, "Good otherwise")
+    add_comment(db, "rec-1", VAL, "See @lea")
     define(db, [{"name": "difficulty", "scope": "demonstration", "kind": "single", "options": ["easy", "hard"],
                  "hint": "For somebody who knows the site"},
                 {"name": "kinds", "scope": "turn", "kind": "multiple", "options": ["search", "form"]},
@@ -95,6 +102,15 @@ def prepare(db) -> None:
     give(db, LEA)
     for text in ("First", "# What counts\n\n- every click\n\n| seen | say |\n|---|---|\n| an order | `yes` |\n"):
         write_guidelines(db, text, LEA)
+
+
+def tell_of_delivery(db, webhook_id: int, state: str, code: int) -> None:
+    """A delivery as if it had been sent."""
+    now = datetime.now(UTC)
+    with db.writing() as session:
+        session.add(WebhookDelivery(
+            webhook_id=webhook_id, message=f"msg_{code}", event="comment.added", state=state, tries=9, code=code,
+            body={"data": {"demonstration": "rec-1", "who": "ann"}}, next_at=now, made_at=now, ended_at=now))
 
 
 @pytest.fixture(scope="module")

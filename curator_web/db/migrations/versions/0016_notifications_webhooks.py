@@ -1,4 +1,4 @@
-"""Notifications, and webhooks with their deliveries."""
+"""Notifications, and webhooks with their deliveries; whether who is given a task sees its expected answer."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -31,6 +31,7 @@ def upgrade() -> None:
     op.create_index("ix_notifications_who_read_at_id", table, ["who", "read_at", "id"])
     op.create_index("ix_notifications_read_at", table, ["read_at"])
     _webhooks(time)
+    op.add_column("projects", sa.Column("answers_shown", sa.Boolean, nullable=False, server_default=sa.false()))
 
 
 def _webhooks(time: sa.types.TypeEngine) -> None:
@@ -56,5 +57,6 @@ def _webhooks(time: sa.types.TypeEngine) -> None:
 
 
 def downgrade() -> None:
+    op.drop_column("projects", "answers_shown")
     for table in ("webhook_deliveries", "webhooks", "notifications"):
         op.drop_table(table)
