@@ -6,6 +6,7 @@ import json
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -41,10 +42,11 @@ class _Connection(http.client.HTTPConnection):
 
     def connect(self) -> None:
         """Connect to the first that answers; raises OSError."""
+        end = time.monotonic() + SECONDS
         for number, address in enumerate(self._addresses, 1):
             family = socket.AF_INET6 if ":" in address else socket.AF_INET
             self.sock = socket.socket(family, socket.SOCK_STREAM)
-            self.sock.settimeout(SECONDS)
+            self.sock.settimeout(max(end - time.monotonic(), 0.01))
             try:
                 self.sock.connect((address, self.port))
                 break
@@ -61,7 +63,7 @@ class _Connection(http.client.HTTPConnection):
     def cut(self) -> None:
         """End it from another thread, whatever it waits for: a receiver that sends a byte now and then, too."""
         self.is_cut = True
-        with suppress(OSError, AttributeError):
+        with suppress(OSError, TypeError):  # closed already, or none yet
             socket.socket.shutdown(self.sock, socket.SHUT_RDWR)
 
 

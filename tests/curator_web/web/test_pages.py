@@ -223,6 +223,27 @@ def problems(page: Page) -> list[str]:
     return [f"{each['id']}: {node['html'][:160]}" for each in found for node in each["nodes"]]
 
 
+def test_a_member_is_mentioned_by_keyboard(browser, site, cookies):
+    page = opened(browser, cookies["lea"])
+    page.goto(f"{site.url}/demonstrations/rec-4?turn=t3")
+    press(page, "m")
+    field, offered = page.locator("#comment-text"), page.locator(".mention-list li")
+    expect(field).to_be_focused()
+    page.keyboard.type("Look @")
+    expect(offered).to_have_text(["ann", "bob", "lea", "val", "wim"])
+    assert problems(page) == []
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Escape")
+    expect(offered).to_have_count(0)
+    page.keyboard.type("VA")
+    expect(offered).to_have_text(["val"])
+    page.keyboard.press("Enter")
+    expect(field).to_have_value("Look @val ")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".comment .mention")).to_have_text("@val")
+    page.context.close()
+
+
 @both_databases
 def test_the_list_is_worked_by_keyboard(browser, site, cookies):
     page = opened(browser, cookies["lea"])
