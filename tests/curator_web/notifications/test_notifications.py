@@ -20,6 +20,9 @@ from curator_web.users import projects
 from tests.support.curator_fixtures import make_recording
 from tests.support.team_fixtures import ANN, BOB, LEA, VAL, WIM, add_people, csrf, signed_in
 
+# What asks the database nothing that others do not ask of both.
+ON_SQLITE = pytest.mark.parametrize("db_url", ["sqlite"], indirect=True)
+
 
 @pytest.fixture
 def app(tmp_path, db_url):
@@ -51,7 +54,7 @@ def test_names_behind_an_at_are_found(text, names):
     assert "".join(part for part, _ in mentions.parts(text, names)) == text
 
 
-def test_a_mention_is_marked_where_it_is_a_members(db):
+def test_a_mention_is_marked_where_it_is_a_members():
     assert list(mentions.parts("Hi @ann. @zoe", {"ann"})) == [("Hi ", False), ("@ann", True), (". @zoe", False)]
 
 
@@ -87,6 +90,7 @@ def test_work_that_comes_to_somebody_is_told(db):
     assert [kind for kind, _, _ in told(db, BOB)][:3] == ["task-refused", "task-returned", "task-accepted"]
 
 
+@ON_SQLITE
 def test_who_began_a_job_is_told_of_its_end(db):
     def work(job, _step):
         if job.arguments["fails"]:
@@ -127,6 +131,7 @@ def test_what_is_read_goes_in_the_end_and_who_left_sees_nothing(db):
     assert reading.unread(db, ANN) == 1  # of what happened meanwhile they are not told
 
 
+@ON_SQLITE
 def test_the_page_and_the_api_lead_there(app, db):
     comments.add_comment(db, "rec-1", VAL, "Look, @ann", turn="t3")
     comments.add_comment(db, "rec-2", VAL, "Good")

@@ -29,6 +29,8 @@ from tests.support.curator_fixtures import make_recording
 from tests.support.team_fixtures import ANN, LEA, VAL, add_people, csrf, signed_in
 
 HERE = (ipaddress.ip_network("127.0.0.0/8"),)
+# What asks the database nothing that others do not ask of both.
+ON_SQLITE = pytest.mark.parametrize("db_url", ["sqlite"], indirect=True)
 
 
 class Receiver:
@@ -181,6 +183,7 @@ def test_one_that_fails_for_days_is_switched_off_and_what_is_old_goes(services, 
     assert services.webhooks.show(LEA, row.id)[1] == []
 
 
+@ON_SQLITE
 def test_jobs_are_told_when_they_end(services):
     row, _ = services.webhooks.add(LEA, "https://hook.example", ["export.done", "import.done", "import.failed"])
 
@@ -224,6 +227,7 @@ def test_nothing_is_sent_to_this_machine_unless_its_network_is_allowed(receiver)
                                                                ipaddress.ip_network("::1"))
 
 
+@ON_SQLITE
 def test_pages_and_api_are_for_leads(app, services, receiver):
     api = {name: {"headers": {"Authorization": f"Bearer {token}"}} for name, token in app.extensions["tokens"].items()}
     client, given = app.test_client(), {"url": receiver.url, "events": ["comment.added"]}
