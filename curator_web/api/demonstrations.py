@@ -13,7 +13,7 @@ from flask_wtf.csrf import generate_csrf
 from marshmallow import Schema, fields, validate
 
 from curator_web.db.models import KEY_LENGTH, ORDERS, STATUSES
-from curator_web.demonstrations import editing, library, workflow
+from curator_web.demonstrations import editing, library, pairs, workflow
 from curator_web.demonstrations.listing import COUNT_LIMIT, Page, listing, read_filter
 from curator_web.web.accounts import account
 from curator_web.web.blobs import expect_picture
@@ -41,7 +41,7 @@ class SummarySchema(Schema):
     """One demonstration in a list."""
 
     id = fields.String(required=True)
-    project = fields.String(required=True)
+    project = fields.String(required=True, attribute="home")
     recording = fields.String(required=True)
     task = fields.String(required=True)
     site = fields.String(required=True)
@@ -151,7 +151,8 @@ def token() -> dict[str, Any]:
 @blueprint.alt_response(404, **NO_PROJECT)
 def demonstrations(query: dict[str, Any]) -> Page:
     """Demonstrations, the newest first"""
-    return listing(services().db, read_filter(query), account().project)
+    who = account()
+    return listing(services().db, read_filter(query), who.project, pairs.hidden_from(who))
 
 
 @blueprint.get("/demonstrations/<demonstration_id>")

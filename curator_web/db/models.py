@@ -23,6 +23,7 @@ SUBJECT_LENGTH = 255  # OpenID Connect Core 1.0, section 2: at most
 KEY_LENGTH = 80
 PROJECT_NAME_LENGTH = 80
 MAIN = "main"  # the project that every database has from the start
+COPIES = "copies:"  # before the project's id in what second annotators work on: no list, queue, figure or export has it
 
 ORDERS = ("imported_at", "changed_at", "recorded_at", "turns", "dropped", "edited", "checks")
 
@@ -49,6 +50,7 @@ class Project(Base):
     goal: Mapped[int | None]
     labels: Mapped[list[Any]] = mapped_column(default=list)
     answers_shown: Mapped[bool] = mapped_column(default=False, server_default=false())
+    double_share: Mapped[int] = mapped_column(default=0, server_default="0")  # percent; see `pair_models`
     made_at: Mapped[datetime]
 
 
@@ -117,6 +119,10 @@ class Demonstration(Base):
     open_comments: Mapped[int] = mapped_column(default=0, server_default="0")
     damage: Mapped[str | None] = mapped_column(Text)
     task_id: Mapped[str | None] = mapped_column(String(ID_LENGTH), index=True)  # of the table of tasks
+
+    @property
+    def home(self) -> str:
+        return self.project.removeprefix(COPIES)
 
 
 class RecordingOwner(Base):

@@ -14,7 +14,7 @@ from curator_web.users import Account
 from curator_web.webhooks import events
 from schemas.text import storable
 
-from . import library
+from . import library, pairs
 
 TEXT_LENGTH = 4000
 LIMIT = 500  # of one demonstration
@@ -83,11 +83,13 @@ def comments_of(db: Database, demonstration_id: str) -> list[Comment]:
 
 def questions_for(db: Database, account: Account) -> list[tuple[Comment, Demonstration]]:
     """Open questions about what this person recorded, the newest first."""
+    out_of_sight = pairs.hidden_from(account)
+    seen = [] if out_of_sight is None else [Demonstration.id.not_in(out_of_sight)]
     with db.reading() as session:
         rows = session.execute(
             select(Comment, Demonstration).join(Demonstration, Demonstration.id == Comment.demonstration_id)
             .where(Demonstration.project == account.project, Demonstration.recorded_by == account.name,
-                   Demonstration.open_comments > 0,
+                   Demonstration.open_comments > 0, *seen,
                    Comment.kind == QUESTION, Comment.answers.is_(None), Comment.resolved_at.is_(None))
             .order_by(Comment.id.desc()).limit(LIMIT))
         return [(comment, row) for comment, row in rows]

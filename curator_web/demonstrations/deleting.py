@@ -1,7 +1,7 @@
 """Deleting demonstrations, and restoring them: nothing leaves the disk, and nobody sees what is deleted."""
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -17,7 +17,7 @@ from curator_web.users import Account
 from curator_web.users.projects import expect_lead
 from schemas.text import storable
 
-from . import leases, library
+from . import copies, leases, library
 
 SHOWN = 500  # the latest
 WITHDRAWN_WHILE = (DRAFT, SUBMITTED)
@@ -71,13 +71,14 @@ def may_withdraw(row: Demonstration, account: Account) -> bool:
     return is_own(row, account) and row.status in WITHDRAWN_WHILE
 
 
-def _delete(session: Session, rows: Iterable[Demonstration], account: Account) -> str:
+def _delete(session: Session, rows: Sequence[Demonstration], account: Account) -> str:
     batch, now = secrets.token_hex(8), datetime.now(UTC)
     for row in rows:
         session.add(Deletion(demonstration_id=row.id, project=row.project, batch=batch, who=account.name, made_at=now))
         row.project = NOWHERE
         leases.give_back(row)
         audit.note(session, account.name, "deleted", row.id, batch=batch)
+    copies.take_along(session, (row.id for row in rows), NOWHERE)
     return batch
 
 
@@ -93,6 +94,7 @@ def restore(db: Database, batch: str, account: Account) -> int:
             session.get_one(Demonstration, each.demonstration_id).project = each.project
             audit.note(session, account.name, "restored", each.demonstration_id, batch=each.batch)
             session.delete(each)
+        copies.take_along(session, (each.demonstration_id for each in found), account.project)
         return len(found)
 
 

@@ -65,7 +65,7 @@ def make_edit(session: Session, found: Review, edit: Mapping[str, Any], version:
     _expect_in_sight(before, edit)
     after = found.with_edits(edits)
     if edits[-1]["op"] == "label":
-        labels.expect(session, edits[-1], found.row.project)
+        labels.expect(session, edits[-1], found.row.home)
     changes = (turns, after.alignment, after.task, after.labels) != (
         before, found.alignment, found.task, found.labels)
     if edit["op"] not in ("undo", "redo") and not changes:

@@ -7,7 +7,7 @@ hand out two demonstrations: the row is locked while it is given away.
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import exists, or_, select
+from sqlalchemy import ColumnElement, and_, exists, or_, select
 from sqlalchemy.orm import Session
 
 from curator_web.db import audit
@@ -16,6 +16,7 @@ from curator_web.db.models import (
     ACTIVE,
     ANNOTATOR,
     APPROVED,
+    COPIES,
     DRAFT,
     INVALID,
     RETURNED,
@@ -28,7 +29,7 @@ from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
 from curator_web.notifications import telling
 from curator_web.users import Account, members
 
-from . import facets
+from . import facets, pairs
 
 LEASE = timedelta(minutes=30)
 PAUSE = timedelta(minutes=5)  # a longer silence between two steps of a person is not counted as work
@@ -75,11 +76,11 @@ def assign(db: Database, ids: list[str], to: str | None, account: Account,
     with db.writing() as session:
         role = role_of_assignee(session, to, account)
         changed = []
-        for row in chosen(session, ids, account, refused):
+        for row in chosen(session, ids, account, refused, copies=True):
             if row.assigned_to == to:
                 continue
             try:
-                _check_fits(row, to, role)
+                _check_fits(session, row, to, role)
             except InputError as error:
                 if refused is None:
                     raise
@@ -109,13 +110,14 @@ def role_of_assignee(session: Session, to: str | None, account: Account) -> str 
     return role
 
 
-def chosen(session: Session, ids: Iterable[str], account: Account,
-           refused: dict[str, str] | None = None) -> Sequence[Demonstration]:
-    """The demonstrations of the account's project that have these ids, kept from others; raises InputError for none or
-    too many, and NotFound, or with `refused` puts there which are missing."""
-    ids = expect_some(ids)
+def chosen(session: Session, ids: Iterable[str], account: Account, refused: dict[str, str] | None = None, *,
+           copies: bool = False) -> Sequence[Demonstration]:
+    """The demonstrations of the account's project that have these ids, kept from others, and with `copies` those for
+    second annotators; raises InputError for none or too many, and NotFound, or with `refused` puts there which are
+    missing."""
+    ids, projects = expect_some(ids), [account.project, *([COPIES + account.project] if copies else [])]
     rows = session.scalars(select(Demonstration)
-                           .where(Demonstration.project == account.project, Demonstration.id.in_(ids))
+                           .where(Demonstration.project.in_(projects), Demonstration.id.in_(ids))
                            .order_by(Demonstration.id).with_for_update()).all()
     missing = {name: f"there is no demonstration {name[:80]!r}" for name in sorted(set(ids) - {row.id for row in rows})}
     if missing and refused is None:
@@ -164,35 +166,55 @@ def expect_free(row: Demonstration, account: Account) -> None:
 
 def _first(session: Session, account: Account, now: datetime, after: str | None) -> Demonstration | None:
     # Few at most, so they are sorted here: their own index is the only one that leads to them.
-    here = Demonstration.project == account.project
-    mine = session.scalars(select(Demonstration).where(Demonstration.lease_who == account.name, here)
+    queues = _queues(account)
+    mine = session.scalars(select(Demonstration).where(Demonstration.lease_who == account.name,
+                                                       or_(*(and_(*queue) for queue in queues)))
                            .with_for_update(skip_locked=True)).all()
     theirs = (*stages(account), *(status for status in WORK if status not in stages(account)))
     order = {status: place for place, status in enumerate(theirs)}
     held = [row for row in mine if row.status in order and row.id != after and not row.damage]
     if held:
         return min(held, key=lambda row: (order[row.status], row.imported_at, row.id))
-    free = or_(Demonstration.lease_until.is_(None), Demonstration.lease_until < now)
-    other = or_(Demonstration.submitted_by.is_(None), Demonstration.submitted_by != account.name)
-    unseen = or_(Demonstration.reviewed_by.is_(None), Demonstration.reviewed_by != account.name)
-    passed = [here, Demonstration.damage.is_(None), *([Demonstration.id != after] if after else [])]
+    passed = [or_(Demonstration.lease_until.is_(None), Demonstration.lease_until < now), Demonstration.damage.is_(None),
+              *([Demonstration.id != after] if after else [])]
     # What was assigned to somebody, or was sent back to them, is theirs whatever their role. Mostly there is nothing.
     assigned = Demonstration.assigned_to == account.name
-    anything = session.scalar(select(exists().where(here, assigned, Demonstration.status.in_(WORK))))
+    places = Demonstration.project.in_((account.project, COPIES + account.project))
+    anything = session.scalar(select(exists().where(places, assigned, Demonstration.status.in_(WORK))))
     for belongs, statuses in ((assigned, theirs if anything else ()),
                               (Demonstration.assigned_to.is_(None), stages(account))):
         for status in statuses:
-            fits = [Demonstration.status == status, belongs, free, *passed]
-            if status in (SUBMITTED, VALIDATED) and not account.alone:
-                fits.append(other)
-            if status == VALIDATED and not account.alone and not account.leads:
-                fits.append(unseen)
-            row = session.scalars(
-                select(Demonstration).where(*fits).order_by(Demonstration.imported_at, Demonstration.id)
-                .limit(1).with_for_update(skip_locked=True)).first()
-            if row is not None:
-                return row
+            fits = [Demonstration.status == status, belongs, *passed, *_suits(status, account)]
+            found = [row for queue in queues if (row := _oldest(session, [*queue, *fits]))]
+            if found:
+                return min(found, key=lambda row: (row.imported_at, row.id))
     return None
+
+
+def _queues(account: Account) -> list[list[ColumnElement[bool]]]:
+    """What is handed out: each in an order of its own, which is its index."""
+    own: list[ColumnElement[bool]] = [Demonstration.project == account.project]
+    copy = [Demonstration.project == COPIES + account.project, Demonstration.id.in_(pairs.open_ids())]
+    return [own] if account.alone else [own, copy]
+
+
+def _suits(status: str, account: Account) -> list[ColumnElement[bool]]:
+    """What keeps those of a status from being handed out to this person."""
+    if account.alone:
+        return []
+    fits: list[ColumnElement[bool]] = [Demonstration.id.not_in(pairs.not_theirs(account.name))]
+    if status in (SUBMITTED, VALIDATED):
+        fits += [or_(Demonstration.submitted_by.is_(None), Demonstration.submitted_by != account.name),
+                 Demonstration.id.not_in(pairs.open_ids())]
+    if status == VALIDATED and not account.leads:
+        fits.append(or_(Demonstration.reviewed_by.is_(None), Demonstration.reviewed_by != account.name))
+    return fits
+
+
+def _oldest(session: Session, conditions: list[ColumnElement[bool]]) -> Demonstration | None:
+    return session.scalars(
+        select(Demonstration).where(*conditions).order_by(Demonstration.imported_at, Demonstration.id)
+        .limit(1).with_for_update(skip_locked=True)).first()
 
 
 def _leave(session: Session, demonstration_id: str, account: Account) -> None:
@@ -201,9 +223,17 @@ def _leave(session: Session, demonstration_id: str, account: Account) -> None:
         give_back(row)
 
 
-def _check_fits(row: Demonstration, to: str | None, role: str | None) -> None:
+def _check_fits(session: Session, row: Demonstration, to: str | None, role: str | None) -> None:
     if to is None:
         return
+    paired = pairs.of(session, row.id)
+    if paired and not paired.open and row.id == paired.second.id:
+        raise InputError(f"demonstration {row.id}: {pairs.CLOSED_COPY}")
+    if paired and paired.open and row.status == SUBMITTED:
+        raise InputError(f"demonstration {row.id}: {pairs.WAITS}")
+    if paired and paired.open and pairs.works_on(session, paired.other(row.id).id, to):
+        raise InputError(f"demonstration {row.id}: {to} annotates the other one of this pair; "
+                         "assign it to somebody else")
     if row.status in (APPROVED, INVALID):
         raise InputError(f"demonstration {row.id} is {row.status}; there is nothing left to do")
     if row.status in (SUBMITTED, VALIDATED):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
@@ -41,8 +41,8 @@ from schemas import DemonstrationSchema, InputError, types
 from schemas.files import read_json, validated
 from schemas.text import storable
 
-from . import damage, facets, labels, owners, texts
-from .summary import counts, site
+from . import copies, damage, facets, labels, owners, texts
+from .summary import of_base, site
 
 EVERYTHING = Selection()
 _SCHEMA = DemonstrationSchema()  # to be made takes longer than to read many a demonstration
@@ -145,6 +145,7 @@ def import_recording(db: Database, store: RecordingStore, path: Path | str, reco
         outcome = _renew(session, row, demonstration) if row else "new"
         if not row:
             row = _insert(session, demonstration, recording.manifest["started_at"], project or MAIN)
+            copies.make_if_chosen(session, row, demonstration)
         row.damage = None  # what was missing came along
         owner = owners.adopt(session, recording.id, recorded_by)
         if recorded_by and not row.recorded_by:
@@ -251,8 +252,9 @@ def load(session: Session, demonstration_id: str, *, lock: bool = False, known: 
         return replace(known, row=row, kept=None, folded=known.turns)
     with damage.named(row.id):
         edits = session.scalars(select(Edit.content).where(Edit.demonstration_id == row.id).order_by(Edit.number)).all()
-        base = session.get_one(BaseTurns, row.id)
-    return Review(row, base.content, list(edits), base)
+        base = session.get_one(BaseTurns, copies.base_of(session, row.id))
+    content = base.content if base.demonstration_id == row.id else base.content | {"id": row.id}
+    return Review(row, content, list(edits), base)
 
 
 def row_of(session: Session, demonstration_id: str, *, lock: bool = False) -> Demonstration:
@@ -293,7 +295,7 @@ def _insert(session: Session, demonstration: types.Demonstration, recorded_at: d
     now = datetime.now(UTC)
     row = Demonstration(
         id=demonstration["id"], project=project, recording=demonstration["recording"], status=DRAFT, version=1,
-        recorded_at=recorded_at, imported_at=now, changed_at=now, **_summary(demonstration))
+        recorded_at=recorded_at, imported_at=now, changed_at=now, **of_base(demonstration))
     session.add(row)
     session.flush()  # the base turns refer to the row
     session.add(BaseTurns(demonstration_id=demonstration["id"], content=demonstration))
@@ -307,16 +309,18 @@ def _renew(session: Session, row: Demonstration,
     held = _sound_base(session, row.id)
     if held == demonstration:
         return "known"
-    worked = any(session.scalars(select(kind.number).where(kind.demonstration_id == row.id).limit(1)).first()
+    both = copies.with_copy(session, row.id)
+    worked = any(session.scalars(select(kind.number).where(kind.demonstration_id.in_(both)).limit(1)).first()
                  for kind in (Edit, StatusChange))
     if held is not None and worked:
         return "kept"
     session.execute(delete(BaseTurns).where(BaseTurns.demonstration_id == row.id))
     session.add(BaseTurns(demonstration_id=row.id, content=demonstration))
-    row.version += 1
-    row.changed_at = datetime.now(UTC)
-    for name, value in _summary(demonstration).items():
-        setattr(row, name, value)
+    for each in (session.get_one(Demonstration, name) for name in both):
+        each.version += 1
+        each.changed_at = datetime.now(UTC)
+        for name, value in of_base(demonstration).items():
+            setattr(each, name, value)
     _refresh(session, demonstration)
     return "renewed"
 
@@ -335,8 +339,3 @@ def _refresh(session: Session, demonstration: types.Demonstration) -> None:
     turns = demonstration["turns"]
     texts.keep(session, demonstration["id"], site(turns), demonstration["task"])
     facets.refresh(session, demonstration["id"], facets.of_turns(turns, turns, []), facets.TURN_KINDS)
-
-
-def _summary(demonstration: types.Demonstration) -> dict[str, Any]:
-    turns = demonstration["turns"]
-    return {"task": demonstration["task"], "site": site(turns), **counts(turns, turns, [])}

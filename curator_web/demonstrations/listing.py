@@ -123,14 +123,15 @@ def found_ids(db: Database, sought: Filter, project: str = MAIN) -> list[str]:
             raise InputError(UNKNOWN_EXPRESSION) from None
 
 
-def listing(db: Database, sought: Filter | None = None, project: str = MAIN) -> Page:
-    """One page of a project's demonstrations that are sought; raises InputError for an `after` that this list did not
-    make."""
+def listing(db: Database, sought: Filter | None = None, project: str = MAIN,
+            hidden: Select[tuple[str]] | None = None) -> Page:
+    """One page of a project's demonstrations that are sought, without those whose ids are `hidden`; raises InputError
+    for an `after` that this list did not make."""
     sought = sought or Filter()
     key = _read_key(sought)
     with db.reading() as session:
         try:
-            found = _conditions(session, sought, project)
+            found = _conditions(session, sought, project, hidden)
         except InputError as error:  # it may be half typed
             return Page([], 0, filter=sought, problem=str(error))
         except DataError:  # PostgreSQL has expressions of its own
@@ -219,9 +220,12 @@ class _Conditions:
         return [each.limit(1).correlate_except(facet, text).scalar_subquery().is_not(None) for each in looked_up]
 
 
-def _conditions(session: Session, sought: Filter, project: str) -> _Conditions | None:
+def _conditions(session: Session, sought: Filter, project: str,
+                hidden: Select[tuple[str]] | None = None) -> _Conditions | None:
     """What rows must fulfil; None when it is known already that none does."""
     columns: list[ColumnElement[bool]] = [Demonstration.project == project]
+    if hidden is not None:
+        columns.append(Demonstration.id.not_in(hidden))
     for name in ("status", "site"):
         if value := getattr(sought, name):
             columns.append(getattr(Demonstration, name) == value)

@@ -8,7 +8,7 @@ from curator_web.db.models import LEAD, Project
 from curator_web.errors import InputError, NotAllowed
 from curator_web.users import Account, members
 
-from . import leases
+from . import copies, leases
 
 
 def move(db: Database, ids: list[str], to: str, account: Account, refused: dict[str, str] | None = None) -> int:
@@ -25,6 +25,7 @@ def move(db: Database, ids: list[str], to: str, account: Account, refused: dict[
             audit.note(session, account.name, "moved", row.id, before=row.project, to=to)
             row.project, row.assigned_to, row.task_id = to, None, None
             leases.give_back(row)
+        copies.take_along(session, (row.id for row in rows), to)
         return len(rows)
 
 

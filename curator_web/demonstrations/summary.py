@@ -1,6 +1,6 @@
 """What a list shows of a demonstration, computed from its turns."""
 
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from pipeline.turns.edits import standing
 from pipeline.turns.video_place import without_video
@@ -24,6 +24,12 @@ def counts(base: list[types.Turn], turns: list[types.Turn], edits: list[types.Ed
     return Counts(turns=len(turns), dropped=sum(turn["dropped"] for turn in turns),
                   edited=len(changed(base, turns) | moved(edits)),
                   checks=sum(bool(turn["checks"]) and not turn["dropped"] for turn in turns))
+
+
+def of_base(demonstration: types.Demonstration) -> dict[str, Any]:
+    """All of it, of a demonstration that nobody has edited."""
+    turns = demonstration["turns"]
+    return {"task": demonstration["task"], "site": site(turns), **counts(turns, turns, [])}
 
 
 def changed(base: list[types.Turn], turns: list[types.Turn]) -> set[str]:

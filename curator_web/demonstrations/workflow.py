@@ -34,7 +34,7 @@ from schemas import DemotapeError, EditSchema
 from schemas.files import validated
 from schemas.text import storable
 
-from . import facets, leases, library, second_reviews, texts
+from . import agreement, facets, leases, library, pairs, second_reviews, texts
 from .editing import REASON_LENGTH, make_edit
 
 OPEN = (DRAFT, RETURNED)  # with who annotates
@@ -76,6 +76,7 @@ def edit(db: Database, demonstration_id: str, change: Mapping[str, Any], version
         row = found.row
         if key and (before := _made_before(session, row.id, key, change)):
             return before
+        pairs.expect_editable(session, row, account)
         may_edit(row, account)
         made = make_edit(session, found, change, version, account.name)
         if made is None:  # it changed nothing
@@ -106,8 +107,8 @@ def may_edit(row, account: Account) -> None:
     leases.expect_free(row, account)
 
 
-def actions(row, account: Account) -> tuple[str, ...]:
-    """The statuses that this person can give the demonstration now, the usual one first."""
+def actions(row, account: Account, paired: pairs.Paired | None = None) -> tuple[str, ...]:
+    """The statuses that this person can give the demonstration now, the usual one first; `paired`: its pair."""
     possible = NEXT[row.status]
     if account.alone:
         return possible
@@ -122,7 +123,8 @@ def actions(row, account: Account) -> tuple[str, ...]:
                    (APPROVED, RETURNED, INVALID) if account.leads or row.reviewed_by != account.name else (SUBMITTED,))
     else:
         allowed = possible if account.leads else ()
-    return tuple(status for status in allowed if status in possible)
+    fits = possible if paired is None else paired.allows(row)
+    return tuple(status for status in allowed if status in possible and status in fits)
 
 
 def change_status(db: Database, demonstration_id: str, status: str, version: int, account: Account,
@@ -140,7 +142,8 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
         if status not in NEXT[row.status]:
             raise InputError(f"field status: this demonstration is {row.status}; "
                              f"it can become {' or '.join(NEXT[row.status])}")
-        _may_decide(session, row, status, account)
+        paired = pairs.of(session, row.id, lock=True)
+        _may_decide(session, row, status, account, paired)
         leases.expect_free(row, account)
         now = datetime.now(UTC)
         number = _next_number(session, row.id)
@@ -160,6 +163,8 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
         if status == RETURNED:
             telling.of_returning(session, row, account.name)
         events.of_status(session, row, account.name)
+        if paired and paired.state == pairs.TO_COMPARE:
+            agreement.note(session, paired, now)
         return row.version
 
 
@@ -209,11 +214,14 @@ def _made_before(session: Session, demonstration_id: str, key: str, change: Mapp
     return Made(row.version or 0, again=True)
 
 
-def _may_decide(session: Session, row, status: str, account: Account) -> None:
-    if status in actions(row, account):
+def _may_decide(session: Session, row, status: str, account: Account, paired: pairs.Paired | None) -> None:
+    pairs.expect_one_only(session, paired, row, account)
+    if status in actions(row, account, paired):
         if status in (VALIDATED, APPROVED) and not account.alone and _worked_first(session, row, account.name):
             raise NotAllowed("you edited this demonstration before it was submitted; somebody else reviews it")
         return
+    if paired and status not in paired.allows(row):
+        raise NotAllowed(pairs.WAITS if paired.open else pairs.CLOSED_COPY)
     if row.status in IN_REVIEW and row.submitted_by == account.name:
         raise NotAllowed("you submitted this demonstration; somebody else reviews it")
     if row.status == VALIDATED and row.reviewed_by == account.name:

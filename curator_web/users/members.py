@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from curator_web.db.models import ACTIVE, LEAD, Demonstration, Member, Project, User
+from curator_web.db.models import ACTIVE, COPIES, LEAD, Demonstration, Member, Project, User
 from curator_web.db.task_models import GIVEN_BACK, TAKEN, Assignment, Task
 from curator_web.errors import InputError
 
@@ -29,7 +29,7 @@ def release(session: Session, who: str, project: str | None = None) -> None:
     """Have a user give back what they had to do: in a project, or in all of them."""
     for column, given_back in ((Demonstration.assigned_to, {"assigned_to": None}),
                                (Demonstration.lease_who, {"lease_who": None, "lease_until": None})):
-        here = [Demonstration.project == project] if project else []
+        here = [Demonstration.project.in_((project, COPIES + project))] if project else []
         session.execute(update(Demonstration).where(column == who, *here).values(given_back))
     of_project = select(Task.id).where(Task.project == project) if project else select(Task.id)
     session.execute(update(Assignment).where(Assignment.who == who, Assignment.state == TAKEN,

@@ -10,10 +10,11 @@ from werkzeug import Response
 
 from curator_web.db.deletion_models import Deletion
 from curator_web.db.filter_models import SavedFilter
-from curator_web.db.models import LEAD, Comment, Demonstration, Job
+from curator_web.db.models import COPIES, LEAD, Comment, Demonstration, Job
 from curator_web.db.notification_models import Notification
 from curator_web.db.task_models import Task
 from curator_web.db.webhook_models import Webhook, WebhookDelivery
+from curator_web.demonstrations import pairs
 from curator_web.errors import InputError, NotAllowed, NotFound
 from curator_web.jobs.queue import LAST_ID
 from curator_web.users import Account, projects
@@ -83,7 +84,19 @@ def choose(account: Account) -> tuple[Account, Response | None]:
         raise InputError(f"field project: name one of yours: {', '.join(place.id for place in places)}")
     if g.place is None:
         return account, None
-    return replace(account, role=g.place.role, project=g.place.id), None
+    account = replace(account, role=g.place.role, project=g.place.id)
+    for demonstration_id in _demonstrations():
+        pairs.expect_in_sight(services().db, demonstration_id, account)
+    return account, None
+
+
+def _demonstrations() -> list[str]:
+    """The demonstration that the address names, or that of the comment that it names."""
+    given = request.view_args or {}
+    if "comment_id" in given:
+        with services().db.reading() as session:
+            return list(session.scalars(select(Comment.demonstration_id).where(Comment.id == given["comment_id"])))
+    return [given["demonstration_id"]] if "demonstration_id" in given else []
 
 
 def _led_elsewhere() -> list[projects.Place]:
@@ -105,7 +118,8 @@ def _named() -> tuple[str | None, str] | None:
         if isinstance(value, int) and value > LAST_ID:
             return None, said
         with services().db.reading() as session:
-            return session.scalars(query(storable(value))).first(), said
+            found = session.scalars(query(storable(value))).first()
+        return found and found.removeprefix(COPIES), said
     return None
 
 

@@ -13,6 +13,7 @@ from curator_web.demonstrations import (
     labels,
     leases,
     library,
+    pairs,
     saved_filters,
     workflow,
 )
@@ -40,7 +41,7 @@ blueprint = Blueprint("pages", __name__)
 def index() -> str:
     """The list, searched and filtered by the URL."""
     db, sought = services().db, read_filter(request.args)
-    page = listing(db, sought, account().project)
+    page = listing(db, sought, account().project, pairs.hidden_from(account()))
     if request.headers.get("HX-Request"):
         return render_template("_rows.html", page=page, sought=sought, count_limit=COUNT_LIMIT, people=_people(),
                                saved=saved_filters.saved(db, account()))
@@ -127,11 +128,12 @@ def _render(template: str, demonstration_id: str, selected: str | None, view: st
     db = services().db
     review = known or library.review(db, demonstration_id)
     problem = review.row.damage if known else _problem(review)
-    found = ReviewView(review, selected)
+    found, paired = ReviewView(review, selected), pairs.found(db, demonstration_id)
     shown = moment(found, view)
     return render_template(
         template, damage=problem, review=found, row=found.row, turn=found.selected, moment=shown, view=shown.view,
-        labels=labels.definitions(db, found.row.project), actions=workflow.actions(found.row, account()),
+        labels=labels.definitions(db, found.row.home), paired=paired,
+        actions=workflow.actions(found.row, account(), paired),
         members=_people(), may_withdraw=deleting.may_withdraw(found.row, account()),
         comments=comments.comments_of(db, demonstration_id),
         holder=leases.holder(found.row), intents=BROWSER_INTENTS, speakers=SPEAKERS, modifiers=MODIFIERS,

@@ -5,7 +5,7 @@ import math
 from flask import Blueprint, make_response, redirect, render_template, request, url_for
 from werkzeug import Response
 
-from curator_web.demonstrations import library, workflow
+from curator_web.demonstrations import library, pairs, workflow
 from curator_web.errors import Conflict, InputError, NotAllowed
 from schemas import types
 
@@ -60,6 +60,8 @@ def _refused(line: Timeline) -> str | None:
         return f"this demonstration is {line.row.status}; reopen it to change it"
     try:
         workflow.may_edit(line.row, account())
+        with services().db.reading() as session:
+            pairs.expect_editable(session, line.row, account())
     except (NotAllowed, Conflict) as error:
         return str(error)
     return None

@@ -48,7 +48,7 @@ def _tables() -> list[str]:
     return [*made, *rows]
 
 
-def _literal(value: str | None) -> str:
+def _literal(value: str | int | None) -> str:
     return "NULL" if value is None else f"'{value}'"
 
 

@@ -1,0 +1,109 @@
+"""Comparing the two annotations of a pair, and settling what differs: by somebody who made neither of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy.orm import Session
+
+from curator_web.db import audit
+from curator_web.db.database import Database
+from curator_web.db.models import VALIDATED, Project
+from curator_web.db.pair_models import SETTLED
+from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
+from curator_web.users import Account
+
+from . import library, pairs, workflow
+from .agreement import annotated
+from .differences import Difference, differences
+from .pairs import Paired
+
+FIRST, SECOND = CHOICES = ("first", "second")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A pair with what the two differ in; `refused`: why who asks cannot settle it now."""
+
+    paired: Paired
+    first: library.Review
+    second: library.Review
+    differences: list[Difference]
+    refused: str | None
+
+    @property
+    def version(self) -> str:
+        """What a decision is made on."""
+        return f"{self.first.row.version}.{self.second.row.version}"
+
+
+def compare(db: Database, demonstration_id: str, account: Account) -> Comparison:
+    """The pair of this original, compared. Raises NotFound for none and for one that this person may not see yet,
+    Damaged."""
+    with db.reading() as session:
+        return _compare(session, demonstration_id, account)
+
+
+def settle(db: Database, demonstration_id: str, choices: Mapping[str, str], version: str, account: Account,
+           validate: bool = True) -> None:
+    """Take the second's where a difference's key is chosen so, as edits of the original, and close the pair; with
+    `validate` the original is validated then, else it is reviewed as any other.
+
+    Raises NotAllowed, NotFound, Conflict where something has changed since, InputError naming what was not chosen.
+    """
+    with db.together() as (session, joined):
+        pairs.of(session, demonstration_id, lock=True)
+        found = _compare(session, demonstration_id, account)
+        if found.refused:
+            raise NotAllowed(found.refused)
+        if found.version != version:
+            raise Conflict("this pair was changed meanwhile; look at it again before you decide")
+        _expect_chosen(found.differences, choices)
+        pair = found.paired.pair
+        pair.outcome, pair.ended_by, pair.ended_at = SETTLED, account.name, datetime.now(UTC)
+        session.flush()
+        taken = [each for each in found.differences if choices[each.key] == SECOND]
+        known, now = found.first, found.first.row.version
+        for edit in (edit for each in taken for edit in each.edits or ()):
+            made = workflow.edit(joined, demonstration_id, edit, now, account, known=known)
+            known, now = made.review or known, made.version
+        if validate:
+            workflow.change_status(joined, demonstration_id, VALIDATED, now, account)
+        audit.note(session, account.name, "pair settled", demonstration_id, differences=len(found.differences),
+                   second=len(taken))
+
+
+def _compare(session: Session, demonstration_id: str, account: Account) -> Comparison:
+    paired = pairs.of(session, demonstration_id)
+    if paired is None or paired.first.project != account.project or paired.first.id != demonstration_id:
+        raise NotFound(f"there is no pair {demonstration_id[:80]!r}")
+    if paired.state == pairs.ANNOTATING and not account.leads:
+        raise NotFound(f"there is no pair {demonstration_id[:80]!r} that can be compared yet")
+    first, second = (library.load(session, row.id) for row in (paired.first, paired.second))
+    labels = session.get_one(Project, account.project).labels
+    found = differences(annotated(first), annotated(second), labels)
+    return Comparison(paired, first, second, found, _refused(session, paired, account))
+
+
+def _refused(session: Session, paired: Paired, account: Account) -> str | None:
+    if paired.state == pairs.ANNOTATING:
+        return "both have to submit before their work is compared"
+    if paired.state != pairs.TO_COMPARE:
+        return f"this pair is {paired.state.replace('-', ' ')}; there is nothing left to settle"
+    if account.alone:
+        return None
+    if not account.reviews:
+        return "a validator or a lead settles what differs"
+    if any(pairs.works_on(session, row.id, account.name) for row in (paired.first, paired.second)):
+        return "you annotated one of the two; somebody else settles what differs"
+    return None
+
+
+def _expect_chosen(found: list[Difference], choices: Mapping[str, str]) -> None:
+    for each in found:
+        where = f"field {each.key}: " if len(each.key) < 80 else f"field {each.what}: "
+        if choices.get(each.key) not in CHOICES:
+            left = sum(choices.get(other.key) not in CHOICES for other in found)
+            raise InputError(f"{where}choose the first or the second; {left} of {len(found)} are not chosen yet")
+        if choices[each.key] == SECOND and each.edits is None:
+            raise InputError(f"{where}no edit makes the second of the first; take the first, and change it by hand")

@@ -1,0 +1,75 @@
+"""How far two people who annotate on their own agree: noted when both have submitted, told by project."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from curator_web.db import audit
+from curator_web.db.database import Database
+from curator_web.db.models import Demonstration, Project
+from curator_web.db.pair_models import AGREED, Pair
+from pipeline.evaluate.reliability import Group, Reliability, reliability
+
+from . import library
+from .copies import BY_SHARE
+from .differences import TARGET, Annotated, differences, observed
+from .labels import NUMBER
+from .pairs import Paired
+
+FIRST_ROWS = ("intent", TARGET, "dropped")
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is agreed on: `intent`, `target` or `dropped` of turns, or a label, as `turn: NAME`."""
+
+    what: str
+    measured: Reliability
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Of all pairs of a project in which both have submitted."""
+
+    pairs: int
+    rows: list[Row]
+
+
+def note(session: Session, paired: Paired, now: datetime) -> None:
+    """Keep what both have just submitted on their own; where nothing differs, the pair is done and the original is
+    reviewed as any other."""
+    first, second = (library.load(session, row.id) for row in (paired.first, paired.second))
+    labels = session.get_one(Project, paired.first.home).labels
+    paired.pair.told = observed(first.current(), second.current(), labels)
+    if not differences(annotated(first), annotated(second), labels):
+        paired.pair.outcome, paired.pair.ended_by, paired.pair.ended_at = AGREED, BY_SHARE, now
+        audit.note(session, BY_SHARE, "pair agreed", paired.first.id)
+
+
+def annotated(found: library.Review) -> Annotated:
+    """A demonstration as its differences are looked for."""
+    return found.current(), found.edits
+
+
+def agreement(db: Database, project: str) -> Agreement:
+    """How far people agree in a project, before anything was settled."""
+    with db.reading() as session:
+        rows = session.execute(
+            select(Pair.original, Pair.told).join(Demonstration, Demonstration.id == Pair.original)
+            .where(Demonstration.project == project).order_by(Pair.original)).all()
+        labels = session.get_one(Project, project).labels
+    told = [(name, each) for name, each in rows if each]
+    asked = [f"{label['scope']}: {label['name']}" for label in labels if label["kind"] != "text"]
+    numbers = {f"{label['scope']}: {label['name']}" for label in labels if label["kind"] == NUMBER}
+    return Agreement(len(told), [
+        Row(what, reliability([_group(what, name, each.get(what, [])) for name, each in told],
+                              "interval" if what in numbers else "nominal"))
+        for what in (*FIRST_ROWS, *asked)] if told else [])
+
+
+def _group(what: str, name: str, counts: list[list]) -> Group:
+    """The targets of one recording are no other's."""
+    mark = f"{name} " if what == TARGET else ""
+    return [(f"{mark}{first}", f"{mark}{second}", count) for first, second, count in counts]

@@ -1,0 +1,77 @@
+"""Copies: what a second person annotates of a recording that a first one annotates too.
+
+A copy is a demonstration with edits, labels, comments and a status of its own; the files and the base turns are the
+original's. It stands in no project that anybody is in (`COPIES`), so no list, queue, figure, task or export has it.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from curator_web.db import audit
+from curator_web.db.deletion_models import NOWHERE
+from curator_web.db.models import COPIES, DRAFT, ID_LENGTH, Demonstration, Project
+from curator_web.db.pair_models import Pair
+from schemas import types
+
+from . import summary
+
+MARK = "~2"  # at the end of a copy's id, where no recording's id can have it
+BY_SHARE = "share"  # who, where the project's share chose
+
+
+def chosen(project: str, demonstration_id: str, share: int) -> bool:
+    """Whether a demonstration is among the share (percent) of its project that two people annotate: always the same
+    answer, and with a larger share those of a smaller one stay chosen."""
+    digest = hashlib.sha256(f"{project}/{demonstration_id}".encode()).digest()
+    return int.from_bytes(digest[:8]) % 10_000 < share * 100
+
+
+def make(session: Session, row: Demonstration, base: types.Demonstration, who: str) -> Pair:
+    """Have a demonstration annotated by a second person too."""
+    now = datetime.now(UTC)
+    copy = Demonstration(
+        id=_id_of(row.id), project=COPIES + row.project, recording=row.recording, status=DRAFT, version=1,
+        recorded_at=row.recorded_at, imported_at=now, changed_at=now, **summary.of_base(base))
+    session.add(copy)
+    session.flush()  # the pair refers to it
+    pair = Pair(original=row.id, copy=copy.id, made_by=who, made_at=now)
+    session.add(pair)
+    audit.note(session, who, "paired", row.id, copy=copy.id)
+    return pair
+
+
+def make_if_chosen(session: Session, row: Demonstration, base: types.Demonstration) -> None:
+    """As `make`, for what was just imported and is among the project's share."""
+    project = session.get(Project, row.project)
+    if project and chosen(project.id, row.id, project.double_share):
+        make(session, row, base, BY_SHARE)
+
+
+def base_of(session: Session, demonstration_id: str) -> str:
+    """Whose base turns a demonstration has: its own, or a copy its original's."""
+    if not demonstration_id.endswith(MARK):
+        return demonstration_id
+    return session.scalars(select(Pair.original).where(Pair.copy == demonstration_id)).one()
+
+
+def with_copy(session: Session, demonstration_id: str) -> list[str]:
+    """The ids of an original and of its copy, if there is one."""
+    return [demonstration_id, *session.scalars(select(Pair.copy).where(Pair.original == demonstration_id))]
+
+
+def take_along(session: Session, originals: Iterable[str], project: str) -> None:
+    """Have the copies where their originals are from now on: in another project, or nowhere; nobody has them there."""
+    copies = select(Pair.copy).where(Pair.original.in_(list(originals)))
+    session.execute(update(Demonstration).where(Demonstration.id.in_(copies)).values(
+        project=project if project == NOWHERE else COPIES + project, assigned_to=None, lease_who=None,
+        lease_until=None).execution_options(synchronize_session=False))
+
+
+def _id_of(original: str) -> str:
+    if len(original) + len(MARK) <= ID_LENGTH:
+        return original + MARK
+    return f"{original[:ID_LENGTH - 20]}-{hashlib.sha256(original.encode()).hexdigest()[:16]}{MARK}"

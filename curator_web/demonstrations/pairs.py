@@ -1,0 +1,156 @@
+"""Pairs of an original and its copy: how far two people are with them, and who may see and do what until then.
+
+Until both have submitted, nobody who works on one of the two sees the other, and nobody sees what somebody else has
+begun, so that whoever comes second knows nothing of it. Leads see both, and work on one at most.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, exists, func, not_, or_, select, union_all
+from sqlalchemy.orm import Session, aliased
+
+from curator_web.db.database import Database
+from curator_web.db.models import DRAFT, INVALID, STATUSES, SUBMITTED, Demonstration, Edit
+from curator_web.db.pair_models import OUTCOMES, Pair
+from curator_web.errors import NotAllowed, NotFound
+from curator_web.users import Account
+
+ANNOTATING, TO_COMPARE, SET_ASIDE = ("annotating", "to-compare", "set-aside")
+STATES = (ANNOTATING, TO_COMPARE, SET_ASIDE, *OUTCOMES)
+OTHER = "you annotate the other one of this pair; somebody else annotates this one"
+WAITS = "two people annotate this demonstration; it is compared under Pairs once both have submitted"
+CLOSED_COPY = "this was the second annotation of a pair, which is closed; the first one is worked on"
+
+
+@dataclass(frozen=True)
+class Paired:
+    """A pair with both of its demonstrations."""
+
+    pair: Pair
+    first: Demonstration
+    second: Demonstration
+
+    @property
+    def state(self) -> str:
+        """One of STATES. Set aside: one of them is invalid, so the other is worked on alone."""
+        if self.pair.outcome:
+            return self.pair.outcome
+        statuses = {self.first.status, self.second.status}
+        return SET_ASIDE if INVALID in statuses else TO_COMPARE if statuses == {SUBMITTED} else ANNOTATING
+
+    @property
+    def open(self) -> bool:
+        """Whether it is annotated or waits to be compared."""
+        return self.state in (ANNOTATING, TO_COMPARE)
+
+    def other(self, demonstration_id: str) -> Demonstration:
+        """The other one of the two."""
+        return self.second if demonstration_id == self.first.id else self.first
+
+    def allows(self, row: Demonstration) -> tuple[str, ...]:
+        """Which statuses one of the two can get while it is in this pair."""
+        if not self.open:
+            return STATUSES if row.id == self.first.id else ()
+        if self.state == TO_COMPARE:
+            return (INVALID,)
+        return (DRAFT, INVALID) if row.status == SUBMITTED else (SUBMITTED, INVALID)
+
+
+def of(session: Session, demonstration_id: str, *, lock: bool = False) -> Paired | None:
+    """The pair that a demonstration is in, as the original or as the copy."""
+    pair = session.scalars(select(Pair).where(
+        or_(Pair.original == demonstration_id, Pair.copy == demonstration_id))).first()
+    if pair is None:
+        return None
+    first, second = (session.get_one(Demonstration, each, with_for_update=lock) for each in (pair.original, pair.copy))
+    return Paired(pair, first, second)
+
+
+def found(db: Database, demonstration_id: str) -> Paired | None:
+    """As `of`, in a transaction of its own."""
+    with db.reading() as session:
+        return of(session, demonstration_id)
+
+
+def expect_one_only(session: Session, paired: Paired | None, row: Demonstration, account: Account) -> None:
+    """Raises NotAllowed for who works on the other one of an open pair."""
+    if paired and paired.open and not account.alone and works_on(session, paired.other(row.id).id, account.name):
+        raise NotAllowed(OTHER)
+
+
+def expect_editable(session: Session, row: Demonstration, account: Account) -> None:
+    """Raises NotAllowed where the pair that a demonstration is in keeps this person from editing it."""
+    paired = None if account.alone else of(session, row.id)
+    if paired is None:
+        return
+    if not paired.open and row.id == paired.second.id:
+        raise NotAllowed(CLOSED_COPY)
+    expect_one_only(session, paired, row, account)
+    if paired.open and row.status == SUBMITTED:
+        raise NotAllowed(WAITS)
+
+
+def works_on(session: Session, demonstration_id: str, who: str) -> bool:
+    """Whether somebody annotates a demonstration: edited or submitted it, has it now, or is to do it."""
+    return session.scalar(select(exists().where(Demonstration.id == demonstration_id,
+                                                works(Demonstration, who)))) or False
+
+
+def expect_in_sight(db: Database, demonstration_id: str, account: Account) -> None:
+    """Raises NotFound for a demonstration that this person may not see yet."""
+    if account.leads:
+        return
+    with db.reading() as session:
+        sight = hidden(account.name).subquery()
+        if session.scalar(select(exists().where(sight.c.id == demonstration_id))):
+            raise NotFound(f"there is no demonstration {demonstration_id!r}")
+
+
+def hidden_from(account: Account) -> Select[tuple[str]] | None:
+    """As `hidden`; None for who may see all."""
+    return None if account.leads else hidden(account.name)
+
+
+def hidden(who: str) -> Select[tuple[str]]:
+    """Ids of what a person who does not lead the project may not see yet."""
+    return _either(lambda one, other: and_(or_(one.status != SUBMITTED, other.status != SUBMITTED),
+                                           _others(one, other, who)))
+
+
+def not_theirs(who: str) -> Select[tuple[str]]:
+    """Ids of what somebody else annotates, or has to, as this person annotates the other one."""
+    return _either(lambda one, other: _others(one, other, who))
+
+
+def open_ids() -> Select[tuple[str]]:
+    """Ids of what is in open pairs; nobody reviews it."""
+    return _either(lambda one, other: one.id == one.id)
+
+
+def _either(fits: Any) -> Select[tuple[str]]:
+    """Ids of those in open pairs that fit, by a condition on them and on the other one."""
+    one, other = aliased(Demonstration), aliased(Demonstration)
+    halves = [select(one.id).select_from(Pair).join(one, one.id == mine).join(other, other.id == theirs)
+              .where(Pair.outcome.is_(None), one.status != INVALID, other.status != INVALID, fits(one, other))
+              for mine, theirs in ((Pair.original, Pair.copy), (Pair.copy, Pair.original))]
+    return select(union_all(*halves).subquery().c.id)
+
+
+def works(row: Any, who: str) -> ColumnElement[bool]:
+    """Whether somebody annotates it, as a condition on a row; never NULL, as it is negated."""
+    edited = exists(select(Edit.number).where(Edit.demonstration_id == row.id, Edit.who == who))
+    return or_(*(func.coalesce(column, "") == who for column in (row.submitted_by, row.assigned_to)),
+               and_(func.coalesce(row.lease_who, "") == who, row.lease_until.is_not(None),
+                    row.lease_until > datetime.now(UTC)), edited)
+
+
+def _others(one: Any, other: Any, who: str) -> ColumnElement[bool]:
+    return or_(works(other, who), and_(_begun(one), not_(works(one, who))))
+
+
+def _begun(row: Any) -> ColumnElement[bool]:
+    return or_(row.submitted_by.is_not(None), row.assigned_to.is_not(None), row.lease_until > datetime.now(UTC),
+               exists(select(Edit.number).where(Edit.demonstration_id == row.id)))
+
