@@ -43,6 +43,7 @@ from .web import (
     own_account,
     own_second_factor,
     pages,
+    pairs,
     people,
     projects,
     security,
@@ -107,8 +108,8 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
 
         openid_views.register(app, openid)
     for concern in (signing_in, own_account, own_second_factor, people, projects, notifications, pages, history,
-                    timeline, moments, tree, team, deletions, filters, tasks, labels, dashboard, exports, imports,
-                    webhooks, blob_views):
+                    timeline, moments, tree, team, deletions, filters, pairs, tasks, labels, dashboard, exports,
+                    imports, webhooks, blob_views):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
     for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_jobs, api_dashboard,

@@ -3,7 +3,7 @@ Also the list of pairs, for whoever has to do with them."""
 
 from datetime import UTC, datetime
 
-from sqlalchemy import exists, or_, select
+from sqlalchemy import exists, func, or_, select
 from sqlalchemy.orm import aliased
 
 from curator_web.db import audit
@@ -98,8 +98,13 @@ def listed(db: Database, account: Account) -> list[Paired]:
         return [Paired(*row) for row in session.execute(query.limit(SHOWN))]
 
 
-def any_here(db: Database, project: str) -> bool:
-    """Whether two people annotate anything in a project."""
+def counts(db: Database, project: str) -> tuple[int, int]:
+    """How many pairs a project has, and how many of them are to be compared."""
+    first, second = aliased(Demonstration), aliased(Demonstration)
+    waits = (first.status == SUBMITTED) & (second.status == SUBMITTED) & Pair.outcome.is_(None)
     with db.reading() as session:
-        return session.scalar(select(exists().where(
-            Pair.original == Demonstration.id, Demonstration.project == project))) or False
+        there, waiting = session.execute(
+            select(func.count(), func.count().filter(waits)).select_from(Pair)
+            .join(first, first.id == Pair.original).join(second, second.id == Pair.copy)
+            .where(first.project == project)).one()
+        return there, waiting

@@ -98,6 +98,12 @@ def works_on(session: Session, demonstration_id: str, who: str) -> bool:
                                                 works(Demonstration, who)))) or False
 
 
+def annotated_by(session: Session, who: str, demonstration_ids: list[str]) -> set[str]:
+    """Which of these demonstrations somebody annotates."""
+    return set(session.scalars(select(Demonstration.id).where(
+        Demonstration.id.in_(demonstration_ids), works(Demonstration, who))))
+
+
 def expect_in_sight(db: Database, demonstration_id: str, account: Account) -> None:
     """Raises NotFound for a demonstration that this person may not see yet."""
     if account.leads:

@@ -67,7 +67,7 @@ class TurnView:
         """What the turn acted on, in a few words."""
         if self.turn["type"] == "chat":
             return self.turn["utterance"]
-        return _shorten(_target(self.turn["element"]) or _value(self.turn) or self.state.get("title") or "")
+        return _shorten(target_name(self.turn["element"]) or _value(self.turn) or self.state.get("title") or "")
 
     @property
     def detail(self) -> str:
@@ -253,7 +253,7 @@ def browser_name(agent: str) -> str:
     return f"{browser} on {system}" if system else browser
 
 
-def _target(element: types.Element | None) -> str:
+def target_name(element: types.Element | None) -> str:
     if not element:
         return ""
     return element["name"] or element["text"] or element["attributes"].get("placeholder") or f"<{element['tag']}>"

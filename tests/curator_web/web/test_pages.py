@@ -14,7 +14,8 @@ from curator_web.db.webhook_models import DELIVERED, GIVEN_UP, WebhookDelivery
 from curator_web.demonstrations import listing
 from curator_web.demonstrations.comments import add_comment
 from curator_web.demonstrations.labels import define
-from curator_web.demonstrations.library import import_recording
+from curator_web.demonstrations.library import import_recording, listed
+from curator_web.demonstrations.pairing import choose
 from curator_web.demonstrations.workflow import change_status, edit
 from curator_web.jobs import bulk_changes
 from curator_web.tasks.bank import decide, propose
@@ -34,7 +35,7 @@ from tests.support.curator_fixtures import (
     serving,
 )
 from tests.support.packages import pack
-from tests.support.team_fixtures import ANN, LEA, PASSWORD, VAL, add_people
+from tests.support.team_fixtures import ANN, BOB, LEA, PASSWORD, VAL, add_people
 
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 TASKS = ("Book the cheapest flight from Anchorage to Seattle", "Find a vegetarian lasagne that takes under an hour",
@@ -52,6 +53,7 @@ PAGES = {
     "guidelines": "/projects/main/guidelines", "deleted": "/deleted", "tasks": "/tasks", "task": "/tasks/task-2",
     "notifications": "/notifications", "webhooks": "/webhooks", "webhook": "/webhooks/1",
     "withdraw": "/deleted/withdrawal/rec-1",
+    "pairs": "/pairs", "pair": "/pairs/rec-4",
 }
 
 
@@ -90,6 +92,10 @@ def prepare(db) -> None:
     add_comment(db, "rec-1", VAL, "Is this the right field?", turn="t3", kind="question")
     add_comment(db, "rec-1", LEA, "Good otherwise")
     add_comment(db, "rec-1", VAL, "See @lea")
+    choose(db, ["rec-4"], LEA)
+    version = edit(db, "rec-4", {"op": "drop", "turn": "t3"}, 1, ANN).version
+    change_status(db, "rec-4", "submitted", version, ANN)
+    change_status(db, "rec-4~2", "submitted", listed(db, "rec-4~2").version, BOB)
     define(db, [{"name": "difficulty", "scope": "demonstration", "kind": "single", "options": ["easy", "hard"],
                  "hint": "For somebody who knows the site"},
                 {"name": "kinds", "scope": "turn", "kind": "multiple", "options": ["search", "form"]},

@@ -1,0 +1,133 @@
+"""What the pages of pairs show: rows of the list, and each difference with what both have there, as plain text."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from curator_web.demonstrations import differences as kinds
+from curator_web.demonstrations.adjudicating import Comparison
+from curator_web.demonstrations.differences import Difference
+from curator_web.demonstrations.pairs import ANNOTATING, TO_COMPARE, Paired
+from curator_web.users import Account
+
+from .presentation import ReviewView, TurnView, target_name
+
+SHOWN = 300  # characters of a value
+NOTHING = "–"
+STATE_WORDS = {ANNOTATING: "Being annotated", TO_COMPARE: "To compare", "set-aside": "Set aside", "settled": "Settled",
+               "agreed": "Nothing differed", "ended": "Ended"}
+_WORDS = {kinds.TASK: "Task", kinds.LABEL: "Label", kinds.DROPPED: "Dropped or kept", kinds.ACTION: "Intent and target",
+          kinds.INTENT: "Intent", kinds.TARGET: "Target", kinds.ARGUMENTS: "Arguments", kinds.UTTERANCE: "Utterance",
+          kinds.SPEAKER: "Speaker", kinds.PICTURE: "Screenshot", kinds.TYPING: "Typing in one turn or two",
+          kinds.ADDED: "Chat turn in one alone", kinds.ORDER: "Order of the turns", kinds.VIDEO: "Place of the video"}
+
+
+@dataclass(frozen=True)
+class PairRow:
+    """A pair in the list, as far as who asks may see it: `opens`, `compares`: ids of what is opened or compared."""
+
+    paired: Paired
+    first: str
+    second: str
+    opens: str | None
+    compares: str | None
+
+    @property
+    def state(self) -> str:
+        return STATE_WORDS[self.paired.state]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A difference: its turn, what it is about, and (field, the first's, the second's) of each that differs."""
+
+    difference: Difference
+    turn: TurnView | None
+    what: str
+    rows: list[tuple[str, ...]]
+    pictures: tuple[str | None, str | None]
+
+
+def row_of(paired: Paired, mine: set[str], account: Account) -> PairRow:
+    """`mine`: which of the two this person annotates. What the other one does is told once both have submitted."""
+    told = account.leads or paired.state != ANNOTATING
+    first, second = (_who(row) if told or row.id in mine else "somebody else"
+                     for row in (paired.first, paired.second))
+    opens = next((row.id for row in (paired.first, paired.second) if row.id in mine), None)
+    return PairRow(paired, first, second, opens, paired.first.id if told and account.reviews else None)
+
+
+def _who(row: Any) -> str:
+    return row.submitted_by or row.lease_who or row.assigned_to or "nobody yet"
+
+
+def shown(found: Comparison) -> list[Shown]:
+    """The differences with words for what both have."""
+    first, second = ReviewView(found.first), ReviewView(found.second)
+    turns = {turn.id: turn for view in (second, first) for turn in view.turns}
+    return [Shown(each, turns.get(each.turn or ""), _words(each), list(_rows(each, turns)), _pictures(each))
+            for each in found.differences]
+
+
+def _words(each: Difference) -> str:
+    return f"Label: {each.name}" if each.what == kinds.LABEL else _WORDS[each.what]
+
+
+def _rows(each: Difference, turns: dict[str, TurnView]) -> Iterator[tuple[str, ...]]:
+    if each.what in (kinds.ACTION, kinds.INTENT, kinds.TARGET, kinds.ARGUMENTS):
+        yield from _fields(each.first, each.second)
+    elif each.what == kinds.PICTURE:
+        yield ("marked", *(turn["state"].get("screenshot_status") or "good" for turn in (each.first, each.second)))
+    elif each.what == kinds.DROPPED:
+        yield ("turn", *("dropped" if dropped else "kept" for dropped in (each.first, each.second)))
+    elif each.what == kinds.TYPING:
+        yield ("text", *(_typed(each_side) for each_side in (each.first, each.second)))
+    elif each.what == kinds.ORDER:
+        yield ("order", *(_order(names, turns) for names in (each.first, each.second)))
+    elif each.what == kinds.ADDED:
+        yield ("says", *(_text(f"{turn['speaker']}: {turn['utterance']}") if turn else NOTHING
+                         for turn in (each.first, each.second)))
+    elif each.what == kinds.VIDEO:
+        yield ("video", "as the first placed it", "as the second placed it")
+    else:
+        yield (each.what, *(_text(value) for value in (each.first, each.second)))
+
+
+def _fields(first: Any, second: Any) -> Iterator[tuple[str, ...]]:
+    """The fields of two browser turns that differ."""
+    sides = [{"intent": turn["intent"], "target": _target(turn["element"]), **turn["arguments"]}
+             for turn in (first, second)]
+    for name in dict.fromkeys([*sides[0], *sides[1]]):
+        ours, theirs = (_text(side.get(name)) for side in sides)
+        if ours != theirs:
+            yield name, ours, theirs
+
+
+def _target(element: Any) -> str:
+    """An element in words, with what tells it from others that are called so."""
+    return f"{element['role'] or element['tag']} “{target_name(element)}” at {element['css']}" if element else NOTHING
+
+
+def _typed(turns: Any) -> str:
+    turns = turns if isinstance(turns, list) else [turns] if turns else []
+    return _text(" | ".join(str(turn["arguments"].get("text", turn["intent"])) for turn in turns))
+
+
+def _order(names: list[str], turns: dict[str, TurnView]) -> str:
+    """The turns by their numbers in the first."""
+    return _text(", ".join(str(turns[name].number) for name in names))
+
+
+def _pictures(each: Difference) -> tuple[str | None, str | None]:
+    """Screenshots of both, where these are what differs."""
+    if each.what != kinds.PICTURE:
+        return None, None
+    return each.first["state"]["screenshot"], each.second["state"]["screenshot"]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        value = ", ".join(value)
+    text = value if isinstance(value, str) else NOTHING if value is None else json.dumps(value, ensure_ascii=False)
+    return (text if len(text) <= SHOWN else text[:SHOWN] + "…") or NOTHING

@@ -1,0 +1,85 @@
+"""Pages of pairs: what two people annotate, comparing it, and settling what differs."""
+
+from flask import Blueprint, flash, g, redirect, render_template, request, url_for
+from werkzeug import Response
+
+from curator_web.demonstrations import adjudicating, pairing, pairs
+from curator_web.errors import InputError
+
+from .accounts import account, lead
+from .context import services
+from .pair_view import STATE_WORDS, row_of, shown
+from .team import ticked
+
+blueprint = Blueprint("pairs", __name__, url_prefix="/pairs")
+CHOICE = "choice:"  # before a difference's key, in the form
+
+
+@blueprint.app_context_processor
+def _label() -> dict[str, str | None]:
+    """What the masthead calls the page: with how many are to compare, for who reviews; None where there are none."""
+    who = g.get("account")
+    if who is None or who.alone or g.get("place") is None:
+        return {"pairs_label": None}
+    there, waiting = pairing.counts(services().db, who.project)
+    return {"pairs_label": f"Pairs ({waiting})" if who.reviews and waiting else "Pairs" if there else None}
+
+
+@blueprint.get("")
+def index() -> str:
+    """The pairs that one has to do with."""
+    db, who = services().db, account()
+    found = pairing.listed(db, who)
+    with db.reading() as session:
+        mine = pairs.annotated_by(session, who.name, [row.id for each in found for row in (each.first, each.second)])
+    return render_template("pairs.html", rows=[row_of(each, mine, who) for each in found],
+                           share=pairing.share(db, who.project), limit=pairing.SHOWN)
+
+
+@blueprint.post("")
+def choose() -> Response:
+    """Have the ticked demonstrations annotated by two people."""
+    if request.form.get("all"):
+        raise InputError("not all that is found is chosen at once; tick some, or set the share")
+    made = pairing.choose(services().db, ticked(), lead())
+    flash(f"Two people annotate: {made} more.")
+    return redirect(url_for(".index"), 303)
+
+
+@blueprint.post("/share")
+def share() -> Response:
+    """Set the share of demonstrations that two people annotate."""
+    text = request.form.get("share", "").strip()
+    if not text.isdecimal() or len(text) > 3:
+        raise InputError("field share: a number from 0 to 100")
+    made = pairing.set_share(services().db, int(text), lead())
+    flash(f"Two people annotate {int(text)} % from now on; of the drafts that were there, {made} more.")
+    return redirect(url_for(".index"), 303)
+
+
+@blueprint.get("/<demonstration_id>")
+def show(demonstration_id: str) -> str:
+    """What the two differ in."""
+    found = adjudicating.compare(services().db, demonstration_id, account())
+    return render_template("pair.html", found=found, row=found.first.row, differences=shown(found), prefix=CHOICE,
+                           state=STATE_WORDS[found.paired.state])
+
+
+@blueprint.post("/<demonstration_id>")
+def settle(demonstration_id: str) -> Response:
+    """Take the first's or the second's in each, and close the pair."""
+    choices = {name.removeprefix(CHOICE): value for name, value in request.form.items() if name.startswith(CHOICE)}
+    validate = request.form.get("then") != "review"
+    adjudicating.settle(services().db, demonstration_id, choices, request.form.get("version", ""), account(), validate)
+    if not validate:
+        return redirect(url_for("pages.review", demonstration_id=demonstration_id), 303)
+    flash(f"Settled and validated: {demonstration_id}.")
+    return redirect(url_for(".index"), 303)
+
+
+@blueprint.post("/<demonstration_id>/end")
+def end(demonstration_id: str) -> Response:
+    """End a pair that is not compared."""
+    pairing.end(services().db, demonstration_id, lead())
+    flash(f"Ended: {demonstration_id} is worked on as any other.")
+    return redirect(url_for(".index"), 303)

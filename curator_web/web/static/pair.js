@@ -1,0 +1,34 @@
+// Keys of comparing two annotations: j and k go from difference to difference, 1 and 2 choose and go on.
+"use strict";
+
+(() => {
+  const all = [...document.querySelectorAll("[data-difference]")];
+  const STEPS = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
+
+  /** The one that has the focus, else the first that is not chosen yet. */
+  function current() {
+    const open = all.findIndex((each) => !each.querySelector(":checked"));
+    const focused = all.indexOf(document.activeElement.closest("[data-difference]"));
+    return focused >= 0 ? focused : Math.max(open, 0);
+  }
+
+  function go(place) {
+    const next = all[Math.min(Math.max(place, 0), all.length - 1)];
+    next?.querySelector("input:checked, input:not(:disabled)")?.focus();
+    next?.scrollIntoView({ block: "nearest" });
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || !all.length) return;
+    if (localStorage.getItem("demotape-keys-off")) return;
+    const place = current(), focused = document.activeElement.closest("[data-difference]");
+    if (event.key in STEPS) go(focused ? place + STEPS[event.key] : place);
+    else if (event.key === "1" || event.key === "2") {
+      const choice = all[place].querySelector(`input[aria-keyshortcuts="${event.key}"]:not(:disabled)`);
+      if (!choice) return;
+      choice.checked = true;
+      go(place + 1);
+    } else return;
+    event.preventDefault();
+  });
+})();
