@@ -13,6 +13,7 @@ from .api import filters as api_filters
 from .api import jobs as api_jobs
 from .api import labels as api_labels
 from .api import notifications as api_notifications
+from .api import pairs as api_pairs
 from .api import projects as api_projects
 from .api import tasks as api_tasks
 from .api import team as api_team
@@ -112,7 +113,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
                     imports, webhooks, blob_views):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
-    for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_jobs, api_dashboard,
+    for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_pairs, api_jobs, api_dashboard,
                     api_notifications, api_webhooks):
         described.register_blueprint(concern.blueprint)
     api_uploads.register(described)

@@ -110,6 +110,19 @@ class Client:
         """Mark notifications as read, by default all; returns how many were not."""
         return self._ask("POST", "notifications/read", {"all": True} if ids is None else {"ids": ids})["read"]
 
+    def pairs(self) -> list[dict[str, Any]]:
+        """What two people annotate, the latest first: a lead's are all; `original`, `copy`, `state`, …"""
+        return self._ask("GET", "pairs")["pairs"]
+
+    def pair(self, ids: list[str]) -> int:
+        """Have demonstrations annotated by two people; returns of how many that is new; only for leads."""
+        return self._ask("POST", "pairs", {"ids": ids})["paired"]
+
+    def agreement(self) -> dict[str, Any]:
+        """How far these people agree, of each intent, target, drop and label: `items`, `agreement`, `kappa`, `alpha`;
+        only for leads."""
+        return self._ask("GET", "agreement")
+
     def withdraw(self, name: str) -> None:
         """Withdraw what you recorded, while it is a draft or submitted; a lead can restore it."""
         self._ask("POST", _of(name, "withdrawal"))

@@ -59,8 +59,7 @@ def settle(db: Database, demonstration_id: str, choices: Mapping[str, str], vers
         if found.version != version:
             raise Conflict("this pair was changed meanwhile; look at it again before you decide")
         _expect_chosen(found.differences, choices)
-        pair = found.paired.pair
-        pair.outcome, pair.ended_by, pair.ended_at = SETTLED, account.name, datetime.now(UTC)
+        pairs.close(found.paired, SETTLED, account.name, datetime.now(UTC))
         session.flush()
         taken = [each for each in found.differences if choices[each.key] == SECOND]
         known, now = found.first, found.first.row.version

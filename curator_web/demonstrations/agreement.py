@@ -12,7 +12,7 @@ from curator_web.db.models import Demonstration, Project
 from curator_web.db.pair_models import AGREED, Pair
 from pipeline.evaluate.reliability import Group, Reliability, reliability
 
-from . import library
+from . import library, pairs
 from .copies import BY_SHARE
 from .differences import TARGET, Annotated, differences, observed
 from .labels import NUMBER
@@ -44,7 +44,7 @@ def note(session: Session, paired: Paired, now: datetime) -> None:
     labels = session.get_one(Project, paired.first.home).labels
     paired.pair.told = observed(first.current(), second.current(), labels)
     if not differences(annotated(first), annotated(second), labels):
-        paired.pair.outcome, paired.pair.ended_by, paired.pair.ended_at = AGREED, BY_SHARE, now
+        pairs.close(paired, AGREED, BY_SHARE, now)
         audit.note(session, BY_SHARE, "pair agreed", paired.first.id)
 
 

@@ -46,7 +46,7 @@ def add_comment(db: Database, demonstration_id: str, account: Account, text: str
             row.open_comments += 1
         session.flush()
         audit.note(session, account.name, "asked" if kind == QUESTION else "commented", row.id, comment=comment.id)
-        telling.of_comment(session, row, comment)
+        telling.of_comment(session, row, comment, pairs.unseen_by)
         events.of_comment(session, row, comment)
         return comment
 

@@ -194,7 +194,7 @@ def _first(session: Session, account: Account, now: datetime, after: str | None)
 def _queues(account: Account) -> list[list[ColumnElement[bool]]]:
     """What is handed out: each in an order of its own, which is its index."""
     own: list[ColumnElement[bool]] = [Demonstration.project == account.project]
-    copy = [Demonstration.project == COPIES + account.project, Demonstration.id.in_(pairs.open_ids())]
+    copy = [Demonstration.project == COPIES + account.project, Demonstration.id.in_(pairs.open_ids(account.project))]
     return [own] if account.alone else [own, copy]
 
 
@@ -202,10 +202,10 @@ def _suits(status: str, account: Account) -> list[ColumnElement[bool]]:
     """What keeps those of a status from being handed out to this person."""
     if account.alone:
         return []
-    fits: list[ColumnElement[bool]] = [Demonstration.id.not_in(pairs.not_theirs(account.name))]
+    fits: list[ColumnElement[bool]] = [Demonstration.id.not_in(pairs.not_theirs(account.name, account.project))]
     if status in (SUBMITTED, VALIDATED):
         fits += [or_(Demonstration.submitted_by.is_(None), Demonstration.submitted_by != account.name),
-                 Demonstration.id.not_in(pairs.open_ids())]
+                 Demonstration.id.not_in(pairs.open_ids(account.project))]
     if status == VALIDATED and not account.leads:
         fits.append(or_(Demonstration.reviewed_by.is_(None), Demonstration.reviewed_by != account.name))
     return fits

@@ -79,7 +79,7 @@ def end(db: Database, demonstration_id: str, account: Account) -> None:
             raise NotFound(f"there is no pair {demonstration_id[:80]!r}")
         if paired.pair.outcome:
             raise InputError(f"this pair is {paired.pair.outcome} already")
-        paired.pair.outcome, paired.pair.ended_by, paired.pair.ended_at = ENDED, account.name, datetime.now(UTC)
+        pairs.close(paired, ENDED, account.name, datetime.now(UTC))
         leases.give_back(paired.second)
         paired.second.assigned_to = None
         audit.note(session, account.name, "pair ended", paired.first.id)

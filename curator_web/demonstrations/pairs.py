@@ -4,6 +4,7 @@ Until both have submitted, nobody who works on one of the two sees the other, an
 begun, so that whoever comes second knows nothing of it. Leads see both, and work on one at most.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -12,10 +13,10 @@ from sqlalchemy import ColumnElement, Select, and_, exists, func, not_, or_, sel
 from sqlalchemy.orm import Session, aliased
 
 from curator_web.db.database import Database
-from curator_web.db.models import DRAFT, INVALID, STATUSES, SUBMITTED, Demonstration, Edit
+from curator_web.db.models import COPIES, DRAFT, INVALID, LEAD, STATUSES, SUBMITTED, Demonstration, Edit
 from curator_web.db.pair_models import OUTCOMES, Pair
 from curator_web.errors import NotAllowed, NotFound
-from curator_web.users import Account
+from curator_web.users import Account, members
 
 ANNOTATING, TO_COMPARE, SET_ASIDE = ("annotating", "to-compare", "set-aside")
 STATES = (ANNOTATING, TO_COMPARE, SET_ASIDE, *OUTCOMES)
@@ -74,6 +75,11 @@ def found(db: Database, demonstration_id: str) -> Paired | None:
         return of(session, demonstration_id)
 
 
+def close(paired: Paired, outcome: str, who: str, now: datetime) -> None:
+    """Have a pair be done, with one of OUTCOMES."""
+    paired.pair.outcome, paired.pair.ended_by, paired.pair.ended_at = outcome, who, now
+
+
 def expect_one_only(session: Session, paired: Paired | None, row: Demonstration, account: Account) -> None:
     """Raises NotAllowed for who works on the other one of an open pair."""
     if paired and paired.open and not account.alone and works_on(session, paired.other(row.id).id, account.name):
@@ -109,37 +115,47 @@ def expect_in_sight(db: Database, demonstration_id: str, account: Account) -> No
     if account.leads:
         return
     with db.reading() as session:
-        sight = hidden(account.name).subquery()
+        sight = hidden(account.name, account.project).subquery()
         if session.scalar(select(exists().where(sight.c.id == demonstration_id))):
             raise NotFound(f"there is no demonstration {demonstration_id!r}")
 
 
 def hidden_from(account: Account) -> Select[tuple[str]] | None:
     """As `hidden`; None for who may see all."""
-    return None if account.leads else hidden(account.name)
+    return None if account.leads else hidden(account.name, account.project)
 
 
-def hidden(who: str) -> Select[tuple[str]]:
+def unseen_by(session: Session, row: Demonstration, names: Iterable[str]) -> set[str]:
+    """Which of these people may not see a demonstration yet."""
+    paired, project = of(session, row.id), row.home
+    if paired is None or not paired.open:
+        return set()
+    return {name for name in names if members.role_of(session, name, project) != LEAD and session.scalar(
+        select(exists().where(hidden(name, project).subquery().c.id == row.id)))}
+
+
+def hidden(who: str, project: str) -> Select[tuple[str]]:
     """Ids of what a person who does not lead the project may not see yet."""
-    return _either(lambda one, other: and_(or_(one.status != SUBMITTED, other.status != SUBMITTED),
-                                           _others(one, other, who)))
+    return _either(project, lambda one, other: and_(or_(one.status != SUBMITTED, other.status != SUBMITTED),
+                                                    _others(one, other, who)))
 
 
-def not_theirs(who: str) -> Select[tuple[str]]:
+def not_theirs(who: str, project: str) -> Select[tuple[str]]:
     """Ids of what somebody else annotates, or has to, as this person annotates the other one."""
-    return _either(lambda one, other: _others(one, other, who))
+    return _either(project, lambda one, other: _others(one, other, who))
 
 
-def open_ids() -> Select[tuple[str]]:
+def open_ids(project: str) -> Select[tuple[str]]:
     """Ids of what is in open pairs; nobody reviews it."""
-    return _either(lambda one, other: one.id == one.id)
+    return _either(project, lambda one, other: one.id == one.id)
 
 
-def _either(fits: Any) -> Select[tuple[str]]:
-    """Ids of those in open pairs that fit, by a condition on them and on the other one."""
+def _either(project: str, fits: Any) -> Select[tuple[str]]:
+    """Ids of those in open pairs of a project that fit, by a condition on them and on the other one."""
     one, other = aliased(Demonstration), aliased(Demonstration)
     halves = [select(one.id).select_from(Pair).join(one, one.id == mine).join(other, other.id == theirs)
-              .where(Pair.outcome.is_(None), one.status != INVALID, other.status != INVALID, fits(one, other))
+              .where(Pair.outcome.is_(None), one.project.in_((project, COPIES + project)),
+                     one.status != INVALID, other.status != INVALID, fits(one, other))
               for mine, theirs in ((Pair.original, Pair.copy), (Pair.copy, Pair.original))]
     return select(union_all(*halves).subquery().c.id)
 

@@ -26,6 +26,7 @@ from curator_web.db.models import (
     Edit,
     StatusChange,
 )
+from curator_web.db.pair_models import ENDED
 from curator_web.errors import Conflict, InputError, NotAllowed
 from curator_web.notifications import telling
 from curator_web.users import Account
@@ -156,6 +157,8 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
         _hand_on(row, status, account)
         leases.touch(session, row, account)
         leases.give_back(row)
+        if paired and paired.state == pairs.SET_ASIDE:  # meanwhile the other one was seen by all
+            pairs.close(paired, ENDED, account.name, now)
         facets.add_person(session, row.id, account.name)
         row.status = status
         row.version += 1

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Select, and_, delete, func, literal, select, update
 
 from curator_web.db.database import Database
-from curator_web.db.models import Comment, Demonstration, Job, Member
+from curator_web.db.models import COPIES, Comment, Demonstration, Job, Member
 from curator_web.db.notification_models import Notification
 from curator_web.db.task_models import Task
 from curator_web.errors import NotFound
@@ -90,7 +90,8 @@ def _of(account: Account, wanted: Select) -> Select:
 
 
 def _joined(account: Account) -> Select:
-    there = and_(Demonstration.id == Notification.demonstration_id, Demonstration.project == Notification.project)
+    there = and_(Demonstration.id == Notification.demonstration_id, Demonstration.project.in_(
+        (Notification.project, literal(COPIES).concat(Notification.project))))
     return (_of(account, select(Notification, func.coalesce(Demonstration.task, Task.text), Comment.turn, Job.kind))
             .outerjoin(Demonstration, there).outerjoin(Comment, Comment.id == Notification.comment)
             .outerjoin(Task, Task.id == Notification.task_id).outerjoin(Job, Job.id == Notification.job))

@@ -1,6 +1,6 @@
 """Who is told of what, written in the transaction of what they are told of: members, and nobody of their own deeds."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -39,38 +39,44 @@ from curator_web.db.task_models import RETURNED as TASK_SENT_BACK
 from . import mentions
 
 TOGETHER = timedelta(hours=1)  # what somebody assigns to somebody in batches is told of once
+UnseenBy = Callable[[Session, Demonstration, Iterable[str]], set[str]]
 _DECIDED = {ACCEPTED: TASK_ACCEPTED, TASK_SENT_BACK: TASK_RETURNED, REFUSED: TASK_REFUSED}
 
 
-def of_comment(session: Session, row: Demonstration, comment: Comment) -> None:
-    """Tell who is mentioned, who recorded or annotated the demonstration, and who said what is answered; each once."""
+def of_comment(session: Session, row: Demonstration, comment: Comment, unseen_by: UnseenBy) -> None:
+    """Tell who is mentioned, who recorded or annotated the demonstration, and who said what is answered; each once, and
+    nobody who may not see it yet."""
     kinds: dict[str | None, str] = dict.fromkeys((row.recorded_by, row.submitted_by, row.assigned_to), COMMENTED)
     if comment.answers is not None:
         kinds[session.get_one(Comment, comment.answers).who] = ANSWERED
     elif comment.kind == QUESTION:
         kinds[row.recorded_by] = ASKED
     kinds |= dict.fromkeys(mentions.names(comment.text), MENTIONED)
-    _tell(session, row.project, kinds, comment.who, demonstration_id=row.id, comment=comment.id)
+    named = [name for name in kinds if name]
+    for name in unseen_by(session, row, named):
+        del kinds[name]
+    _tell(session, row.home, kinds, comment.who, demonstration_id=row.id, comment=comment.id)
 
 
 def of_assigning(session: Session, rows: Sequence[Demonstration], to: str, by: str) -> None:
     """Tell somebody that demonstrations of one project are theirs now; of many in one line."""
+    project = rows[0].home if rows else ""
     if len(rows) == 1:
-        _tell(session, rows[0].project, {to: ASSIGNED}, by, demonstration_id=rows[0].id)
+        _tell(session, project, {to: ASSIGNED}, by, demonstration_id=rows[0].id)
     elif rows:
         before = session.scalars(select(Notification).where(
             Notification.who == to, Notification.read_at.is_(None), Notification.kind == ASSIGNED,
-            Notification.by == by, Notification.project == rows[0].project, Notification.demonstration_id.is_(None),
+            Notification.by == by, Notification.project == project, Notification.demonstration_id.is_(None),
             Notification.made_at > datetime.now(UTC) - TOGETHER).limit(1)).first()
         if before is None:
-            _tell(session, rows[0].project, {to: ASSIGNED}, by, count=len(rows))
+            _tell(session, project, {to: ASSIGNED}, by, count=len(rows))
         else:
             before.count += len(rows)
 
 
 def of_returning(session: Session, row: Demonstration, by: str) -> None:
     """Tell who submitted a demonstration that it was sent back."""
-    _tell(session, row.project, {row.submitted_by: RETURNED}, by, demonstration_id=row.id)
+    _tell(session, row.home, {row.submitted_by: RETURNED}, by, demonstration_id=row.id)
 
 
 def of_decision(session: Session, task: Task, by: str) -> None:

@@ -3,6 +3,7 @@
 from flask import Blueprint, redirect, render_template, request, url_for
 from werkzeug import Response
 
+from curator_web.demonstrations.agreement import agreement
 from curator_web.demonstrations.figures import DAYS, figures, set_goal
 from curator_web.errors import InputError
 from curator_web.tasks.coverage import coverage
@@ -24,7 +25,8 @@ def show() -> str:
                if any(row.value for row in rows)}
     return render_template("dashboard.html", covered=covered, figures=found, bars=bars, top=top, days=DAYS,
                            width=charts.WIDTH, height=charts.HEIGHT, dropped_why=charts.shares(found.dropped_why),
-                           edited_how=charts.shares(found.edited_how))
+                           edited_how=charts.shares(found.edited_how),
+                           agreement=agreement(services().db, account().project))
 
 
 @blueprint.post("/dashboard/goal")

@@ -129,14 +129,14 @@ def _render(template: str, demonstration_id: str, selected: str | None, view: st
     review = known or library.review(db, demonstration_id)
     problem = review.row.damage if known else _problem(review)
     found, paired = ReviewView(review, selected), pairs.found(db, demonstration_id)
-    shown = moment(found, view)
+    shown, talk = moment(found, view), comments.comments_of(db, demonstration_id)
     return render_template(
         template, damage=problem, review=found, row=found.row, turn=found.selected, moment=shown, view=shown.view,
         labels=labels.definitions(db, found.row.home), paired=paired,
         actions=workflow.actions(found.row, account(), paired),
-        members=_people(), may_withdraw=deleting.may_withdraw(found.row, account()),
-        comments=comments.comments_of(db, demonstration_id),
-        holder=leases.holder(found.row), intents=BROWSER_INTENTS, speakers=SPEAKERS, modifiers=MODIFIERS,
+        members=_people() if talk or template == "review.html" else [], comments=talk,
+        may_withdraw=deleting.may_withdraw(found.row, account()), holder=leases.holder(found.row),
+        intents=BROWSER_INTENTS, speakers=SPEAKERS, modifiers=MODIFIERS,
         last_change=editing.last_status_change(db, demonstration_id) if found.row.status != DRAFT else None)
 
 

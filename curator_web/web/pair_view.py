@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from curator_web.db.models import Demonstration
 from curator_web.demonstrations import differences as kinds
 from curator_web.demonstrations.adjudicating import Comparison
 from curator_web.demonstrations.differences import Difference
@@ -25,9 +26,11 @@ _WORDS = {kinds.TASK: "Task", kinds.LABEL: "Label", kinds.DROPPED: "Dropped or k
 
 @dataclass(frozen=True)
 class PairRow:
-    """A pair in the list, as far as who asks may see it: `opens`, `compares`: ids of what is opened or compared."""
+    """A pair in the list, as far as who asks may see it. `row`: the one whose task is told; `opens`, `compares`: ids of
+    what is opened or compared."""
 
     paired: Paired
+    row: Demonstration
     first: str
     second: str
     opens: str | None
@@ -54,8 +57,9 @@ def row_of(paired: Paired, mine: set[str], account: Account) -> PairRow:
     told = account.leads or paired.state != ANNOTATING
     first, second = (_who(row) if told or row.id in mine else "somebody else"
                      for row in (paired.first, paired.second))
-    opens = next((row.id for row in (paired.first, paired.second) if row.id in mine), None)
-    return PairRow(paired, first, second, opens, paired.first.id if told and account.reviews else None)
+    own = next((row for row in (paired.first, paired.second) if row.id in mine), None)
+    return PairRow(paired, paired.first if told or own is None else own, first, second, own.id if own else None,
+                   paired.first.id if told and account.reviews else None)
 
 
 def _who(row: Any) -> str:

@@ -1,5 +1,7 @@
 """Pages of pairs: what two people annotate, comparing it, and settling what differs."""
 
+from collections.abc import Callable
+
 from flask import Blueprint, flash, g, redirect, render_template, request, url_for
 from werkzeug import Response
 
@@ -16,13 +18,17 @@ CHOICE = "choice:"  # before a difference's key, in the form
 
 
 @blueprint.app_context_processor
-def _label() -> dict[str, str | None]:
+def _for_masthead() -> dict[str, Callable[[], str | None]]:
+    return {"pairs_label": _label}
+
+
+def _label() -> str | None:
     """What the masthead calls the page: with how many are to compare, for who reviews; None where there are none."""
     who = g.get("account")
     if who is None or who.alone or g.get("place") is None:
-        return {"pairs_label": None}
+        return None
     there, waiting = pairing.counts(services().db, who.project)
-    return {"pairs_label": f"Pairs ({waiting})" if who.reviews and waiting else "Pairs" if there else None}
+    return f"Pairs ({waiting})" if who.reviews and waiting else "Pairs" if there or who.leads else None
 
 
 @blueprint.get("")

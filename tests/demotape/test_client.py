@@ -73,7 +73,7 @@ def test_what_is_refused_says_why(app, tmp_path):
 def test_it_asks_for_what_the_api_describes(app, monkeypatch):
     """Every method of the client is an operation of the description, with the fields that it names."""
     asked = []
-    answer = {"version": 1, "demonstration": None, "demonstrations": [], "next": ""}
+    answer = {"version": 1, "demonstration": None, "demonstrations": [], "next": "", "pairs": [], "paired": 0}
     monkeypatch.setattr(Client, "_ask", lambda self, *given: asked.append(given) or answer)
     client = Client("http://127.0.0.1", "x")
     list(client.demonstrations(status="draft", search="x", site="a", sort="turns", order="asc"))
@@ -88,6 +88,9 @@ def test_it_asks_for_what_the_api_describes(app, monkeypatch):
     client.next_task()
     client.add_tasks([])
     client.give_back("b")
+    client.pairs()
+    client.pair(["a"])
+    client.agreement()
     description = app.test_client().get("/api/openapi.json").json
     for method, address, *content in asked:
         path, _, query = address.partition("?")

@@ -104,6 +104,7 @@ def _team(insert, revision: str) -> None:
                state="on", made_by="ann", made_at=NOW, failures=0)
         insert("webhook_deliveries", webhook_id=1, message="msg_1", event="comment.added", body={"type": "x"},
                state="waiting", tries=0, next_at=NOW, made_at=NOW)
+    if revision >= "0017":
         insert("demonstrations", id=f"{ID}~2", project="copies:main", recording=ID, task=DEMONSTRATION["task"],
                site="127.0.0.1", status="submitted", version=2, turns=11, dropped=0, edited=0, checks=0,
                recorded_at=NOW, imported_at=NOW, changed_at=NOW, submitted_by="val")

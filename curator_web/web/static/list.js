@@ -22,7 +22,7 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || (event.repeat && !(event.key in STEPS))) return;
-    if (event.target.matches("input:not([type=checkbox]), select, textarea")) return;
+    if (event.target.matches("input:not([type=checkbox], [type=radio]), select, textarea")) return;
     if (localStorage.getItem("demotape-keys-off")) return;
     if (event.key in STEPS && step(STEPS[event.key])) return event.preventDefault();
     const control = document.querySelector(`[data-key="${CSS.escape(event.key)}"]:not(:disabled)`);

@@ -12,6 +12,7 @@ from curator_web.demonstrations.labels import define
 from curator_web.demonstrations.listing import Filter, listing
 from curator_web.demonstrations.workflow import actions, change_status, edit
 from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
+from curator_web.notifications import reading
 from tests.support.curator_fixtures import make_recording, pointer
 from tests.support.team_fixtures import ANN, BOB, LEA, VAL, WIM, add_people
 
@@ -129,6 +130,11 @@ def test_where_they_differ_somebody_else_settles_it(app, db):
             (VAL, choices, "1.1", Conflict)):
         with pytest.raises(error):
             adjudicating.settle(db, "rec-1", chosen_now, version, who)
+    asked = {path: {who: app.test_client().get(f"/api/{path}", headers={"Authorization": f"Bearer {app.tokens[who]}"})
+                    for who in ("lea", "ann")} for path in ("pairs", "agreement")}
+    assert asked["agreement"]["ann"].status_code == 403 and asked["agreement"]["lea"].json["pairs"] == 1
+    assert asked["agreement"]["lea"].json["rows"][0]["agreement"] == 0.75
+    assert [asked["pairs"][who].json["pairs"][0]["state"] for who in ("lea", "ann")] == ["to-compare"] * 2
     adjudicating.settle(db, "rec-1", choices, found.version, VAL)
     now = library.current(db, "rec-1")
     turns = {turn["id"]: turn for turn in now["turns"]}
@@ -143,6 +149,31 @@ def test_where_they_differ_somebody_else_settles_it(app, db):
     store = app.extensions["demotape"].store
     assert [source.id for source in library.exportable(db, store)] == ["rec-1"] and figures(db).total == 1
     submit(db, "rec-1", LEA, "approved")
+
+
+def test_nobody_is_told_of_what_they_may_not_see(app, db):
+    pairing.choose(db, ["rec-1"], LEA)
+    say(db, "rec-1", ANN, {"op": "set_task", "task": "Fly"})
+    leases.assign(db, [COPY], "bob", LEA)
+    add_comment(db, "rec-1", ANN, "See @bob and @lea", kind="question")  # bob recorded it, too
+    add_comment(db, COPY, BOB, "See @ann, @wim and @lea")
+    told_of = {who.name: [(each.kind, each.about) for each in reading.told(db, who)] for who in (ANN, BOB, WIM, LEA)}
+    task = library.listed(db, COPY).task
+    assert told_of == {"ann": [], "bob": [("assigned", task)], "wim": [],
+                       "lea": [("mentioned", task), ("mentioned", "Fly")]}
+    client, headers = app.test_client(), {"Authorization": f"Bearer {app.tokens['bob']}"}
+    assert "Fly" not in client.get("/pairs", headers=headers).text
+
+
+def test_what_was_set_aside_is_open_to_all_and_no_pair_again(db):
+    pairing.choose(db, ["rec-1"], LEA)
+    submit(db, "rec-1", ANN)
+    change_status(db, "rec-1", "invalid", library.listed(db, "rec-1").version, LEA, "It is another task")
+    assert state(db) == pairs.SET_ASIDE
+    submit(db, "rec-1", LEA, "draft")
+    assert state(db) == "ended"
+    submit(db, "rec-1", ANN)
+    assert leases.take_next(db, VAL).id == "rec-1"
 
 
 def test_where_they_agree_nothing_is_asked(db):

@@ -14,7 +14,7 @@ from curator_web.db.webhook_models import DELIVERED, GIVEN_UP, WebhookDelivery
 from curator_web.demonstrations import listing
 from curator_web.demonstrations.comments import add_comment
 from curator_web.demonstrations.labels import define
-from curator_web.demonstrations.library import import_recording, listed
+from curator_web.demonstrations.library import current, import_recording, listed
 from curator_web.demonstrations.pairing import choose
 from curator_web.demonstrations.workflow import change_status, edit
 from curator_web.jobs import bulk_changes
@@ -53,7 +53,7 @@ PAGES = {
     "guidelines": "/projects/main/guidelines", "deleted": "/deleted", "tasks": "/tasks", "task": "/tasks/task-2",
     "notifications": "/notifications", "webhooks": "/webhooks", "webhook": "/webhooks/1",
     "withdraw": "/deleted/withdrawal/rec-1",
-    "pairs": "/pairs", "pair": "/pairs/rec-4",
+    "pairs": "/pairs", "pair": "/pairs/rec-5",
 }
 
 
@@ -68,6 +68,8 @@ def site(request, tmp_path_factory) -> Iterator[Site]:
         path = make_recording(folder, recording_id=f"rec-{number}", task=task)
         import_recording(services.db, services.store, path, recorded_by="lea")
     import_recording(services.db, services.store, filmed_recording(folder), recorded_by="lea")
+    paired = make_recording(folder, recording_id="rec-5", task="Order tea for two")
+    import_recording(services.db, services.store, paired, recorded_by="lea")
     prepare(services.db)
     hook, _ = services.webhooks.add(LEA, "https://hook.example/" + "long" * 40, EVENTS)
     services.webhooks.switch(LEA, hook.id, False)  # nothing is sent
@@ -92,10 +94,10 @@ def prepare(db) -> None:
     add_comment(db, "rec-1", VAL, "Is this the right field?", turn="t3", kind="question")
     add_comment(db, "rec-1", LEA, "Good otherwise")
     add_comment(db, "rec-1", VAL, "See @lea")
-    choose(db, ["rec-4"], LEA)
-    version = edit(db, "rec-4", {"op": "drop", "turn": "t3"}, 1, ANN).version
-    change_status(db, "rec-4", "submitted", version, ANN)
-    change_status(db, "rec-4~2", "submitted", listed(db, "rec-4~2").version, BOB)
+    choose(db, ["rec-5"], LEA)
+    version = edit(db, "rec-5", {"op": "drop", "turn": "t3"}, 1, ANN).version
+    change_status(db, "rec-5", "submitted", version, ANN)
+    change_status(db, "rec-5~2", "submitted", listed(db, "rec-5~2").version, BOB)
     define(db, [{"name": "difficulty", "scope": "demonstration", "kind": "single", "options": ["easy", "hard"],
                  "hint": "For somebody who knows the site"},
                 {"name": "kinds", "scope": "turn", "kind": "multiple", "options": ["search", "form"]},
@@ -270,6 +272,24 @@ def test_the_list_is_worked_by_keyboard(browser, site, cookies):
     page.get_by_role("link", name="Turns").focus()
     page.keyboard.press("Enter")
     expect(page.locator("[aria-sort=descending]")).to_have_text(re.compile("Turns"))
+    page.context.close()
+
+
+def test_a_pair_is_settled_by_keyboard(browser, site, cookies, tmp_path):
+    import_recording(site.db, site.store, make_recording(tmp_path, recording_id="rec-6"))
+    choose(site.db, ["rec-6"], LEA)
+    for name, who, turns in (("rec-6", ANN, ["t3", "t4"]), ("rec-6~2", BOB, ["t1"])):
+        version = edit(site.db, name, {"op": "drop", "turns": turns}, listed(site.db, name).version, who).version
+        change_status(site.db, name, "submitted", version, who)
+    page = opened(browser, cookies["lea"])
+    page.goto(f"{site.url}/pairs/rec-6")
+    expect(page.locator("[data-difference]")).to_have_count(3)
+    for key in ("2", "k", "1", "1", "2"):  # k goes back to the first, which is chosen anew
+        page.keyboard.press(key)
+    page.keyboard.press("w")
+    expect(page.locator(".note")).to_contain_text("Settled and validated: rec-6.")
+    dropped = [turn["id"] for turn in current(site.db, "rec-6")["turns"] if turn["dropped"]]
+    assert dropped == ["t3"]
     page.context.close()
 
 

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from curator_web import create_app
-from curator_web.demonstrations import library, pairing, pairs
+from curator_web.demonstrations import library, pairs
 from curator_web.demonstrations.workflow import change_status, edit
 from tests.support.curator_fixtures import make_recording
-from tests.support.team_fixtures import ANN, BOB, LEA, add_people, csrf, signed_in
+from tests.support.team_fixtures import ANN, BOB, add_people, csrf, signed_in
 
 
 @pytest.fixture
@@ -51,7 +51,10 @@ def test_a_pair_is_chosen_hidden_compared_and_settled_in_the_pages(app):
 
 
 def test_a_lead_ends_a_pair(app):
-    db, lead = app.extensions["demotape"].db, signed_in(app, "lea")
-    pairing.choose(db, ["rec-1"], LEA)
+    lead = signed_in(app, "lea")
+    assert 'formaction="/pairs"' in lead.get("/").text
+    token = csrf(lead, "/")
+    for given, status in (({"all": "1"}, 400), ({}, 400), ({"id": "rec-1"}, 303)):
+        assert lead.post("/pairs", data={"csrf_token": token} | given).status_code == status
     assert lead.post("/pairs/rec-1/end", data={"csrf_token": csrf(lead, "/pairs")}).status_code == 303
     assert "Ended" in lead.get("/pairs").text
