@@ -39,11 +39,24 @@ class NoRoom(DemotapeError):
     """The disk is nearly full."""
 
 
-class StoreAway(DemotapeError):
-    """The place that recordings are kept in does not do what it is asked; the message is for who runs the server."""
+class Away(DemotapeError):
+    """Something that the app needs does not do what it is asked now; the message is for who runs the server, `told` for
+    everybody else."""
+
+    told = "something that the review app needs does not answer; try again in a while"
+
+
+class DatabaseAway(Away):
+    """The database does not answer, or takes nothing."""
+
+    told = "the database does not answer; try again in a while"
+
+
+class StoreAway(Away):
+    """The place that recordings are kept in does not do what it is asked."""
 
     told = "the place where the recordings are kept does not answer; try again in a while"
 
 
-__all__ = ["Busy", "Conflict", "Damaged", "DemotapeError", "InputError", "NoRoom", "NotAllowed", "NotFound",
-           "NotSignedIn", "StoreAway", "TooManyTries"]
+__all__ = ["Away", "Busy", "Conflict", "Damaged", "DatabaseAway", "DemotapeError", "InputError", "NoRoom", "NotAllowed",
+           "NotFound", "NotSignedIn", "StoreAway", "TooManyTries"]

@@ -12,6 +12,7 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.demonstrations import owners
 from curator_web.demonstrations.library import Imported, import_recording
+from curator_web.errors import DatabaseAway
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import BY_COMMAND
 from pipeline import limited, process
@@ -104,7 +105,7 @@ def _noted(database: Database, who: str | None, folder: Path | None = None) -> I
     try:
         yield attempt
     except Exception as error:
-        with suppress(SQLAlchemyError):  # the database itself failed: that is what is told
+        with suppress(SQLAlchemyError, DatabaseAway):  # the database itself failed: that is what is told
             if attempt.recording:
                 owners.release(database, attempt.recording, who)
             with database.writing() as session:

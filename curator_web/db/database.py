@@ -19,6 +19,8 @@ from sqlalchemy.orm import Session
 from curator_web.errors import InputError
 from schemas.files import reason
 
+from . import trouble
+
 MIGRATIONS = Path(__file__).resolve().parent / "migrations"
 MIGRATION_LOCK = 8_376_021  # any fixed number: the key of PostgreSQL's advisory lock while migrating
 BUSY_SECONDS = 30
@@ -41,18 +43,20 @@ class Database:
     def reading(self) -> Iterator[Session]:
         """A session to read with; in SQLite it sees one moment, in PostgreSQL each statement sees its own.
 
-        Read what counts how often something was changed first: what is read later can only be newer.
+        Read what counts how often something was changed first: what is read later can only be newer. Raises
+        DatabaseAway.
         """
-        with Session(self._reader, expire_on_commit=False) as session:
+        with trouble.told(), Session(self._reader, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """A transaction: committed at the end, undone by any exception.
 
-        SQLite takes its write lock at once; a transaction that begins by reading could not wait for it later.
+        SQLite takes its write lock at once; a transaction that begins by reading could not wait for it later. Raises
+        DatabaseAway, NoRoom.
         """
-        with (self._turn(), self.engine.connect().execution_options(writing=True) as connection,
+        with (trouble.told(), self._turn(), self.engine.connect().execution_options(writing=True) as connection,
               Session(connection, expire_on_commit=False) as session, session.begin()):
             yield session
 

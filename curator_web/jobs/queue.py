@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import DONE, JOB_FAILED, MAIN, QUEUED, RUNNING, Job
-from curator_web.errors import DemotapeError, NotFound, StoreAway
+from curator_web.errors import Away, DemotapeError, NotFound
 from curator_web.notifications import telling
 from curator_web.webhooks import events
 
@@ -187,9 +187,9 @@ class Jobs:
 
     def _told(self, error: Exception) -> str:
         """Why a job failed, for who began it; of faults of the app's own nothing is told."""
-        if isinstance(error, StoreAway):
+        if isinstance(error, Away):
             _log.error("%s", error)
-            return StoreAway.told
+            return error.told
         if isinstance(error, DemotapeError):
             return self._tell(str(error))
         _log.error("a job failed", exc_info=error)

@@ -40,7 +40,8 @@ class Person(UserMixin):
 
 def register(app: Flask) -> None:
     """Have every view but the public ones ask who is there."""
-    LoginManager(app).user_loader(_of_session)
+    # Without its context processor: the page that tells that the database is away would ask it who is there.
+    LoginManager(app, add_context_processor=False).user_loader(_of_session)
     app.before_request(_guard)
     app.context_processor(lambda: {"account": g.get("account")})
 

@@ -9,6 +9,7 @@ from werkzeug.exceptions import HTTPException
 
 from curator_web.demonstrations import damage, library
 from curator_web.errors import (
+    Away,
     Busy,
     Conflict,
     Damaged,
@@ -18,7 +19,6 @@ from curator_web.errors import (
     NotAllowed,
     NotFound,
     NotSignedIn,
-    StoreAway,
     TooManyTries,
 )
 from pipeline.export import LeftOut
@@ -41,6 +41,7 @@ WORDS = {
 _log = logging.getLogger(__name__)
 DAMAGED = ("Demonstration {} is damaged and cannot be shown: {}. The others are not concerned. Import its recording "
            "again.")
+AGAIN_AFTER = 5  # seconds, after which a page that could not be shown comes by itself
 EXPIRED = "This page is too old to save from. Reload it and try again."
 CODES = ((NotFound, 404), (NotSignedIn, 401), (NotAllowed, 403), (TooManyTries, 429), (InputError, 400),
          (Conflict, 409), (Busy, 503), (NoRoom, 507))
@@ -54,9 +55,9 @@ def register(app: Flask) -> None:
 
 
 def _own_error(error: DemotapeError) -> Response:
-    if isinstance(error, StoreAway):
+    if isinstance(error, Away):
         _log.error("%s", error)
-        return _answer(503, _sentence(StoreAway.told))
+        return _answer(503, _sentence(error.told))
     if isinstance(error, Damaged):
         reason = services().store.without_paths(error.reason)
         damage.note(services().db, [LeftOut(error.demonstration, reason)])
@@ -86,6 +87,13 @@ def _http_error(error: HTTPException) -> Response:
 
 
 def _answer(code: int, message: str, fields: dict[str, Any] | None = None, title: str = "") -> Response:
+    response = _made(code, message, fields, title)
+    if code == 503:
+        response.headers["Retry-After"] = str(AGAIN_AFTER)
+    return response
+
+
+def _made(code: int, message: str, fields: dict[str, Any] | None, title: str) -> Response:
     title = title or WORDS.get(code, WORDS[400])[0]
     if request.path.startswith("/api/"):
         body = {"code": code, "message": message} | ({"errors": fields} if fields else {})
@@ -95,7 +103,8 @@ def _answer(code: int, message: str, fields: dict[str, Any] | None = None, title
         response.headers["HX-Retarget"] = "#notice"
         response.headers["HX-Reswap"] = "innerHTML"
         return response
-    return make_response(render_template("error.html", code=code, title=title, message=message), code)
+    return make_response(render_template("error.html", code=code, title=title, message=message,
+                                         again_after=AGAIN_AFTER), code)
 
 
 def _sentence(message: str) -> str:

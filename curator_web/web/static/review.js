@@ -252,11 +252,10 @@
     restoreOrder();
     wanted = null;
     mark(rows().find((row) => row.parentElement.dataset.turn === $("#turn").dataset.turn)); // the one that is shown
-    const lost = ctx.request.method === "POST" ? "the last change was not saved" : "nothing else can be shown";
     const notice = document.createElement("div");
     notice.className = "notice";
     notice.append(Object.assign(document.createElement("p"), {
-      textContent: `The server does not answer; ${lost}. Is demotape review still running?`,
+      textContent: "The server does not answer; nothing else can be shown. Is demotape review still running?",
     }));
     $("#notice").replaceChildren(notice);
   });

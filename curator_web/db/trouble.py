@@ -1,0 +1,51 @@
+"""Which errors of a database tell that it is away or has no room, and not that something is wrong with what was asked.
+
+PostgreSQL tells them by the classes of SQLSTATE (PostgreSQL, "Appendix A. PostgreSQL Error Codes"), or has none where
+the connection itself failed; SQLite by result codes ("Result and Error Codes"), as "no such table" is of the same
+kind of error there.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import DBAPIError, TimeoutError
+
+from curator_web.errors import DatabaseAway, DemotapeError, NoRoom
+
+FULL = "53100"  # disk_full
+# connection exceptions, insufficient resources, an operator's intervention, errors of the system
+AWAY = ("08", "53", "57P", "58")
+READ_ONLY = "25006"  # what is left to ask is a standby
+SQLITE_AWAY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN,
+               sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PROTOCOL}
+NO_ROOM = "there is no room left for the database; nothing was saved"
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Raises DatabaseAway or NoRoom in place of errors that tell so."""
+    try:
+        yield
+    except (DBAPIError, TimeoutError) as error:
+        if (instead := _instead(error)) is None:
+            raise
+        raise instead from error
+
+
+def _instead(error: DBAPIError | TimeoutError) -> DemotapeError | None:
+    if isinstance(error, TimeoutError):  # of the pool: all connections are in use
+        return DatabaseAway(str(error))
+    cause = error.orig
+    if isinstance(cause, sqlite3.Error):
+        code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_FULL:
+            return NoRoom(NO_ROOM)
+        return DatabaseAway(str(cause)) if code in SQLITE_AWAY else None
+    state = getattr(cause, "sqlstate", None)
+    if state == FULL:
+        return NoRoom(NO_ROOM)
+    lost = state is None and type(cause).__name__ in ("OperationalError", "InterfaceError")
+    if lost or error.connection_invalidated or (state or "").startswith(AWAY) or state == READ_ONLY:
+        return DatabaseAway(str(cause))
+    return None

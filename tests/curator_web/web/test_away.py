@@ -1,0 +1,75 @@
+"""What is answered while the database or the store is away: that, and nothing else; and all is there again after it."""
+
+import sqlite3
+
+import psycopg.errors
+import pytest
+from sqlalchemy import make_url
+from sqlalchemy.exc import DBAPIError, OperationalError, TimeoutError
+
+from curator_web import create_app
+from curator_web.db import trouble
+from curator_web.demonstrations.library import import_recording
+from curator_web.errors import DatabaseAway, NoRoom
+from tests.support.curator_fixtures import make_recording
+from tests.support.team_fixtures import add_people, csrf, signed_in
+from tests.support.wires import Wire
+
+
+@pytest.fixture
+def wire(postgresql):
+    url = make_url(postgresql.new())
+    with Wire(url.port) as wire:
+        wire.url = url.set(port=wire.port).render_as_string(hide_password=False)
+        yield wire
+
+
+def test_pages_and_api_tell_that_the_database_is_away_and_come_back(wire, tmp_path):
+    app = create_app(wire.url, tmp_path / "data")
+    token, services = add_people(app)["lea"], app.extensions["demotape"]
+    import_recording(services.db, services.store, make_recording(tmp_path))
+    lead, headers = signed_in(app, "lea"), {"Authorization": f"Bearer {token}"}
+    form = {"csrf_token": csrf(lead, "/")}
+    client = app.test_client()
+    wire.cut()
+    for address in ("/", "/demonstrations/rec-1", "/dashboard", "/sign-in"):
+        answer = lead.get(address)
+        if address != "/sign-in":
+            assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5"), address
+            assert "The database does not answer" in answer.text and 'http-equiv="refresh"' in answer.text
+    answer = lead.post("/pairs/share", data=form | {"share": "5"})
+    assert answer.status_code == 503 and "refresh" not in answer.text and "Nothing of it was saved" in answer.text
+    answer = lead.get("/demonstrations/rec-1", headers={"HX-Request": "true"})
+    assert answer.status_code == 503 and "<html" not in answer.text
+    for address in ("/api/demonstrations", "/api/demonstrations/rec-1/turns", "/api/uploads/rec-1"):
+        answer = client.get(address, headers=headers)
+        assert (answer.status_code, answer.json["code"], answer.headers["Retry-After"]) == (503, 503, "5"), address
+        assert "port" not in answer.text  # nothing of where it is
+    wire.mend()
+    assert lead.get("/").status_code == lead.get("/demonstrations/rec-1").status_code == 200
+    services.db.close()
+
+
+def failed(code: int) -> OperationalError:
+    error = sqlite3.OperationalError("told")
+    error.sqlite_errorcode = code
+    return OperationalError("SELECT", {}, error)
+
+
+@pytest.mark.parametrize("error, expected", [
+    (failed(sqlite3.SQLITE_BUSY), DatabaseAway), (failed(sqlite3.SQLITE_BUSY | 5 << 8), DatabaseAway),
+    (failed(sqlite3.SQLITE_IOERR), DatabaseAway), (failed(sqlite3.SQLITE_CANTOPEN), DatabaseAway),
+    (failed(sqlite3.SQLITE_READONLY), DatabaseAway), (failed(sqlite3.SQLITE_FULL), NoRoom),
+    (failed(sqlite3.SQLITE_ERROR), OperationalError),  # no such table
+    (DBAPIError("SELECT", {}, psycopg.errors.AdminShutdown()), DatabaseAway),
+    (DBAPIError("SELECT", {}, psycopg.errors.CannotConnectNow()), DatabaseAway),
+    (DBAPIError("SELECT", {}, psycopg.errors.TooManyConnections()), DatabaseAway),
+    (DBAPIError("SELECT", {}, psycopg.errors.ReadOnlySqlTransaction()), DatabaseAway),
+    (DBAPIError("SELECT", {}, psycopg.OperationalError("connection refused")), DatabaseAway),
+    (DBAPIError("SELECT", {}, psycopg.errors.DiskFull()), NoRoom),
+    (DBAPIError("SELECT", {}, psycopg.errors.UniqueViolation()), DBAPIError),
+    (DBAPIError("SELECT", {}, psycopg.errors.QueryCanceled()), DBAPIError),
+    (TimeoutError("pool"), DatabaseAway)])
+def test_what_tells_that_a_database_is_away(error, expected):
+    with pytest.raises(expected), trouble.told():
+        raise error
