@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from .api import webhooks as api_webhooks
 from .db.database import open_database
 from .db.shared_secret import shared_secret
 from .demonstrations.library import Imported
-from .jobs import bulk_changes, exporting, upload_service
+from .jobs import bulk_changes, exporting, queue, upload_service
 from .jobs.queue import Jobs, Work
 from .notifications import reading
 from .settings import DEFAULT_DATA_DIR, default_db_url
@@ -56,6 +57,9 @@ from .web import (
     webhooks,
 )
 from .web import blobs as blob_views
+from .web import (
+    jobs as jobs_pages,
+)
 from .web.context import Services
 from .web.openid_settings import OpenIDSettings
 from .web.presentation import browser_name, clock, edit_summary, time_of_day, when
@@ -67,6 +71,7 @@ from .webhooks.sending import Sender
 def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, blobs: str | None = None,
                endpoint_url: str | None = None, who: str = LOCAL,
                upload_days: float = upload_service.UNFINISHED_DAYS, openid: OpenIDSettings | None = None,
+               job_days: float = queue.PATIENCE.days,
                import_package: Callable[..., Imported] | None = None,
                webhook_networks: Sequence[Network] = ()) -> Flask:
     """The review app over a database and a data folder; both are made when they do not exist.
@@ -75,8 +80,8 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     `who` is the name under which edits are noted, until there are accounts. `import_package` makes a package of the
     extension, sent by the user who recorded it, a demonstration of a project (`demotape.importing`);
     without it no uploads are taken. One that is not finished is given up when nothing came for `upload_days`.
-    `openid`: where people may sign in besides. `webhook_networks`: those that webhooks may lead to though they are not
-    public.
+    `job_days`: how long a job waits for a database or bucket that is away. `openid`: where people may sign in besides.
+    `webhook_networks`: those that webhooks may lead to though they are not public.
     Raises InputError when the database, the folder or the bucket cannot be opened.
     """
     store = open_store(data_dir, blobs, endpoint_url)
@@ -92,7 +97,8 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     chores: list[Callable[[], object]] = [
         store.temporary.remove_left_over, tries.forget_old, partial(web_sessions.forget_old, db),
         partial(reading.forget_old, db), hooks.forget_old]
-    jobs = Jobs(db, kinds, chores=chores, tell=store.without_paths, beside=Sender(db, hooks, webhook_networks))
+    jobs = Jobs(db, kinds, chores=chores, tell=store.without_paths, beside=Sender(db, hooks, webhook_networks),
+                patience=timedelta(days=job_days))
     uploads = upload_service.UploadService(db, store.files, jobs, upload_days) if import_package else None
     if uploads:
         chores.append(uploads.give_up_old)
@@ -110,7 +116,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
         openid_views.register(app, openid)
     for concern in (signing_in, own_account, own_second_factor, people, projects, notifications, pages, history,
                     timeline, moments, tree, team, deletions, filters, pairs, tasks, labels, dashboard, exports,
-                    imports, webhooks, blob_views):
+                    imports, jobs_pages, webhooks, blob_views):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
     for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_pairs, api_jobs, api_dashboard,

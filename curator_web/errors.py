@@ -43,18 +43,21 @@ class Away(DemotapeError):
     """Something that the app needs does not do what it is asked now; the message is for who runs the server, `told` for
     everybody else."""
 
+    what = "something"
     told = "something that the review app needs does not answer; try again in a while"
 
 
 class DatabaseAway(Away):
     """The database does not answer, or takes nothing."""
 
+    what = "database"
     told = "the database does not answer; try again in a while"
 
 
 class StoreAway(Away):
     """The place that recordings are kept in does not do what it is asked."""
 
+    what = "storage"
     told = "the place where the recordings are kept does not answer; try again in a while"
 
 

@@ -123,6 +123,14 @@ class Client:
         only for leads."""
         return self._ask("GET", "agreement")
 
+    def jobs(self) -> list[dict[str, Any]]:
+        """The latest jobs that failed or wait for something that is away; only for leads."""
+        return self._ask("GET", "jobs")["jobs"]
+
+    def again(self, job_id: int) -> dict[str, Any]:
+        """Try a job again that failed."""
+        return self._ask("POST", f"jobs/{job_id}/again")
+
     def withdraw(self, name: str) -> None:
         """Withdraw what you recorded, while it is a draft or submitted; a lead can restore it."""
         self._ask("POST", _of(name, "withdrawal"))

@@ -4,8 +4,8 @@ DEMOTAPE_DB (database URL), DEMOTAPE_DATA (data folder), DEMOTAPE_BLOBS (s3://bu
 are not in the data folder), DEMOTAPE_ENDPOINT_URL (of an S3 service other than Amazon's), DEMOTAPE_HOSTS (the names
 that the app is reached by, with commas between; without it, only this machine's own), DEMOTAPE_HTTPS=1 (behind a proxy
 that speaks HTTPS and sets X-Forwarded-For and X-Forwarded-Proto), DEMOTAPE_UPLOAD_DAYS (after how many days without a
-chunk an upload is given up; 7), DEMOTAPE_OPENID_ISSUER, _CLIENT, _SECRET and _ROLE, DEMOTAPE_WEBHOOK_NETWORKS
-(environment.py).
+chunk an upload is given up; 7), DEMOTAPE_JOB_DAYS (after how many days of waiting for a database or bucket a
+job fails; 7), DEMOTAPE_OPENID_ISSUER, _CLIENT, _SECRET and _ROLE, DEMOTAPE_WEBHOOK_NETWORKS (environment.py).
 """
 
 import gc
@@ -16,6 +16,7 @@ from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from curator_web import create_app
+from curator_web.jobs.queue import PATIENCE
 from curator_web.jobs.upload_service import UNFINISHED_DAYS
 from schemas import InputError
 
@@ -28,7 +29,8 @@ def make_app() -> Flask:
     setting is none."""
     app = create_app(os.environ.get("DEMOTAPE_DB"), Path(os.environ.get("DEMOTAPE_DATA", "demotape-data")),
                      blobs=os.environ.get("DEMOTAPE_BLOBS"), endpoint_url=os.environ.get("DEMOTAPE_ENDPOINT_URL"),
-                     upload_days=_upload_days(), openid=openid(),
+                     upload_days=_days("DEMOTAPE_UPLOAD_DAYS", UNFINISHED_DAYS),
+                     job_days=_days("DEMOTAPE_JOB_DAYS", PATIENCE.days), openid=openid(),
                      import_package=import_package, webhook_networks=webhook_networks())
     if hosts := os.environ.get("DEMOTAPE_HOSTS"):
         app.config["HOSTS"] = tuple(name.strip().lower() for name in hosts.split(","))
@@ -40,9 +42,9 @@ def make_app() -> Flask:
     return app
 
 
-def _upload_days() -> float:
-    given = os.environ.get("DEMOTAPE_UPLOAD_DAYS", str(UNFINISHED_DAYS))
+def _days(name: str, otherwise: float) -> float:
+    given = os.environ.get(name, str(otherwise))
     try:
         return float(given)
     except ValueError:
-        raise InputError(f"DEMOTAPE_UPLOAD_DAYS: {given[:20]!r} is not a number of days") from None
+        raise InputError(f"{name}: {given[:20]!r} is not a number of days") from None

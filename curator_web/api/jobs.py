@@ -4,10 +4,10 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from curator_web.db.models import JOB_STATES
+from curator_web.db.job_models import JOB_STATES
 from curator_web.jobs import exporting
 from curator_web.jobs.export_request import ExportRequestSchema, rule
-from curator_web.web.accounts import lead
+from curator_web.web.accounts import account, lead
 from curator_web.web.context import services
 
 from .bodies import Blueprint
@@ -29,6 +29,15 @@ class JobSchema(Schema):
     who = fields.String(required=True)
     made_at = fields.AwareDateTime(required=True)
     ended_at = fields.AwareDateTime(required=True, allow_none=True)
+    waits_for = fields.String(required=True, allow_none=True, metadata={
+        "description": "`database` or `storage`: that was away when it was last tried; it is tried again by itself"})
+    waits_since = fields.AwareDateTime(required=True, allow_none=True)
+
+
+class JobsSchema(Schema):
+    """Jobs, the newest first."""
+
+    jobs = fields.List(fields.Nested(JobSchema), required=True)
 
 
 @blueprint.post("/exports")
@@ -53,3 +62,23 @@ def job(job_id: int):
     """How far a job is; only for leads"""
     lead()
     return services().jobs.get(job_id)
+
+
+@blueprint.get("/jobs")
+@blueprint.doc(**IN_PROJECT)
+@blueprint.response(200, JobsSchema)
+@blueprint.alt_response(403, **NOT_ALLOWED)
+@blueprint.alt_response(404, **NO_PROJECT)
+def unfinished():
+    """The latest jobs that failed or wait for something that is away; only for leads"""
+    return {"jobs": services().jobs.failed(lead().project)}
+
+
+@blueprint.post("/jobs/<int:job_id>/again")
+@blueprint.response(202, JobSchema)
+@blueprint.alt_response(403, **NOT_ALLOWED)
+@blueprint.alt_response(404, description="There is no such job.")
+@blueprint.alt_response(409, description="The job has not failed.")
+def again(job_id: int):
+    """Try a job again that failed, with what it was given; for who began it, and for leads"""
+    return services().jobs.again(job_id, account())

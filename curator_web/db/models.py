@@ -14,7 +14,6 @@ DRAFT, SUBMITTED, RETURNED, VALIDATED, APPROVED, INVALID = STATUSES = (
     "draft", "submitted", "returned", "validated", "approved", "invalid")
 ANNOTATOR, VALIDATOR, LEAD = ROLES = ("annotator", "validator", "lead")
 RECEIVING, PROCESSING, IMPORTED, FAILED = UPLOAD_STATES = ("receiving", "processing", "imported", "failed")
-QUEUED, RUNNING, DONE, JOB_FAILED = JOB_STATES = ("queued", "running", "done", "failed")
 COMMENT, QUESTION = COMMENT_KINDS = ("comment", "question")
 ACTIVE, DISABLED, REMOVED = ("active", "disabled", "removed")  # what a user is
 BROWSER_LENGTH = 200
@@ -249,30 +248,6 @@ class AuditLine(Base):
     what: Mapped[str] = mapped_column(String(40))
     demonstration_id: Mapped[str | None] = mapped_column(String(ID_LENGTH), index=True)
     details: Mapped[dict[str, Any]]
-
-
-class Job(Base):
-    """Work in the background. `beat_at` tells that somebody is at it; when it stops, another process takes over."""
-
-    __tablename__ = "jobs"
-    __table_args__ = (Index("ix_jobs_state_id", "state", "id"),
-                      Index("ix_jobs_project_kind_id", "project", "kind", "id"))
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    kind: Mapped[str] = mapped_column(String(20))
-    project: Mapped[str] = mapped_column(String(ID_LENGTH), default=MAIN, server_default=MAIN)
-    who: Mapped[str] = mapped_column(String(ID_LENGTH))
-    state: Mapped[str] = mapped_column(String(20))
-    arguments: Mapped[dict[str, Any]]
-    done: Mapped[int] = mapped_column(default=0)
-    total: Mapped[int | None]
-    note: Mapped[str] = mapped_column(Text, default="")
-    result: Mapped[dict[str, Any]] = mapped_column(default=dict)
-    worker: Mapped[str | None] = mapped_column(String(ID_LENGTH))
-    tries: Mapped[int] = mapped_column(default=0)
-    made_at: Mapped[datetime]
-    beat_at: Mapped[datetime | None]
-    ended_at: Mapped[datetime | None]
 
 
 class Setting(Base):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from curator_web.db.database import Database
-from curator_web.db.models import Job
+from curator_web.db.job_models import Job
 from curator_web.demonstrations import damage
 from curator_web.demonstrations.library import exportable, selected
 from curator_web.demonstrations.told_secrets import told_secrets

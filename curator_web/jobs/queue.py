@@ -1,30 +1,37 @@
 """Work in the background: kept in the database, so that it survives a restart, and done by whichever process is free.
 
 A worker says every few seconds that it is alive. A job whose worker fell silent is begun again by another, a few times.
+A job that meets something that is away waits, and is tried again, until that is there or has been away for too long.
 """
 
 import logging
+import math
 import os
 import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
-from sqlalchemy import or_, select
+from sqlalchemy import false, or_, select
 from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.models import DONE, JOB_FAILED, MAIN, QUEUED, RUNNING, Job
-from curator_web.errors import Away, DemotapeError, NotFound
+from curator_web.db.job_models import DONE, JOB_FAILED, QUEUED, RUNNING, Job
+from curator_web.db.models import MAIN
+from curator_web.errors import Away, Conflict, DatabaseAway, DemotapeError, NotAllowed, NotFound
 from curator_web.notifications import telling
+from curator_web.users import Account
 from curator_web.webhooks import events
 
 BEAT = 5.0  # seconds between two signs of life
 SILENCE = timedelta(seconds=20)  # after it a worker counts as gone
 TRIES = 3
+FIRST_PAUSE, LAST_PAUSE = timedelta(seconds=5), timedelta(seconds=60)  # before what was away is asked again
+PATIENCE = timedelta(days=7)  # how long something may be away
 CHORES_EVERY = 600.0  # seconds
 SHOWN = 20
 NOTE_LENGTH = 2000
@@ -48,15 +55,17 @@ class Jobs:
     """The jobs of one database. `kinds`: what each kind does with its job and a `Step`; returns JSON.
 
     `chores`: what each process does at its start and every few minutes; several may do it at once. `tell`: an error's
-    words as users may read them. `beside` is begun and ended with this.
+    words as users may read them. `beside` is begun and ended with this. `patience`: how long a job waits for something
+    that is away before it fails.
     """
 
     def __init__(self, db: Database, kinds: Mapping[str, Work], silence: timedelta = SILENCE,
                  chores: Sequence[Callable[[], object]] = (), tell: Callable[[str], str] = str,
-                 beside: Beside | None = None):
+                 beside: Beside | None = None, patience: timedelta = PATIENCE):
         self._db, self._kinds, self._silence, self._chores = db, kinds, silence, chores
-        self._tell, self._beside = tell, beside
+        self._tell, self._beside, self._patience = tell, beside, patience
         self._chores_at = 0.0  # when they are due
+        self._away_at = -math.inf  # when the database was last away
         self._name = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._wake, self._end = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
@@ -95,6 +104,23 @@ class Jobs:
             self.wake()
         return number
 
+    def again(self, job_id: int, account: Account) -> Job:
+        """Queue a job that failed once more, with what it was given. Raises NotFound, NotAllowed for somebody else's,
+        Conflict for one that has not failed."""
+        with self._db.writing() as session:
+            job = session.get(Job, job_id, with_for_update=True) if job_id <= LAST_ID else None
+            if job is None or job.project != account.project:
+                raise NotFound(f"there is no job {job_id}")
+            if not account.leads and job.who != account.name:
+                raise NotAllowed("this job is not yours; its owner or a lead tries it again")
+            if job.state != JOB_FAILED:
+                raise Conflict(f"job {job_id} is {job.state}; only one that failed is tried again")
+            job.state, job.note, job.tries, job.ended_at, job.next_at = QUEUED, "", 0, None, None
+            job.waits_for = job.waits_since = None
+            audit.note(session, account.name, f"{job.kind} tried again", job=job_id)
+        self.wake()
+        return self.get(job_id)
+
     def wake(self) -> None:
         """Look for work now."""
         self.start()
@@ -108,6 +134,13 @@ class Jobs:
             raise NotFound(f"there is no job {job_id}")
         return job
 
+    def failed(self, project: str) -> list[Job]:
+        """The last jobs of a project that failed or wait for something that is away, the newest first."""
+        with self._db.reading() as session:
+            return list(session.scalars(
+                select(Job).where(Job.project == project, or_(Job.state == JOB_FAILED, Job.waits_since.is_not(None)))
+                .order_by(Job.id.desc()).limit(SHOWN)))
+
     def latest(self, kind: str, project: str = MAIN) -> list[Job]:
         """The last jobs of a kind in a project, the newest first."""
         with self._db.reading() as session:
@@ -120,7 +153,10 @@ class Jobs:
             try:
                 while not self._end.is_set() and (job := self._claim()):
                     self._do(job)
-            except Exception:  # the database is away for a while
+            except DatabaseAway as error:
+                self._away_at = time.monotonic()
+                _log.error("jobs: cannot look for work: %s", error)
+            except Exception:
                 _log.exception("jobs: cannot look for work")
             self._do_chores()
             self._wake.wait(BEAT)
@@ -146,6 +182,7 @@ class Jobs:
                 return None
             job.tries += 1
             job.worker, job.beat_at, job.state = self._name, now, RUNNING
+            job.next_at = None
             if job.tries > TRIES:
                 job.state, job.note, job.ended_at = JOB_FAILED, "the server was stopped by it again and again", now
                 _note_end(session, job, "stopped")
@@ -154,36 +191,72 @@ class Jobs:
 
     def _open(self, now: datetime):
         silent = (Job.state == RUNNING) & or_(Job.beat_at.is_(None), Job.beat_at < now - self._silence)
-        return select(Job).where(Job.kind.in_(list(self._kinds)), or_(Job.state == QUEUED, silent)).order_by(Job.id)
+        if time.monotonic() - self._away_at < self._silence.total_seconds():
+            silent &= false()  # nobody could give a sign of life
+        due = (Job.state == QUEUED) & or_(Job.next_at.is_(None), Job.next_at <= now)
+        return select(Job).where(Job.kind.in_(list(self._kinds)), or_(due, silent)).order_by(Job.id)
 
     def _do(self, job: Job) -> None:
         stop = threading.Event()
         beating = threading.Thread(target=self._beat, args=(job.id, stop), daemon=True)
         beating.start()
-        reported = 0.0
+        reported, began = 0.0, datetime.now(UTC)
 
         def step(done: int, total: int | None, note: str) -> None:
             nonlocal reported
             if time.monotonic() - reported > 0.3:
                 reported = time.monotonic()
-                self._set(job.id, done=done, total=total, note=note[:500])
+                with suppress(DatabaseAway):  # it is told at the next step
+                    self._set(job.id, done=done, total=total, note=note[:500])
         ended: dict[str, Any]
         failure = ""
         try:
             result = self._kinds[job.kind](job, step)
         except Exception as error:
-            failure = type(error).__name__
-            ended = {"state": JOB_FAILED, "note": self._told(error)[:NOTE_LENGTH]}
+            waiting = self._waiting(job, error, began)
+            failure = "" if waiting else type(error).__name__
+            ended = waiting or {"state": JOB_FAILED, "note": self._told(error)[:NOTE_LENGTH]} | self._ended()
         else:
-            ended = {"state": DONE, "result": result, "note": ""}
+            ended = {"state": DONE, "result": result, "note": ""} | self._ended()
         finally:
             stop.set()
             beating.join()
-        self._set(job.id, failure, ended_at=datetime.now(UTC), **ended)
+        self._set_in_the_end(job.id, failure, **ended)
+
+    def _waiting(self, job: Job, error: Exception, began: datetime) -> dict[str, Any] | None:
+        """What is noted of a job that met something that is away; None where it has failed. The longer that is away,
+        the longer it is until it is asked again."""
+        if not isinstance(error, Away):
+            return None
+        now = datetime.now(UTC)
+        # What was away before it worked for a while is another matter.
+        since = job.waits_since if job.waits_since and now - began < LAST_PAUSE else now
+        if now - since > self._patience:
+            return None
+        _log.error("job %d waits for the %s: %s", job.id, error.what, error)
+        pause = min(max((now - since) / 2, FIRST_PAUSE), LAST_PAUSE)
+        return {"state": QUEUED, "waits_for": error.what, "waits_since": since, "next_at": now + pause,
+                "tries": job.tries - 1, "worker": None, "note": ""}
+
+    @staticmethod
+    def _ended() -> dict[str, Any]:
+        return {"ended_at": datetime.now(UTC), "waits_for": None, "waits_since": None}
+
+    def _set_in_the_end(self, job_id: int, failure: str, **fields: Any) -> None:
+        """As `_set`, and again while the database is away; where that takes so long that somebody else has taken the
+        job over, theirs counts."""
+        while True:
+            try:
+                return self._set(job_id, failure, **fields)
+            except DatabaseAway as error:
+                _log.error("jobs: cannot tell how job %d ended: %s", job_id, error)
+                if self._end.wait(BEAT):
+                    return None
 
     def _beat(self, job_id: int, stop: threading.Event) -> None:
         while not stop.wait(BEAT):
-            self._set(job_id, beat_at=datetime.now(UTC))
+            with suppress(DatabaseAway):
+                self._set(job_id, beat_at=datetime.now(UTC))
 
     def _told(self, error: Exception) -> str:
         """Why a job failed, for who began it; of faults of the app's own nothing is told."""

@@ -6,7 +6,8 @@ are, it is imported by a job, like one that was dropped on the page.
 
 import hashlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,20 +19,8 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.models import (
-    DONE,
-    FAILED,
-    ID_LENGTH,
-    IMPORTED,
-    JOB_FAILED,
-    MAIN,
-    PROCESSING,
-    RECEIVING,
-    Job,
-    Upload,
-    UploadedChunk,
-    User,
-)
+from curator_web.db.job_models import DONE, JOB_FAILED, Job
+from curator_web.db.models import FAILED, ID_LENGTH, IMPORTED, MAIN, PROCESSING, RECEIVING, Upload, UploadedChunk, User
 from curator_web.demonstrations.library import Imported
 from curator_web.errors import Conflict, InputError, NotFound
 from curator_web.storage.files import Files
@@ -67,7 +56,7 @@ def run(import_package: Callable[..., Imported], files: Files, job: Job, step: S
     arguments = job.arguments
     name, pieces = arguments["file"], arguments.get("pieces", 0)
     step(0, None, "processing")
-    with files.whole(name, pieces) as path:
+    with _whole(files, name, pieces) as path:
         try:
             found = import_package(path, arguments["who"], job.project)
         except InputError as error:
@@ -76,6 +65,16 @@ def run(import_package: Callable[..., Imported], files: Files, job: Job, step: S
     files.remove(name, pieces)
     return {"demonstration": found.id, "outcome": found.outcome} | (
         {"sent_as": found.sent_as} if found.sent_as else {})
+
+
+@contextmanager
+def _whole(files: Files, name: str, pieces: int) -> Iterator[Path]:
+    with ExitStack() as stack:
+        try:
+            path = stack.enter_context(files.whole(name, pieces))
+        except NotFound:
+            raise InputError("the package is not there any more; send it again") from None
+        yield path
 
 
 class UploadService:

@@ -8,7 +8,8 @@ from typing import Any
 from sqlalchemy import Select, and_, delete, func, literal, select, update
 
 from curator_web.db.database import Database
-from curator_web.db.models import COPIES, Comment, Demonstration, Job, Member
+from curator_web.db.job_models import Job
+from curator_web.db.models import COPIES, Comment, Demonstration, Member
 from curator_web.db.notification_models import Notification
 from curator_web.db.task_models import Task
 from curator_web.errors import NotFound

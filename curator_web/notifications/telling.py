@@ -7,17 +7,9 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from curator_web.db.models import (
-    ACTIVE,
-    LEAD,
-    QUESTION,
-    Comment,
-    Demonstration,
-    Job,
-    Member,
-    User,
-)
-from curator_web.db.models import JOB_FAILED as FAILED
+from curator_web.db.job_models import JOB_FAILED as FAILED
+from curator_web.db.job_models import Job
+from curator_web.db.models import ACTIVE, LEAD, QUESTION, Comment, Demonstration, Member, User
 from curator_web.db.notification_models import (
     ANSWERED,
     ASKED,

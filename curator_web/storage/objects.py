@@ -1,5 +1,6 @@
 """Objects under `s3://bucket/prefix`, for the review app: read, sent, deleted. The client is the export's."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -7,33 +8,46 @@ from itertools import chain
 from typing import IO
 
 from curator_web.errors import DemotapeError, StoreAway
-from pipeline.export.destinations.s3_errors import explained
+from pipeline.export.destinations.s3_errors import NoAnswer, explained
 from pipeline.export.destinations.s3_objects import Bucket
 from pipeline.export.destinations.s3_parts import send
 
-ATTEMPTS = 3  # of a request: somebody waits for the answer
+from .breaker import Breaker
+
+ATTEMPTS = 3  # of a request that sends something
+ATTEMPTS_TO_READ = 2  # somebody waits for the answer
+SENDING, READING = (3, 20), (2, 3)  # seconds until there is a connection, and until the next bytes come over it
+_log = logging.getLogger(__name__)
 NOT_THERE = ("NoSuchKey", "404", "NotFound")
 
 
 @cache
 def _connected(address: str, endpoint_url: str | None) -> "Objects":
     """Those of a process that was sent some: connected once."""
-    return Objects(address, endpoint_url)
+    return Objects(address, endpoint_url, known=True)
 
 
 class Objects:
     """What lies under an address. Safe to use from several threads; sent to another process, it connects anew.
 
-    Making it raises InputError when the bucket is not there or the keys are wrong; everything else raises StoreAway
-    when the service does not do what it is asked.
+    Making it raises InputError when the bucket is not there or the keys are wrong, but not where the service does not
+    answer now, or the bucket is `known`; everything else raises StoreAway when the service does not do what it is
+    asked, and at once until it answers again.
     """
 
-    def __init__(self, address: str, endpoint_url: str | None = None):
+    def __init__(self, address: str, endpoint_url: str | None = None, known: bool = False):
         self._given = address, endpoint_url
         self.address = address.rstrip("/")
         with explained(self.address, "try again"):
-            self._bucket = Bucket(self.address, endpoint_url, ATTEMPTS)
-            self._open("recordings")  # tells at once whether there is such a bucket, and whether the keys are right
+            self._bucket = Bucket(self.address, endpoint_url, ATTEMPTS, SENDING)
+            self._readable = Bucket(self.address, endpoint_url, ATTEMPTS_TO_READ, READING)
+        self.breaker = Breaker(self._probe)
+        if not known:
+            try:
+                self._probe()
+            except NoAnswer as error:
+                _log.error("%s", error)
+                self.breaker.open(str(error))
 
     def __reduce__(self):
         return _connected, self._given
@@ -41,7 +55,7 @@ class Objects:
     def exists(self, name: str) -> bool:
         """Whether there is an object of that name."""
         with self._told(name):
-            return self._bucket.exists(name)
+            return self._readable.exists(name)
 
     def read(self, name: str) -> Iterator[bytes] | None:
         """An object's content in chunks; None when there is none of that name."""
@@ -74,15 +88,20 @@ class Objects:
     def sizes(self, folder: str) -> dict[str, int]:
         """Bytes of each object in a folder, by its name in it."""
         with self._told(folder):
-            listed = Bucket(f"{self.address}/{folder}", self._given[1], ATTEMPTS)
+            listed = Bucket(f"{self.address}/{folder}", self._given[1], ATTEMPTS, SENDING)
             try:
                 listed.load()
                 return {name: size for name in listed.names() if (size := listed.size(name)) is not None}
             finally:
                 listed.close()
 
+    def _probe(self) -> None:
+        """Ask for what need not be there: tells whether there is such a bucket, and whether the keys are right."""
+        with explained(self.address, "try again"):
+            self._open("recordings")
+
     def _open(self, name: str) -> Iterator[bytes] | None:
-        pieces = self._bucket.read(name)
+        pieces = self._readable.read(name)
         try:
             return chain([next(pieces, b"")], pieces)
         except Exception as error:
@@ -96,12 +115,15 @@ class Objects:
 
     @contextmanager
     def _told(self, name: str) -> Iterator[None]:
+        self.breaker.expect_closed()
         try:
             with explained(f"{self.address}/{name}", "try again"):
                 yield
         except StoreAway:
             raise
         except DemotapeError as error:
+            if isinstance(error, NoAnswer):
+                self.breaker.open(str(error))
             raise StoreAway(str(error)) from None
 
 

@@ -10,7 +10,8 @@ from werkzeug import Response
 
 from curator_web.db.deletion_models import Deletion
 from curator_web.db.filter_models import SavedFilter
-from curator_web.db.models import COPIES, LEAD, Comment, Demonstration, Job
+from curator_web.db.job_models import Job
+from curator_web.db.models import COPIES, LEAD, Comment, Demonstration
 from curator_web.db.notification_models import Notification
 from curator_web.db.task_models import Task
 from curator_web.db.webhook_models import Webhook, WebhookDelivery
@@ -28,7 +29,7 @@ WITHOUT = ("people", "own_account", "own_second_factor", "signing_in", "openid",
 WITHOUT_VIEWS = ("projects.index", "projects.add", "projects_api.Projects", "api.token", "uploads.account",
                  "uploads.state", "uploads.chunk", "uploads.finish")
 PAGES = ("pages", "team", "dashboard", "exports", "labels", "imports", "tasks", "filters", "deletions", "webhooks",
-         "pairs")
+         "pairs", "jobs")
 # What an address may name, how its project is found, and what is said where there is none.
 _NAMED: dict[str, tuple[Any, str]] = {
     "demonstration_id": (lambda name: select(Demonstration.project).where(Demonstration.id == name),

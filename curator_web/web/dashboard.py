@@ -26,6 +26,7 @@ def show() -> str:
     return render_template("dashboard.html", covered=covered, figures=found, bars=bars, top=top, days=DAYS,
                            width=charts.WIDTH, height=charts.HEIGHT, dropped_why=charts.shares(found.dropped_why),
                            edited_how=charts.shares(found.edited_how),
+                           troubled=len(services().jobs.failed(account().project)),
                            agreement=agreement(services().db, account().project))
 
 

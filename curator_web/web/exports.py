@@ -7,7 +7,8 @@ from flask import Blueprint, redirect, render_template, request, send_file, url_
 from marshmallow import fields
 from werkzeug import Response
 
-from curator_web.db.models import DONE, STATUSES
+from curator_web.db.job_models import DONE
+from curator_web.db.models import STATUSES
 from curator_web.errors import InputError, NotFound
 from curator_web.jobs.export_request import ExportRequestSchema, narrowed, rule
 from curator_web.jobs.exporting import KIND, file_of

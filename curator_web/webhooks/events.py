@@ -8,7 +8,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from curator_web.db.models import APPROVED, DONE, INVALID, RETURNED, SUBMITTED, VALIDATED, Comment, Demonstration, Job
+from curator_web.db.job_models import DONE, Job
+from curator_web.db.models import APPROVED, INVALID, RETURNED, SUBMITTED, VALIDATED, Comment, Demonstration
 from curator_web.db.webhook_models import ON, WAITING, Webhook, WebhookDelivery
 
 COMMENT, EXPORT_DONE, IMPORT_DONE, IMPORT_FAILED = (

@@ -282,7 +282,7 @@ def test_openapi_describes_every_path(client):
         "post /api/next", "post /api/assignments", "get /api/demonstrations/{demonstration_id}/comments",
         "post /api/demonstrations/{demonstration_id}/comments", "post /api/comments/{comment_id}/resolve",
         "get /api/demonstrations/{demonstration_id}/history", "get /api/dashboard",
-        "get /api/agreement", "get /api/pairs", "post /api/pairs",
+        "get /api/agreement", "get /api/jobs", "post /api/jobs/{job_id}/again", "get /api/pairs", "post /api/pairs",
         "post /api/exports", "get /api/jobs/{job_id}", "get /api/labels", "put /api/labels",
         "post /api/deletions", "post /api/deletions/{batch}/restore",
         "get /api/filters", "post /api/filters", "delete /api/filters/{filter_id}",

@@ -10,6 +10,10 @@ _WRONG_KEYS = ("InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "E
 _FORBIDDEN = ("AccessDenied", "403", "Forbidden", "AllAccessDisabled")
 
 
+class NoAnswer(DemotapeError):
+    """The service does not answer, or answers that it cannot now."""
+
+
 @contextmanager
 def explained(where: str, again: str = "run the export again to go on") -> Iterator[None]:
     """Turn botocore's exceptions into ours; `where` is the address that was worked on, `again` what mends a failure."""
@@ -30,7 +34,7 @@ def explained(where: str, again: str = "run the export again to go on") -> Itera
         raise InputError(f"{where}: there are no S3 credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY") \
             from None
     except (ConnectionError, HTTPClientError) as error:
-        raise DemotapeError(f"{where}: the S3 service does not answer ({_first_line(error)}); check --endpoint-url and "
+        raise NoAnswer(f"{where}: the S3 service does not answer ({_first_line(error)}); check --endpoint-url and "
                             f"the network, then {again}") from None
     except (BotoCoreError, ValueError) as error:
         raise InputError(f"{where}: {_first_line(error)}") from None
@@ -46,8 +50,10 @@ def _of_answer(where: str, error, again: str) -> DemotapeError:
                           "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
     if code in _FORBIDDEN:
         return InputError(f"{where}: the credentials do not allow {error.operation_name} ({code})")
-    return DemotapeError(f"{where}: the S3 service answers {code or 'an error'} to {error.operation_name}, also after "
-                         f"waiting; {again}")
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 500)
+    kind = NoAnswer if status >= 500 or status == 429 else DemotapeError
+    return kind(f"{where}: the S3 service answers {code or 'an error'} to {error.operation_name}, also after "
+                f"waiting; {again}")
 
 
 def _first_line(error: Exception) -> str:

@@ -29,6 +29,8 @@ PARTS_AT_ONCE = 8
 CONNECTIONS = 20  # files and parts that are sent at once, and who renews the claim
 ATTEMPTS = 6  # of a request, with pauses that grow
 FIRST_PAUSE = 0.1  # seconds
+Patience = tuple[float, float]  # seconds: until a connection is there, and until the next bytes come over it
+PATIENCE: Patience = (10, 60)
 _ADDRESS = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(?P<prefix>.*))?", re.S)
 _DAMAGED = ("BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch", "IncompleteBody")
 _MISSING = ("NoSuchKey", "404", "NotFound")
@@ -69,7 +71,7 @@ def _loader(path: str | None):
     return create_loader(path)
 
 
-def connect(endpoint_url: str | None, attempts: int):
+def connect(endpoint_url: str | None, attempts: int, patience: Patience = PATIENCE):
     """A client that tries again with growing pauses when the service is busy or away."""
     from botocore.config import Config
     from botocore.session import Session
@@ -80,7 +82,7 @@ def connect(endpoint_url: str | None, attempts: int):
     session.register_component("data_loader", _loader(session.get_config_variable("data_path")))
     return session.create_client("s3", endpoint_url=endpoint_url, config=Config(
         retries={"mode": "standard", "max_attempts": attempts}, max_pool_connections=CONNECTIONS,
-        connect_timeout=10, read_timeout=60, request_checksum_calculation="when_required",
+        connect_timeout=patience[0], read_timeout=patience[1], request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
         s3={"addressing_style": "path" if endpoint_url else "auto"}))
 
@@ -89,13 +91,15 @@ class Bucket:
     """The objects under a prefix; names are without it. The listing is kept on disk, as there may be millions.
 
     `attempts`: of each request, whether the service is busy or what it got was damaged; ATTEMPTS when not given.
+    `patience`: how long one of them may take.
     Safe to use from several threads. Raises botocore's exceptions; see s3_errors.
     """
 
-    def __init__(self, address: str, endpoint_url: str | None = None, attempts: int | None = None):
+    def __init__(self, address: str, endpoint_url: str | None = None, attempts: int | None = None,
+                 patience: Patience = PATIENCE):
         self.address = parse_address(address)
         self.attempts = ATTEMPTS if attempts is None else attempts
-        self.client = connect(endpoint_url, self.attempts)
+        self.client = connect(endpoint_url, self.attempts, patience)
         self.senders = ThreadPoolExecutor(PARTS_AT_ONCE, thread_name_prefix="s3-part")
         self.free = Semaphore(PARTS_AT_ONCE + 1)  # parts in memory, of all files together
         self._answers_md5 = False  # whether this bucket's ETags are MD5s: then nobody need hash a body twice

@@ -11,7 +11,8 @@ import pytest
 from sqlalchemy import select, update
 
 from curator_web import create_app
-from curator_web.db.models import AuditLine, Job, Upload, UploadedChunk
+from curator_web.db.job_models import Job
+from curator_web.db.models import AuditLine, Upload, UploadedChunk
 from curator_web.users import add_user
 from demotape.importing import import_package
 from schemas import limits

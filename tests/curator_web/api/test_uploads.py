@@ -11,7 +11,7 @@ from sqlalchemy import update
 
 from curator_web import create_app, default_db_url
 from curator_web.db.database import open_database
-from curator_web.db.models import Job
+from curator_web.db.job_models import Job
 from curator_web.demonstrations.library import current
 from curator_web.users import add_user, tokens
 from demotape.cli import main

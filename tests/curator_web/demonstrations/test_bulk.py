@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import case, update
 
 from curator_web import create_app
-from curator_web.db.models import Demonstration, Job
+from curator_web.db.job_models import Job
+from curator_web.db.models import Demonstration
 from curator_web.demonstrations import bulk, leases, listing
 from curator_web.demonstrations.library import import_recording
 from curator_web.demonstrations.listing import Filter

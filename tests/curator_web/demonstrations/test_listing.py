@@ -10,7 +10,8 @@ from sqlalchemy import create_engine, select, text, update
 
 from curator_web import create_app
 from curator_web.db.database import migrate, open_database
-from curator_web.db.models import Demonstration, Facet, Job, SecondReview, Upload
+from curator_web.db.job_models import Job
+from curator_web.db.models import Demonstration, Facet, SecondReview, Upload
 from curator_web.db.patterns import compiled
 from curator_web.demonstrations import listing, texts
 from curator_web.demonstrations.library import import_recording

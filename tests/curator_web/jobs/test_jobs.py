@@ -11,12 +11,13 @@ from sqlalchemy import update
 
 from curator_web import create_app
 from curator_web.db.database import open_database
-from curator_web.db.models import Job
+from curator_web.db.job_models import Job
 from curator_web.demonstrations.figures import figures, set_goal
 from curator_web.demonstrations.library import import_recording, review
 from curator_web.demonstrations.workflow import change_status, edit
-from curator_web.errors import InputError, NotFound, StoreAway
+from curator_web.errors import Conflict, InputError, NotAllowed, NotFound, StoreAway
 from curator_web.jobs.queue import TRIES, Jobs
+from curator_web.users import Account
 from curator_web.web import charts
 from demotape.importing import import_package
 from tests.support.curator_fixtures import make_recording
@@ -112,7 +113,32 @@ def test_a_job_that_the_store_fails_says_so(db):
         session.add(Job(kind="export", who="lea", state="queued", arguments={}, note="", result={},
                         made_at=datetime.now(UTC)))
     jobs._do(jobs._claim())
-    assert [(job.state, job.note) for job in jobs.latest("export")] == [("failed", StoreAway.told)]
+    job, = jobs.latest("export")
+    assert (job.state, job.waits_for, job.tries, job.ended_at) == ("queued", "storage", 0, None)
+    assert job.next_at - job.waits_since >= timedelta(seconds=5) and jobs._claim() is None  # not yet
+    assert [each.id for each in jobs.failed("main")] == [job.id]
+    began = job.waits_since
+    for ago, pause in ((timedelta(seconds=40), 20), (timedelta(hours=3), 60)):
+        with db.writing() as session:
+            kept = session.get(Job, job.id)
+            kept.waits_since, kept.next_at = began - ago, began
+        jobs._do(jobs._claim())
+        again = jobs.get(job.id)
+        assert again.waits_since == began - ago and pause <= (again.next_at - datetime.now(UTC)).seconds + 1 < pause + 9
+    with db.writing() as session:
+        kept = session.get(Job, job.id)
+        kept.waits_since, kept.next_at = began - timedelta(days=8), None
+    jobs._do(jobs._claim())
+    job, = jobs.latest("export")
+    assert (job.state, job.note, job.waits_since) == ("failed", StoreAway.told, None)
+    for who, error in ((ANN, NotAllowed), (Account("lea", "lead", project="b"), NotFound)):
+        with pytest.raises(error):
+            jobs.again(job.id, who)
+    jobs._kinds = {"export": lambda *_: {"well": True}}
+    jobs.again(job.id, LEA)
+    assert ended(jobs, job.id).result == {"well": True} and jobs.failed("main") == []
+    with pytest.raises(Conflict):
+        jobs.again(job.id, LEA)
 
 
 def test_a_job_whose_server_was_killed_is_begun_again_a_few_times(db):
@@ -221,7 +247,19 @@ def test_an_export_of_nothing_fails_with_the_reason(app, services):
     lead.post("/exports", data=data)
     job = ended(services.jobs, services.jobs.latest("export")[0].id)
     assert job.state == "failed" and "no demonstrations" in job.note.lower()
-    assert "Failed" in lead.get("/exports").text
+    assert "Failed" in lead.get("/exports").text and "1 job</a> failed or waits" in lead.get("/dashboard").text
+    page = lead.get("/jobs").text
+    assert "Failed" in page and f'action="/jobs/{job.id}/again"' in page
+    given = {"csrf_token": csrf(lead, "/exports"), "back": "/exports"}
+    assert lead.post(f"/jobs/{job.id}/again", data=given).headers["Location"] == "/exports"
+    assert services.jobs.get(job.id).state == "queued"
+    jobs = Jobs(services.db, services.jobs._kinds)
+    jobs._do(jobs._claim())
+    again = jobs.get(job.id)
+    assert (again.state, again.tries) == ("failed", 1) and again.ended_at > job.ended_at
+    token = {"X-CSRFToken": lead.get("/api/token").json["token"]}
+    assert [each["id"] for each in lead.get("/api/jobs").json["jobs"]] == [job.id]
+    assert lead.post(f"/api/jobs/{job.id}/again", headers=token).json["state"] == "queued"
 
 
 # ---- import --------------------------------------------------------------------------------------------------------

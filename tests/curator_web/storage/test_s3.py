@@ -4,8 +4,11 @@ import hashlib
 import io
 import os
 import shutil
+import time
 import zipfile
+from datetime import timedelta
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner
@@ -13,6 +16,8 @@ from click.testing import CliRunner
 from curator_web import create_app
 from curator_web.demonstrations.library import exportable, import_recording
 from curator_web.errors import InputError, NotFound, StoreAway
+from curator_web.jobs import queue
+from curator_web.storage import objects as objects_of_the_app
 from curator_web.storage.objects import Objects
 from curator_web.storage.opening import open_store
 from curator_web.storage.remote import Cache
@@ -25,6 +30,7 @@ from tests.support.curator_fixtures import filmed_recording, make_recording, typ
 from tests.support.packages import pack
 from tests.support.s3_services import BUCKET, KEYS, Proxy, client, objects
 from tests.support.team_fixtures import LEA, add_people, csrf, signed_in
+from tests.support.wires import Wire
 
 CHUNK = 400
 
@@ -162,6 +168,43 @@ def test_a_service_that_is_away_is_told_in_words_that_give_nothing_away(machine,
     assert fresh.test_client().get("/").status_code == 200  # the list needs no recording
     with pytest.raises(StoreAway, match=r"127\.0\.0\.1"):  # who runs the server is told
         fresh.extensions["demotape"].store.open("rec-1")
+
+
+def test_where_the_service_hangs_nothing_waits_for_it_but_jobs_and_all_goes_on(
+        machine, motos, tmp_path, monkeypatch):
+    monkeypatch.setattr(objects_of_the_app, "READING", (1, 0.4))
+    monkeypatch.setattr(queue, "FIRST_PAUSE", timedelta(seconds=0.5))
+    monkeypatch.setattr(queue, "BEAT", 0.2)
+    with Wire(urlsplit(motos).port) as wire:
+        app = machine(f"http://127.0.0.1:{wire.port}")
+        services, client = app.extensions["demotape"], app.test_client()
+        import_recording(services.db, services.store, make_recording(tmp_path))
+        picture, *_ = pictures(app, "rec-1")
+        shutil.rmtree(services.store.data_dir / "cache")
+        form = {"csrf_token": csrf(client, "/import")}
+        wire.silence()
+        began = time.monotonic()
+        assert client.get(picture).status_code == 503  # the first one finds out
+        assert time.monotonic() - began < 5
+        began = time.monotonic()
+        for _ in range(5):
+            answer = client.get(picture)
+            assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+            assert client.get("/").status_code == client.get("/dashboard").status_code == 200
+        assert time.monotonic() - began < 2.5
+        job = services.jobs.add("export", "lea", {"format": "chat"})
+        while not (waiting := services.jobs.get(job)).waits_since:
+            time.sleep(0.02)
+        assert (waiting.waits_for, waiting.state) == ("storage", "queued")
+        assert "Waiting for the storage since" in client.get("/exports").text
+        dropped = {"package": (io.BytesIO(pack(tmp_path / "p.zip").read_bytes()), "p.zip")}
+        assert client.post("/import", data=form | dropped).status_code == 503  # told at once: nothing was taken
+        fresh = machine(f"http://127.0.0.1:{wire.port}")  # a server that starts now serves what needs no recording
+        assert fresh.test_client().get("/").status_code == 200
+        wire.mend()
+        while services.jobs.get(job).state != "done":
+            time.sleep(0.02)
+        assert client.get(picture).status_code == fresh.test_client().get(picture).status_code == 200
 
 
 def test_what_is_always_damaged_is_told_after_a_few_attempts(motos, blobs):

@@ -1,16 +1,21 @@
 """What is answered while the database or the store is away: that, and nothing else; and all is there again after it."""
 
 import sqlite3
+import threading
+from datetime import timedelta
 
 import psycopg.errors
 import pytest
-from sqlalchemy import make_url
+from sqlalchemy import func, make_url, select
 from sqlalchemy.exc import DBAPIError, OperationalError, TimeoutError
 
 from curator_web import create_app
 from curator_web.db import trouble
+from curator_web.db.database import open_database
+from curator_web.db.job_models import Job
 from curator_web.demonstrations.library import import_recording
 from curator_web.errors import DatabaseAway, NoRoom
+from curator_web.jobs import queue
 from tests.support.curator_fixtures import make_recording
 from tests.support.team_fixtures import add_people, csrf, signed_in
 from tests.support.wires import Wire
@@ -48,6 +53,35 @@ def test_pages_and_api_tell_that_the_database_is_away_and_come_back(wire, tmp_pa
     wire.mend()
     assert lead.get("/").status_code == lead.get("/demonstrations/rec-1").status_code == 200
     services.db.close()
+
+
+def test_a_job_waits_until_the_database_is_back(wire, monkeypatch):
+    monkeypatch.setattr(queue, "BEAT", 0.05)
+    monkeypatch.setattr(queue, "FIRST_PAUSE", timedelta())
+    db, tries, is_cut = open_database(wire.url), [], threading.Event()
+
+    def work(job, step):
+        tries.append(job.tries)
+        if len(tries) == 1:
+            wire.cut()
+        step(1, 2, "told")
+        try:
+            with db.reading() as session:
+                return {"jobs": session.scalar(select(func.count()).select_from(Job))}
+        except DatabaseAway:
+            is_cut.set()
+            raise
+    jobs = queue.Jobs(db, {"export": work})
+    number = jobs.add("export", "lea", {})
+    assert is_cut.wait(20)
+    with pytest.raises(DatabaseAway):
+        jobs.get(number)
+    wire.mend()
+    while (job := jobs.get(number)).state != "done":
+        threading.Event().wait(0.02)
+    assert (job.result, tries, job.tries, job.waits_since) == ({"jobs": 1}, [1, 1], 1, None)
+    jobs.close()
+    db.close()
 
 
 def failed(code: int) -> OperationalError:

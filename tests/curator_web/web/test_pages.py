@@ -53,7 +53,7 @@ PAGES = {
     "guidelines": "/projects/main/guidelines", "deleted": "/deleted", "tasks": "/tasks", "task": "/tasks/task-2",
     "notifications": "/notifications", "webhooks": "/webhooks", "webhook": "/webhooks/1",
     "withdraw": "/deleted/withdrawal/rec-1",
-    "pairs": "/pairs", "pair": "/pairs/rec-5",
+    "pairs": "/pairs", "jobs": "/jobs", "pair": "/pairs/rec-5",
 }
 
 
