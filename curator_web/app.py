@@ -37,6 +37,7 @@ from .web import (
     exports,
     failures,
     filters,
+    health,
     history,
     imports,
     labels,
@@ -48,6 +49,7 @@ from .web import (
     pairs,
     people,
     projects,
+    request_log,
     security,
     signing_in,
     tasks,
@@ -73,7 +75,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
                upload_days: float = upload_service.UNFINISHED_DAYS, openid: OpenIDSettings | None = None,
                job_days: float = queue.PATIENCE.days,
                import_package: Callable[..., Imported] | None = None,
-               webhook_networks: Sequence[Network] = ()) -> Flask:
+               webhook_networks: Sequence[Network] = (), metrics_token: str = "", logs: bool = False) -> Flask:
     """The review app over a database and a data folder; both are made when they do not exist.
 
     `blobs`: `s3://bucket/prefix` where the recordings lie instead, at `endpoint_url` if that is not Amazon's.
@@ -82,6 +84,8 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     without it no uploads are taken. One that is not finished is given up when nothing came for `upload_days`.
     `job_days`: how long a job waits for a database or bucket that is away. `openid`: where people may sign in besides.
     `webhook_networks`: those that webhooks may lead to though they are not public.
+    `metrics_token`: with which Prometheus reads /metrics; without it nobody does. `logs`: requests and messages are
+    written to stderr as lines of JSON.
     Raises InputError when the database, the folder or the bucket cannot be opened.
     """
     store = open_store(data_dir, blobs, endpoint_url)
@@ -104,6 +108,12 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
         chores.append(uploads.give_up_old)
     app.extensions["demotape"] = Services(db, store, who, uploads, jobs, tries,
                                                SecondFactors(db, secret), openid, hooks)
+    if logs:
+        request_log.register(app)
+    if metrics_token:
+        from .web import metrics  # its library is there on demand only
+
+        metrics.register(app, metrics_token)
     security.protect(app, secret)
     app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day, status_name=status_name,
                                  clock=clock, edit_summary=edit_summary, browser_name=browser_name)
@@ -116,7 +126,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
         openid_views.register(app, openid)
     for concern in (signing_in, own_account, own_second_factor, people, projects, notifications, pages, history,
                     timeline, moments, tree, team, deletions, filters, pairs, tasks, labels, dashboard, exports,
-                    imports, jobs_pages, webhooks, blob_views):
+                    imports, jobs_pages, webhooks, blob_views, health):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
     for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_pairs, api_jobs, api_dashboard,

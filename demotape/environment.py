@@ -1,10 +1,15 @@
 """Settings of the review app that stand in the environment: a secret, and what only who runs the server decides."""
 
 import os
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
 
 from curator_web.web.openid_settings import OpenIDSettings
 from curator_web.webhooks.addresses import Network, read_networks
 from schemas import InputError
+
+TOKEN_LENGTH = 16
 
 
 def openid() -> OpenIDSettings | None:
@@ -29,3 +34,37 @@ def webhook_networks() -> tuple[Network, ...]:
     InputError for what is none."""
     name = "DEMOTAPE_WEBHOOK_NETWORKS"
     return read_networks(os.environ.get(name, ""), name)
+
+
+def metrics_token(data: Path) -> str:
+    """With which Prometheus reads the metrics: DEMOTAPE_METRICS_TOKEN, empty where nobody does. Has this process count
+    with the others that its parent began, in a folder of the data folder; what servers that are gone left there goes.
+
+    Raises InputError for a token that is too short, or when the library for it is missing.
+    """
+    token = os.environ.get("DEMOTAPE_METRICS_TOKEN", "")
+    if not token:
+        return ""
+    if len(token) < TOKEN_LENGTH:
+        raise InputError(f"DEMOTAPE_METRICS_TOKEN: {TOKEN_LENGTH} characters at least")
+    if find_spec("prometheus_client") is None:
+        raise InputError("DEMOTAPE_METRICS_TOKEN: its library is missing; install it with: "
+                         "pip install 'demotape[production]'")
+    folder = data / ".metrics"
+    own = folder / str(os.getppid())
+    own.mkdir(parents=True, exist_ok=True)
+    for other in folder.iterdir():
+        if other.name.isdecimal() and other != own and not _lives(int(other.name)):
+            shutil.rmtree(other, ignore_errors=True)
+    os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(own))  # the library reads it when it is imported
+    return token
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # another user's
+        return True
+    return True

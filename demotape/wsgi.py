@@ -5,7 +5,8 @@ are not in the data folder), DEMOTAPE_ENDPOINT_URL (of an S3 service other than 
 that the app is reached by, with commas between; without it, only this machine's own), DEMOTAPE_HTTPS=1 (behind a proxy
 that speaks HTTPS and sets X-Forwarded-For and X-Forwarded-Proto), DEMOTAPE_UPLOAD_DAYS (after how many days without a
 chunk an upload is given up; 7), DEMOTAPE_JOB_DAYS (after how many days of waiting for a database or bucket a
-job fails; 7), DEMOTAPE_OPENID_ISSUER, _CLIENT, _SECRET and _ROLE, DEMOTAPE_WEBHOOK_NETWORKS (environment.py).
+job fails; 7), DEMOTAPE_OPENID_ISSUER, _CLIENT, _SECRET and _ROLE, DEMOTAPE_WEBHOOK_NETWORKS, DEMOTAPE_METRICS_TOKEN
+(environment.py), DEMOTAPE_LOG=json (requests and messages as lines of JSON).
 """
 
 import gc
@@ -20,18 +21,20 @@ from curator_web.jobs.queue import PATIENCE
 from curator_web.jobs.upload_service import UNFINISHED_DAYS
 from schemas import InputError
 
-from .environment import openid, webhook_networks
+from .environment import metrics_token, openid, webhook_networks
 from .importing import import_package
 
 
 def make_app() -> Flask:
     """The app as the environment describes it; raises InputError when the database or the folder cannot be opened, or a
     setting is none."""
-    app = create_app(os.environ.get("DEMOTAPE_DB"), Path(os.environ.get("DEMOTAPE_DATA", "demotape-data")),
+    data = Path(os.environ.get("DEMOTAPE_DATA", "demotape-data"))
+    app = create_app(os.environ.get("DEMOTAPE_DB"), data,
                      blobs=os.environ.get("DEMOTAPE_BLOBS"), endpoint_url=os.environ.get("DEMOTAPE_ENDPOINT_URL"),
                      upload_days=_days("DEMOTAPE_UPLOAD_DAYS", UNFINISHED_DAYS),
                      job_days=_days("DEMOTAPE_JOB_DAYS", PATIENCE.days), openid=openid(),
-                     import_package=import_package, webhook_networks=webhook_networks())
+                     import_package=import_package, webhook_networks=webhook_networks(),
+                     metrics_token=metrics_token(data), logs=os.environ.get("DEMOTAPE_LOG") == "json")
     if hosts := os.environ.get("DEMOTAPE_HOSTS"):
         app.config["HOSTS"] = tuple(name.strip().lower() for name in hosts.split(","))
     if os.environ.get("DEMOTAPE_HTTPS") == "1":

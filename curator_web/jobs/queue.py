@@ -15,7 +15,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
-from sqlalchemy import false, or_, select
+from sqlalchemy import case, false, func, or_, select
 from sqlalchemy.orm import Session
 
 from curator_web.db import audit
@@ -140,6 +140,16 @@ class Jobs:
             return list(session.scalars(
                 select(Job).where(Job.project == project, or_(Job.state == JOB_FAILED, Job.waits_since.is_not(None)))
                 .order_by(Job.id.desc()).limit(SHOWN)))
+
+    def counts(self) -> dict[tuple[str, str], int]:
+        """How many jobs of each kind are queued, wait for something that is away, run, or failed in the last day."""
+        a_day_ago = datetime.now(UTC) - timedelta(days=1)
+        state = case((Job.waits_since.is_not(None), "waiting"), else_=Job.state)
+        with self._db.reading() as session:
+            rows = session.execute(select(Job.kind, state, func.count()).where(
+                or_(Job.state.in_((QUEUED, RUNNING)), (Job.state == JOB_FAILED) & (Job.ended_at > a_day_ago)))
+                .group_by(Job.kind, state)).all()
+        return {(kind, name): count for kind, name, count in rows}
 
     def latest(self, kind: str, project: str = MAIN) -> list[Job]:
         """The last jobs of a kind in a project, the newest first."""

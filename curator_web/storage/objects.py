@@ -52,6 +52,11 @@ class Objects:
     def __reduce__(self):
         return _connected, self._given
 
+    def expect_there(self) -> None:
+        """Raises StoreAway where the service does not answer."""
+        with self._told(""):
+            self._probe()
+
     def exists(self, name: str) -> bool:
         """Whether there is an object of that name."""
         with self._told(name):

@@ -44,6 +44,10 @@ class RecordingStore:
         except OSError as error:
             raise InputError(f"{data_dir}: the data folder cannot be made ({reason(error)})") from None
 
+    def expect_there(self) -> None:
+        """Raises OSError where the folder is not there, or StoreAway where the bucket does not answer."""
+        self.recordings.stat()
+
     def open(self, recording_id: str) -> Recording:
         """An imported recording; raises NotFound for any name that is not one."""
         path = self.path(recording_id)

@@ -34,6 +34,9 @@ class S3Store(RecordingStore):
         self._cache = Cache(self._objects, self.data_dir / "cache", self.temporary, cache_bytes)
         self.files = S3Files(self._objects, self.data_dir, self.temporary)
 
+    def expect_there(self) -> None:
+        self._objects.expect_there()
+
     def open(self, recording_id: str) -> Recording:
         """As RecordingStore's; raises StoreAway besides, here and when the recording is read."""
         self.path(recording_id)

@@ -19,7 +19,7 @@ from .context import services
 from .security import LOOPBACK, is_open_to_others
 
 PUBLIC = ("static", "signing_in.sign_in", "signing_in.code", "openid.begin", "openid.answer",
-          "api-docs.openapi_json")
+          "api-docs.openapi_json", "health.alive", "health.ready", "metrics.show")
 BY_TOKEN = "uploads"  # what only a token opens: no cookies, and no protection of cookies
 # Where no token makes changes: it could make another that may do more.
 BY_HAND = ("people", "own_account", "own_second_factor")

@@ -1,0 +1,50 @@
+"""For whatever watches over the server: whether the process answers, and whether what it needs does."""
+
+from collections.abc import Callable
+
+from flask import Blueprint, jsonify, make_response
+from sqlalchemy import text
+from werkzeug import Response
+
+from curator_web.errors import Away, NoRoom
+from curator_web.storage.room import expect_room
+
+from .context import Services, services
+
+blueprint = Blueprint("health", __name__)
+OK, AWAY, FULL = ("ok", "away", "full")
+
+
+@blueprint.get("/healthz")
+def alive() -> Response:
+    """That this process answers; nothing else is asked."""
+    return make_response("ok\n", {"Content-Type": "text/plain; charset=utf-8"})
+
+
+@blueprint.get("/readyz")
+def ready() -> Response:
+    """Whether the database, the storage and the disk do what is needed; with status 503 where one does not."""
+    found = parts(services())
+    is_ready = all(state == OK for state in found.values())
+    return make_response(jsonify({"ready": is_ready, "parts": found}), 200 if is_ready else 503)
+
+
+def parts(of: Services) -> dict[str, str]:
+    """What the app needs, each with OK, AWAY or FULL; asks it."""
+    return {"database": _state(lambda: _ask_database(of)), "storage": _state(of.store.expect_there),
+            "disk": _state(lambda: expect_room(of.store.data_dir, 0))}
+
+
+def _ask_database(of: Services) -> None:
+    with of.db.reading() as session:
+        session.execute(text("SELECT 1"))
+
+
+def _state(ask: Callable[[], object]) -> str:
+    try:
+        ask()
+    except NoRoom:
+        return FULL
+    except (Away, OSError):
+        return AWAY
+    return OK
