@@ -6,7 +6,8 @@ that the app is reached by, with commas between; without it, only this machine's
 that speaks HTTPS and sets X-Forwarded-For and X-Forwarded-Proto), DEMOTAPE_UPLOAD_DAYS (after how many days without a
 chunk an upload is given up; 7), DEMOTAPE_JOB_DAYS (after how many days of waiting for a database or bucket a
 job fails; 7), DEMOTAPE_OPENID_ISSUER, _CLIENT, _SECRET and _ROLE, DEMOTAPE_WEBHOOK_NETWORKS, DEMOTAPE_METRICS_TOKEN
-(environment.py), DEMOTAPE_LOG=json (requests and messages as lines of JSON).
+(environment.py), DEMOTAPE_DOWNLOADS=store (exports are downloaded from S3 itself, by a signed address),
+DEMOTAPE_LOG=json (requests and messages as lines of JSON).
 """
 
 import gc
@@ -19,6 +20,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from curator_web import create_app
 from curator_web.jobs.queue import PATIENCE
 from curator_web.jobs.upload_service import UNFINISHED_DAYS
+from curator_web.web.exports import FROM_STORE
 from schemas import InputError
 
 from .environment import metrics_token, openid, webhook_networks
@@ -37,6 +39,7 @@ def make_app() -> Flask:
                      metrics_token=metrics_token(data), logs=os.environ.get("DEMOTAPE_LOG") == "json")
     if hosts := os.environ.get("DEMOTAPE_HOSTS"):
         app.config["HOSTS"] = tuple(name.strip().lower() for name in hosts.split(","))
+    app.config[FROM_STORE] = os.environ.get("DEMOTAPE_DOWNLOADS") == "store"
     if os.environ.get("DEMOTAPE_HTTPS") == "1":
         app.config["SESSION_COOKIE_SECURE"] = True
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1)  # type: ignore[method-assign]  # as Flask says

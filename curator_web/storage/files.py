@@ -50,6 +50,11 @@ class Files(ABC):
     def read(self, name: str) -> Iterator[bytes]:
         """The content of a file that was kept whole; raises NotFound."""
 
+    def link(self, name: str, called: str) -> str | None:
+        """An address, good for a while, at which the store itself hands a file out, to be saved as `called`; None where
+        it has no such."""
+        return None
+
 
 class FolderFiles(Files):
     """In a folder; pieces are written where they belong."""
@@ -118,6 +123,9 @@ class S3Files(Files):
 
     def path(self, name: str) -> Path | None:
         return None
+
+    def link(self, name: str, called: str) -> str | None:
+        return self._objects.link(name, called)
 
     def read(self, name: str) -> Iterator[bytes]:
         content = self._objects.read(name)

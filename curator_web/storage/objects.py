@@ -17,6 +17,7 @@ from .breaker import Breaker
 ATTEMPTS = 3  # of a request that sends something
 ATTEMPTS_TO_READ = 2  # somebody waits for the answer
 SENDING, READING = (3, 20), (2, 3)  # seconds until there is a connection, and until the next bytes come over it
+LINK_SECONDS = 3600
 _log = logging.getLogger(__name__)
 NOT_THERE = ("NoSuchKey", "404", "NotFound")
 
@@ -67,6 +68,10 @@ class Objects:
         with self._told(name):
             pieces = self._open(name)
         return pieces and self._rest(name, pieces)
+
+    def link(self, name: str, called: str) -> str:
+        """A signed address of an object for LINK_SECONDS, which is saved as `called`. Nothing is asked for it."""
+        return self._readable.link(name, called, LINK_SECONDS)
 
     def fetch(self, name: str, target: IO[bytes]) -> bool:
         """Write an object's content into a file; False when there is none of that name."""

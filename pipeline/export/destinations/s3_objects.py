@@ -83,7 +83,7 @@ def connect(endpoint_url: str | None, attempts: int, patience: Patience = PATIEN
     return session.create_client("s3", endpoint_url=endpoint_url, config=Config(
         retries={"mode": "standard", "max_attempts": attempts}, max_pool_connections=CONNECTIONS,
         connect_timeout=patience[0], read_timeout=patience[1], request_checksum_calculation="when_required",
-        response_checksum_validation="when_required",
+        response_checksum_validation="when_required", signature_version="s3v4",  # also of links
         s3={"addressing_style": "path" if endpoint_url else "auto"}))
 
 
@@ -265,6 +265,12 @@ class Bucket:
         """An object's content in chunks."""
         with closing(self.client.get_object(Bucket=self.address.bucket, Key=self.key(name))["Body"]) as body:
             yield from body.iter_chunks(1 << 20)
+
+    def link(self, name: str, called: str, seconds: int) -> str:
+        """A signed address of an object, for whoever has it; a browser saves it as `called`, a plain file name."""
+        return self.client.generate_presigned_url("get_object", ExpiresIn=seconds, Params={
+            "Bucket": self.address.bucket, "Key": self.key(name),
+            "ResponseContentDisposition": f'attachment; filename="{called}"'})
 
     def parts_of(self, upload: str, key: dict[str, Any]) -> tuple[dict[int, tuple[int, str]], bool]:
         """Size and ETag of the parts that an interrupted upload has, by number; and whether they carry a CRC-32."""

@@ -9,6 +9,7 @@ import zipfile
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
 
 import pytest
 from click.testing import CliRunner
@@ -23,6 +24,7 @@ from curator_web.storage.opening import open_store
 from curator_web.storage.remote import Cache
 from curator_web.storage.temporary import Temporary
 from curator_web.users import add_user
+from curator_web.web.exports import FROM_STORE
 from demotape.cli import main
 from demotape.importing import import_package
 from pipeline.export import export
@@ -117,6 +119,12 @@ def test_machines_share_recordings_sessions_packages_and_exports(machine, servic
     assert loaded.content_length == len(loaded.data) and "attachment" in loaded.headers["Content-Disposition"]
     assert any("rec-1" in name or name.endswith(".tar") for name in zipfile.ZipFile(io.BytesIO(loaded.data)).namelist())
     assert second.get("/exports/999.zip").status_code == 404
+    second.application.config[FROM_STORE] = True  # the browser is sent to the store, which goes on where it broke off
+    answer = second.get(f"/exports/{job.id}.zip")
+    assert answer.status_code == 303 and "X-Amz-Expires=3600" in answer.headers["Location"]
+    with urlopen(Request(answer.headers["Location"], headers={"Range": "bytes=100-"})) as rest:
+        assert (rest.status, rest.read()) == (206, loaded.data[100:])
+        assert rest.headers["Content-Disposition"] == f'attachment; filename="demotape-webdataset-{job.id}.zip"'
 
 
 def test_who_may_not_see_a_recording_sees_none_of_it(machine, tmp_path):
