@@ -1,0 +1,108 @@
+"""What docs/production.md says, done: its settings, gunicorn's command, and nginx before it, over HTTPS."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import time
+import urllib.request
+from http.cookiejar import CookieJar
+
+import pytest
+
+from curator_web.db.database import open_database
+from curator_web.users import add_user, set_password
+from tests.support.checkout import ROOT
+
+DOCUMENT = (ROOT / "docs" / "production.md").read_text()
+PASSWORD = "correct horse battery"
+
+
+def block(language: str) -> str:
+    """The first code block of a language."""
+    return re.search(rf"```{language}\n(.*?)```", DOCUMENT, re.S)[1]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def test_the_unit_is_whole():
+    unit = block("ini")
+    assert [line for line in unit.splitlines() if line.startswith("[")] == ["[Unit]", "[Service]", "[Install]"]
+    assert "PASSWORD" not in unit and "DEMOTAPE_DB=" not in unit  # they stand in a file that only root reads
+    limit, waits = (int(re.search(pattern, DOCUMENT)[1]) for pattern in (r"--timeout (\d+)",
+                                                                         r"proxy_read_timeout (\d+)s"))
+    assert waits > limit
+
+
+@pytest.fixture
+def proxied(tmp_path, postgresql):
+    """gunicorn as the unit starts it, and nginx as the block says, on ports of the test's."""
+    url, inner, outer = postgresql.new(), free_port(), free_port()
+    db = open_database(url)
+    add_user(db, "lea", "lead")
+    set_password(db, "lea", PASSWORD)
+    db.close()
+    command = re.search(r"ExecStart=\S+/gunicorn (.*)", block("ini"))[1].replace("127.0.0.1:8000", f"127.0.0.1:{inner}")
+    command = command.replace("--workers 4", "--workers 1").replace("'", "").split()
+    settings = {"DEMOTAPE_DB": url, "DEMOTAPE_DATA": str(tmp_path / "data"), "DEMOTAPE_HTTPS": "1",
+                "DEMOTAPE_HOSTS": "review.example.org,localhost", "DEMOTAPE_LOG": "json"}
+    (tmp_path / "nginx").mkdir()
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                    "-addext", "subjectAltName=DNS:localhost", "-keyout", tmp_path / "key.pem", "-out",
+                    tmp_path / "cert.pem"], check=True, capture_output=True)
+    server = block("nginx").replace("listen 443 ssl", f"listen 127.0.0.1:{outer} ssl").replace(
+        "127.0.0.1:8000", f"127.0.0.1:{inner}").replace("server_name review.example.org;", (
+            f"server_name localhost; ssl_certificate {tmp_path}/cert.pem; ssl_certificate_key {tmp_path}/key.pem;"))
+    places = " ".join(f"{name}_temp_path {tmp_path}/nginx/{name};" for name in (
+        "client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    (tmp_path / "nginx.conf").write_text(f"daemon off; pid {tmp_path}/nginx.pid; error_log {tmp_path}/error.log;\n"
+                                         f"{'user root;' if os.geteuid() == 0 else ''}\n"
+                                         f"events {{}}\nhttp {{ access_log off; {places}\n{server} }}\n")
+    with (tmp_path / "log").open("wb") as log:
+        app = subprocess.Popen([sys.executable, "-m", "gunicorn", *command], env=os.environ | settings, stderr=log)
+    nginx = subprocess.Popen([shutil.which("nginx"), "-p", tmp_path, "-c", tmp_path / "nginx.conf"])
+    try:
+        yield f"https://localhost:{outer}", tmp_path
+    finally:
+        for process in (nginx, app):
+            process.send_signal(signal.SIGTERM)
+            process.wait(30)
+
+
+@pytest.mark.skipif(None in map(shutil.which, ("nginx", "openssl")),
+                    reason="nginx or openssl is not installed (apt-get install nginx-light openssl)")
+def test_people_sign_in_through_nginx_on_any_port(proxied):
+    address, folder = proxied
+    trust = ssl.create_default_context(cafile=folder / "cert.pem")
+    browser = urllib.request.build_opener(urllib.request.HTTPSHandler(context=trust),
+                                          urllib.request.HTTPCookieProcessor(CookieJar()))
+    page = until_there(browser, f"{address}/sign-in")
+    token = re.search(r'name="csrf_token" value="([^"]+)"', page)[1]
+    form = f"csrf_token={token}&name=lea&password={PASSWORD.replace(' ', '+')}".encode()
+    asked = urllib.request.Request(f"{address}/sign-in", form, {"Referer": f"{address}/sign-in"})
+    with browser.open(asked) as answer:
+        assert "No demonstrations yet" in answer.read().decode() and answer.url == f"{address}/"
+        assert re.fullmatch("[0-9a-f]{32}", answer.headers["X-Request-ID"])  # nginx gave it
+    assert browser.open(f"{address}/readyz").status == 200
+    assert '"route": "/sign-in"' in (folder / "log").read_text() and PASSWORD.split()[0] not in (
+        folder / "log").read_text()
+
+
+def until_there(browser: urllib.request.OpenerDirector, address: str) -> str:
+    """A page, once nginx and gunicorn serve."""
+    until = time.monotonic() + 60
+    while True:
+        try:
+            with browser.open(address) as answer:
+                return answer.read().decode()
+        except OSError:
+            assert time.monotonic() < until, "nothing serves"
+            time.sleep(0.05)
