@@ -13,7 +13,15 @@ import click
 from schemas import DemotapeError, InputError
 from schemas.recording import ACTORS
 
-from . import data_set_commands, project_commands, ranker_commands, summary, task_commands, user_commands
+from . import (
+    admin_commands,
+    data_set_commands,
+    project_commands,
+    ranker_commands,
+    summary,
+    task_commands,
+    user_commands,
+)
 from .next_task import of_tasks
 from .terminal import DATA, console, errors, of_app, printable
 from .terminal import PATH as _PATH
@@ -212,7 +220,7 @@ def review(host: str, port: int, upload_days: float, db: str | None, data: Path,
 
 
 for _command in (*data_set_commands.COMMANDS, ranker_commands.ranker, user_commands.user, project_commands.project,
-                 task_commands.task):
+                 task_commands.task, admin_commands.admin):
     main.add_command(_command)
 
 

@@ -6,7 +6,8 @@ In the data folder, or in S3 where several machines share them. A package may co
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 from curator_web.errors import NotFound
@@ -50,6 +51,10 @@ class Files(ABC):
     def read(self, name: str) -> Iterator[bytes]:
         """The content of a file that was kept whole; raises NotFound."""
 
+    @abstractmethod
+    def listed(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
+        """Each file in a folder, or piece of one: its name, bytes, and when it was written."""
+
     def link(self, name: str, called: str) -> str | None:
         """An address, good for a while, at which the store itself hands a file out, to be saved as `called`; None where
         it has no such."""
@@ -90,6 +95,12 @@ class FolderFiles(Files):
         with self.whole(name) as path, path.open("rb") as file:
             yield from iter(lambda: file.read(1 << 20), b"")
 
+    def listed(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
+        for path in sorted((self._folder / folder).glob("*")):
+            with suppress(FileNotFoundError):
+                found = path.stat()
+                yield f"{folder}/{path.name}", found.st_size, datetime.fromtimestamp(found.st_mtime, UTC)
+
     def _place(self, name: str) -> Path:
         return self._folder / name
 
@@ -123,6 +134,9 @@ class S3Files(Files):
 
     def path(self, name: str) -> Path | None:
         return None
+
+    def listed(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
+        return self._objects.listed(folder)
 
     def link(self, name: str, called: str) -> str | None:
         return self._objects.link(name, called)

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cache
 from itertools import chain
 from typing import IO
@@ -94,6 +95,16 @@ class Objects:
         """Take an object away; nothing when it is not there."""
         with self._told(name):
             self._bucket.delete(name)
+
+    def folders(self, folder: str) -> Iterator[str]:
+        """The names of the folders in a folder."""
+        with self._told(folder):
+            yield from self._readable.folders(folder)
+
+    def listed(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
+        """Each object in a folder: its name, bytes, and when it was written."""
+        with self._told(folder):
+            yield from self._readable.listed(folder)
 
     def sizes(self, folder: str) -> dict[str, int]:
         """Bytes of each object in a folder, by its name in it."""

@@ -72,6 +72,19 @@ class RecordingStore:
         """Whether the external video that it was processed with came along; raises NotFound as `has_video` does."""
         return RecordingLayout(self.path(recording_id)).external_video.exists()
 
+    def ids(self) -> Iterator[str]:
+        """The recordings that are there, whole or not."""
+        yield from sorted(name for name in os.listdir(self.recordings) if ID.fullmatch(name))
+
+    def held(self, recording_id: str) -> Iterator[str]:
+        """The places in a recording at which blobs lie; raises NotFound when the id is not a plain name."""
+        for _, relative in _blobs(RecordingLayout(self.path(recording_id))):
+            yield relative.as_posix()
+
+    def remove(self, recording_id: str) -> None:
+        """Take a recording away; raises NotFound when the id is not a plain name."""
+        shutil.rmtree(self.path(recording_id), ignore_errors=True)
+
     def keep(self, recording: Recording, content: bytes) -> str:
         """Keep a picture that a reviewer chose from the video beside the recording's own; returns its blob's name."""
         return derived.keep(recording.layout, content)

@@ -3,7 +3,7 @@
 The data folder then holds only what can be made again: the cache of recordings, and what is being worked on.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import cast
@@ -14,7 +14,7 @@ from schemas.files import open_inside, reason
 
 from .files import S3Files
 from .objects import Objects
-from .recordings import RecordingStore, files_of
+from .recordings import ID, RecordingStore, files_of
 from .remote import CACHE_BYTES, Cache, RemoteLayout, RemoteRecording
 
 AT_ONCE = 8
@@ -83,6 +83,22 @@ class S3Store(RecordingStore):
         for source, relative in files:
             if relative.name == manifest:
                 send(source, relative)
+
+    def ids(self) -> Iterator[str]:
+        yield from sorted(name for name in self._objects.folders("recordings") if ID.fullmatch(name))
+
+    def held(self, recording_id: str) -> Iterator[str]:
+        self.path(recording_id)
+        yield from (name for name in self._objects.sizes(f"recordings/{recording_id}")
+                    if name.startswith(("blobs/", "derived/")))
+
+    def remove(self, recording_id: str) -> None:
+        self.path(recording_id)
+        folder = f"recordings/{recording_id}"
+        # The manifest first: without it the recording is not there, should this be broken off.
+        for name in sorted(self._objects.sizes(folder), key=lambda name: name != "recording.json"):
+            self._objects.delete(f"{folder}/{name}")
+            self._cache.forget(f"{folder}/{name}")
 
     def keep(self, recording: Recording, content: bytes) -> str:
         name = super().keep(recording, content)

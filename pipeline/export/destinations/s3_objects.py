@@ -177,10 +177,11 @@ class Bucket:
         source = {"Bucket": other.address.bucket, "Key": other.key(name)}
         self.client.copy_object(Bucket=self.address.bucket, Key=self.key(name), CopySource=source)
 
-    def folders(self) -> list[str]:
-        """Names that stand between the prefix and the next slash."""
-        where = {"Bucket": self.address.bucket, "Prefix": self.address.prefix, "Delimiter": "/"}
-        return [self._name(found["Prefix"]).rstrip("/")
+    def folders(self, folder: str = "") -> list[str]:
+        """Names that stand between the prefix, or a folder's name, and the next slash."""
+        before = f"{folder}/" if folder else ""
+        where = {"Bucket": self.address.bucket, "Prefix": self.address.prefix + before, "Delimiter": "/"}
+        return [self._name(found["Prefix"]).removeprefix(before).rstrip("/")
                 for page in self.client.get_paginator("list_objects_v2").paginate(**where)
                 for found in page.get("CommonPrefixes", ())]
 
@@ -265,6 +266,13 @@ class Bucket:
         """An object's content in chunks."""
         with closing(self.client.get_object(Bucket=self.address.bucket, Key=self.key(name))["Body"]) as body:
             yield from body.iter_chunks(1 << 20)
+
+    def listed(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
+        """Each object in a folder: its name, bytes, and when it was written; asks the service."""
+        for page in self.client.get_paginator("list_objects_v2").paginate(
+                Bucket=self.address.bucket, Prefix=self.key(f"{folder}/")):
+            yield from ((self._name(each["Key"]), each["Size"], each["LastModified"])
+                        for each in page.get("Contents", ()))
 
     def link(self, name: str, called: str, seconds: int) -> str:
         """A signed address of an object, for whoever has it; a browser saves it as `called`, a plain file name."""
