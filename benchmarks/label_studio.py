@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -92,12 +92,12 @@ class Theirs:
 
 
 @contextmanager
-def label_studio(installed: Path, data: Path) -> Iterator[int]:
-    """Label Studio with an empty database, served by gunicorn; yields its port."""
+def label_studio(installed: Path, data: Path, settings: Mapping[str, str] = SETTINGS) -> Iterator[int]:
+    """Label Studio with an empty database and these settings, served by gunicorn; yields its port."""
     application = APPLICATIONS["label-studio"]
     application = replace(application, packages=(*application.packages, "gunicorn"))
     programs = install(application, installed / "label-studio-served")
-    environment = os.environ | SETTINGS | {"LABEL_STUDIO_BASE_DATA_DIR": str(data)}
+    environment = os.environ | dict(settings) | {"LABEL_STUDIO_BASE_DATA_DIR": str(data)}
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

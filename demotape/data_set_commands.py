@@ -25,8 +25,8 @@ PROBLEMS_SHOWN = 20  # of one path
 @click.command("export")
 @click.argument("destination")
 @click.option("--format", "format_", required=True,
-              help="weblinx, mind2web, multimodal-mind2web, webdataset, parquet, chat, playwright, trajectories or a "
-                   "plug-in's.")
+              help="weblinx, mind2web, multimodal-mind2web, webdataset, parquet, chat, playwright, trajectories, "
+                   "label-studio or a plug-in's.")
 @click.option("--project", metavar="ID", help="Only demonstrations of this project.  [default: the only one]")
 @click.option("--status", help="Only demonstrations with this status, such as approved.")
 @click.option("--reviewed-only", "reviewed", is_flag=True, help="Only demonstrations that somebody validated.")

@@ -13,6 +13,7 @@ from pipeline.export.destinations.destination import Destination
 from pipeline.export.destinations.folder import Folder
 from pipeline.export.formats import (
     chat,
+    label_studio,
     mind2web,
     multimodal_mind2web,
     parquet,
@@ -48,6 +49,7 @@ FORMATS: dict[str, Format] = {
     "chat": Format(chat.samples, chat.Writer),
     "playwright": Format(playwright_script.samples, playwright_script.Writer),
     "trajectories": Format(trajectories.samples, trajectories.Writer),
+    "label-studio": Format(label_studio.samples, label_studio.Writer),
 }
 WITH_GRAMMAR = ("chat", "trajectories")
 

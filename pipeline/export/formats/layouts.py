@@ -143,6 +143,20 @@ def lines(files: Mapping[str, str], kind: str) -> Description:
          _pictures("screenshot-files", "(.*)", "path", "path of the file")], list(files))
 
 
+def labelling(files: Mapping[str, str], config: str, kind: str) -> Description:
+    """Label Studio's tasks; `files`: path by split, `config`: that of the labelling interface, `kind`: the pictures'
+    encoding."""
+    fields = [_split("task-files", files), *(
+        Field(name, TEXT, "task-files", path=f"$[*].data.{name}", about=_ABOUT[name])
+        for name in ("demonstration", "turn", "intent"))]
+    return Description(
+        {**dict.fromkeys(files.values(), _JSON), config: "application/xml"},
+        [FileSet("task-files", "All tasks.", _JSON, list(files.values())),
+         FileSet("screenshot-files", "Screenshots.", _MEDIA[kind], [f"images/*.{kind}"])],
+        [RecordSet("rows", "One record a task.", fields, ["demonstration", "turn"]),
+         _pictures("screenshot-files", "(.*)", "path", "path of the file")], list(files))
+
+
 def scripts(files: Mapping[str, str]) -> Description:
     """One script a demonstration; `files`: glob pattern by split."""
     return Description(

@@ -82,4 +82,4 @@ def test_what_was_typed_in_one_session_is_in_no_export_of_another(request, site,
             written = everything(tmp_path / format)
             assert b"Engine-1843" not in written
             assert first.manifest["secret_digests"][0]["digest"].encode() not in written
-            assert PLAIN.encode() in written or format in ("mind2web", "chat", "playwright")
+            assert PLAIN.encode() in written or format in ("mind2web", "chat", "playwright", "label-studio")
