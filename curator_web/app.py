@@ -23,7 +23,7 @@ from .api import webhooks as api_webhooks
 from .db.database import open_database
 from .db.shared_secret import shared_secret
 from .demonstrations.library import Imported
-from .jobs import bulk_changes, exporting, queue, upload_service
+from .jobs import bulk_changes, exporting, queue, recounts, upload_service
 from .jobs.queue import Jobs, Work
 from .notifications import reading
 from .settings import DEFAULT_DATA_DIR, default_db_url
@@ -48,6 +48,7 @@ from .web import (
     pages,
     pairs,
     people,
+    project_settings,
     projects,
     request_log,
     security,
@@ -93,7 +94,8 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     db = open_database(db_url or default_db_url(data_dir))
     kinds: dict[str, Work] = {exporting.KIND: partial(exporting.run, db, store),
-                              bulk_changes.KIND: partial(bulk_changes.run, db)}
+                              bulk_changes.KIND: partial(bulk_changes.run, db),
+                              recounts.KIND: partial(recounts.run, db)}
     if import_package:
         kinds[upload_service.KIND] = partial(upload_service.run, partial(import_package, db, store), store.files)
     secret = store.secret() or shared_secret(db)
@@ -124,9 +126,9 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
         from .web import openid as openid_views  # its libraries cost time, and are there on demand only
 
         openid_views.register(app, openid)
-    for concern in (signing_in, own_account, own_second_factor, people, projects, notifications, pages, history,
-                    timeline, moments, tree, team, deletions, filters, pairs, tasks, labels, dashboard, exports,
-                    imports, jobs_pages, webhooks, blob_views, health):
+    for concern in (signing_in, own_account, own_second_factor, people, projects, project_settings, notifications,
+                    pages, history, timeline, moments, tree, team, deletions, filters, pairs, tasks, labels, dashboard,
+                    exports, imports, jobs_pages, webhooks, blob_views, health):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
     for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_pairs, api_jobs, api_dashboard,

@@ -6,9 +6,9 @@ from flask import g
 from flask.views import MethodView
 from marshmallow import Schema, fields, validate
 
-from curator_web.db.models import PROJECT_NAME_LENGTH, ROLES
-from curator_web.tasks import ends
-from curator_web.users import projects
+from curator_web.db.models import PROJECT_NAME_LENGTH, ROLES, Project
+from curator_web.jobs import recounts
+from curator_web.users import project_settings, projects
 from curator_web.web.accounts import account, lead, manager
 from curator_web.web.context import services
 from schemas.parts import Strict
@@ -36,11 +36,10 @@ class NewProjectSchema(Strict):
     name = fields.String(required=True, validate=validate.Length(1, PROJECT_NAME_LENGTH))
 
 
-class ProjectSettingsSchema(Strict):
-    """What is set for a project."""
+class ProjectSettingsSchema(project_settings.SettingsSchema):
+    """What is set for a project; what is absent stays as it is."""
 
-    answers_shown = fields.Boolean(required=True, metadata={
-        "description": "whether who is given a task sees its expected answer"})
+    answers_shown = fields.Boolean(metadata={"description": "whether who is given a task sees its expected answer"})
 
 
 class MemberSchema(Schema):
@@ -99,16 +98,21 @@ class Settings(MethodView):
     @blueprint.alt_response(404, **NOT_FOUND)
     def get(self, project: str):
         """What is set for a project"""
-        return g.place.project
+        return _settings(g.place.project)
 
     @blueprint.arguments(ProjectSettingsSchema)
     @blueprint.response(200, ProjectSettingsSchema)
     @blueprint.alt_response(403, **NOT_ALLOWED)
     @blueprint.alt_response(404, **NOT_FOUND)
     def put(self, given: dict[str, Any], project: str):
-        """Set it; only for leads of the project"""
-        ends.show_answers(services().db, lead(), given["answers_shown"])
-        return given
+        """Set it; only for leads of the project. Where other checks count, a job counts anew what lists show"""
+        recounts.change_settings(services().db, services().jobs, lead(), given)
+        place = next(each for each in projects.places(services().db, account()) if each.id == project)
+        return _settings(place.project)
+
+
+def _settings(project: Project) -> dict[str, Any]:
+    return project_settings.told(services().db, project.id) | {"answers_shown": project.answers_shown}
 
 
 @blueprint.get("/projects/<project>/members")

@@ -17,7 +17,7 @@ from curator_web.db.models import COPIES, DRAFT, ID_LENGTH, Demonstration, Proje
 from curator_web.db.pair_models import Pair
 from schemas import types
 
-from . import summary
+from . import in_use, summary
 
 MARK = "~2"  # at the end of a copy's id, where no recording's id can have it
 BY_SHARE = "share"  # who, where the project's share chose
@@ -32,10 +32,10 @@ def chosen(project: str, demonstration_id: str, share: int) -> bool:
 
 def make(session: Session, row: Demonstration, base: types.Demonstration, who: str) -> Pair:
     """Have a demonstration annotated by a second person too."""
-    now = datetime.now(UTC)
+    now, seen = datetime.now(UTC), in_use.demonstration_in(session, row.home, base)
     copy = Demonstration(
         id=_id_of(row.id), project=COPIES + row.project, recording=row.recording, status=DRAFT, version=1,
-        recorded_at=row.recorded_at, imported_at=now, changed_at=now, **summary.of_base(base))
+        recorded_at=row.recorded_at, imported_at=now, changed_at=now, **summary.of_base(seen))
     session.add(copy)
     session.flush()  # the pair refers to it
     pair = Pair(original=row.id, copy=copy.id, made_by=who, made_at=now)
@@ -60,7 +60,13 @@ def base_of(session: Session, demonstration_id: str) -> str:
 
 def with_copy(session: Session, demonstration_id: str) -> list[str]:
     """The ids of an original and of its copy, if there is one."""
-    return [demonstration_id, *session.scalars(select(Pair.copy).where(Pair.original == demonstration_id))]
+    return with_copies(session, [demonstration_id])
+
+
+def with_copies(session: Session, originals: Iterable[str]) -> list[str]:
+    """The ids of originals and of their copies."""
+    ids = list(originals)
+    return [*ids, *session.scalars(select(Pair.copy).where(Pair.original.in_(ids)))]
 
 
 def take_along(session: Session, originals: Iterable[str], project: str) -> None:

@@ -12,12 +12,13 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.deletion_models import NOWHERE, Deletion
 from curator_web.db.models import DRAFT, SUBMITTED, Demonstration
+from curator_web.db.project_settings_models import ProjectSettings
 from curator_web.errors import NotAllowed, NotFound
 from curator_web.users import Account
 from curator_web.users.projects import expect_lead
 from schemas.text import storable
 
-from . import copies, leases, library
+from . import copies, leases, library, recounting
 
 SHOWN = 500  # the latest
 WITHDRAWN_WHILE = (DRAFT, SUBMITTED)
@@ -94,7 +95,10 @@ def restore(db: Database, batch: str, account: Account) -> int:
             session.get_one(Demonstration, each.demonstration_id).project = each.project
             audit.note(session, account.name, "restored", each.demonstration_id, batch=each.batch)
             session.delete(each)
-        copies.take_along(session, (each.demonstration_id for each in found), account.project)
+        ids = [each.demonstration_id for each in found]
+        copies.take_along(session, ids, account.project)
+        if session.get(ProjectSettings, account.project):  # which may have changed meanwhile
+            recounting.ask(session, account.project, account.name, copies.with_copies(session, ids))
         return len(found)
 
 

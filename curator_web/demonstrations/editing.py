@@ -21,7 +21,7 @@ from pipeline.turns.edits import WITH_POINTER, appended
 from schemas import types
 from schemas.text import storable
 
-from . import labels
+from . import in_use, labels
 from .library import Review, load
 from .summary import counts
 
@@ -62,7 +62,9 @@ def make_edit(session: Session, found: Review, edit: Mapping[str, Any], version:
     before = found.turns  # one that is damaged is not changed
     base = found.base["turns"]
     edits, turns = appended(base, found.edits, storable(edit))
+    turns = in_use.marked(turns, found.settings, edits)
     _expect_in_sight(before, edit)
+    in_use.expect_intent(found.settings, before, edits[-1])
     after = found.with_edits(edits)
     if edits[-1]["op"] == "label":
         labels.expect(session, edits[-1], found.row.home)

@@ -54,19 +54,23 @@ def refresh(session: Session, demonstration_id: str, wanted: Facets, kinds: Iter
 
     `person`: somebody who has to do with it from now on.
     """
-    here = Facet.demonstration_id == demonstration_id
-    rows = session.execute(select(Facet.facet, Facet.value, Facet.count)
-                           .where(here, Facet.facet.in_([*kinds, "person"])))
-    held = {(facet, value): count for facet, value, count in rows}
-    wanted = wanted | {key: count for key, count in held.items() if key[0] == "person"}
+    here, before = Facet.demonstration_id == demonstration_id, held(session, demonstration_id, [*kinds, "person"])
+    wanted = wanted | {key: count for key, count in before.items() if key[0] == "person"}
     if person:
         wanted["person", person] = 1
-    for facet, value in [key for key, count in held.items() if wanted.get(key) != count]:
+    for facet, value in [key for key, count in before.items() if wanted.get(key) != count]:
         session.execute(delete(Facet).where(here, Facet.facet == facet, Facet.value == value))
     new = [{"facet": facet, "value": value, "demonstration_id": demonstration_id, "count": count}
-           for (facet, value), count in wanted.items() if held.get((facet, value)) != count]
+           for (facet, value), count in wanted.items() if before.get((facet, value)) != count]
     if new:
         session.execute(insert(Facet), new)
+
+
+def held(session: Session, demonstration_id: str, kinds: Iterable[str]) -> Facets:
+    """The facets of these kinds that a demonstration has."""
+    rows = session.execute(select(Facet.facet, Facet.value, Facet.count).where(
+        Facet.demonstration_id == demonstration_id, Facet.facet.in_(list(kinds))))
+    return {(facet, value): count for facet, value, count in rows}
 
 
 TURN_KINDS = ("intent", "check", "dropped", "fixed", "label")

@@ -32,7 +32,8 @@ from curator_web.errors import Damaged, NotFound
 from curator_web.storage.names_key import names_key
 from curator_web.storage.recordings import ID, RecordingStore
 from curator_web.tasks import giving
-from curator_web.users import BY_COMMAND
+from curator_web.users import BY_COMMAND, project_settings
+from curator_web.users.project_settings import Settings
 from pipeline.export import LeftOut, ReviewState, Selection, Source, place
 from pipeline.turns.edits import apply_edits, labels_after, standing, task_after
 from pipeline.turns.video_place import alignment_after
@@ -41,7 +42,7 @@ from schemas import DemonstrationSchema, InputError, types
 from schemas.files import read_json, validated
 from schemas.text import storable
 
-from . import copies, damage, facets, labels, owners, texts
+from . import copies, damage, facets, in_use, labels, owners, texts
 from .summary import of_base, site
 
 EVERYTHING = Selection()
@@ -63,13 +64,14 @@ class Imported:
 
 @dataclass(frozen=True)
 class Review:
-    """One demonstration as a reviewer works on it."""
+    """One demonstration as a reviewer works on it: with the checks that are in use in its project, by `settings`."""
 
     row: Demonstration
     base: types.Demonstration
     edits: list[types.Edit]
     kept: BaseTurns | None = None  # lets a session find the turns again without reading them again
     folded: list[types.Turn] | None = None  # the turns after the edits, where they are known already
+    settings: Settings = Settings()
 
     @cached_property
     def turns(self) -> list[types.Turn]:
@@ -77,7 +79,7 @@ class Review:
         if self.folded is not None:
             return self.folded
         with damage.named(self.row.id):
-            return apply_edits(self.base["turns"], self.edits)
+            return in_use.marked(apply_edits(self.base["turns"], self.edits), self.settings, self.edits)
 
     @property
     def task(self) -> str:
@@ -248,13 +250,16 @@ def load(session: Session, demonstration_id: str, *, lock: bool = False, known: 
     edits gives a demonstration a new version.
     """
     row = row_of(session, demonstration_id, lock=lock)
-    if known and known.row.id == row.id and known.row.version == row.version:
+    settings = project_settings.of(session, row.home)
+    if known and known.row.id == row.id and known.row.version == row.version and known.settings == settings:
         return replace(known, row=row, kept=None, folded=known.turns)
     with damage.named(row.id):
         edits = session.scalars(select(Edit.content).where(Edit.demonstration_id == row.id).order_by(Edit.number)).all()
         base = session.get_one(BaseTurns, copies.base_of(session, row.id))
-    content = base.content if base.demonstration_id == row.id else base.content | {"id": row.id}
-    return Review(row, content, list(edits), base)
+        content = base.content if base.demonstration_id == row.id else base.content | {"id": row.id}
+        if not settings.counts_as(Settings()):
+            content = content | {"turns": in_use.marked(content["turns"], settings)}
+    return Review(row, content, list(edits), base, settings=settings)
 
 
 def row_of(session: Session, demonstration_id: str, *, lock: bool = False) -> Demonstration:
@@ -292,14 +297,14 @@ def _read(recording: Recording) -> types.Demonstration:
 
 def _insert(session: Session, demonstration: types.Demonstration, recorded_at: datetime, project: str
             ) -> Demonstration:
-    now = datetime.now(UTC)
+    now, seen = datetime.now(UTC), in_use.demonstration_in(session, project, demonstration)
     row = Demonstration(
         id=demonstration["id"], project=project, recording=demonstration["recording"], status=DRAFT, version=1,
-        recorded_at=recorded_at, imported_at=now, changed_at=now, **of_base(demonstration))
+        recorded_at=recorded_at, imported_at=now, changed_at=now, **of_base(seen))
     session.add(row)
     session.flush()  # the base turns refer to the row
     session.add(BaseTurns(demonstration_id=demonstration["id"], content=demonstration))
-    _refresh(session, demonstration)
+    _refresh(session, seen)
     return row
 
 
@@ -316,12 +321,13 @@ def _renew(session: Session, row: Demonstration,
         return "kept"
     session.execute(delete(BaseTurns).where(BaseTurns.demonstration_id == row.id))
     session.add(BaseTurns(demonstration_id=row.id, content=demonstration))
+    seen = in_use.demonstration_in(session, row.home, demonstration)
     for each in (session.get_one(Demonstration, name) for name in both):
         each.version += 1
         each.changed_at = datetime.now(UTC)
-        for name, value in of_base(demonstration).items():
+        for name, value in of_base(seen).items():
             setattr(each, name, value)
-    _refresh(session, demonstration)
+    _refresh(session, seen)
     return "renewed"
 
 

@@ -6,9 +6,9 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import LEAD, Project
 from curator_web.errors import InputError, NotAllowed
-from curator_web.users import Account, members
+from curator_web.users import Account, members, project_settings
 
-from . import copies, leases
+from . import copies, leases, recounting
 
 
 def move(db: Database, ids: list[str], to: str, account: Account, refused: dict[str, str] | None = None) -> int:
@@ -21,6 +21,8 @@ def move(db: Database, ids: list[str], to: str, account: Account, refused: dict[
     with db.writing() as session:
         expect_leads_both(session, to, account)
         rows = leases.chosen(session, ids, account, refused)
+        if not project_settings.of(session, account.project).counts_as(project_settings.of(session, to)):
+            recounting.ask(session, to, account.name, copies.with_copies(session, (row.id for row in rows)))
         for row in rows:
             audit.note(session, account.name, "moved", row.id, before=row.project, to=to)
             row.project, row.assigned_to, row.task_id = to, None, None

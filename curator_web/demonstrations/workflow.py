@@ -1,7 +1,8 @@
 """A demonstration's way through a team: draft -> submitted -> validated -> approved, or sent back, or invalid.
 
-Who submitted a demonstration or edited it before that is its first person; somebody else validates and approves. The
-one person of a machine without accounts is bound by none of this.
+Who submitted a demonstration or edited it before that is its first person; somebody else validates and approves. A
+project has one, two or three review steps (`users.project_settings`): with one, what is submitted is approved; with
+three, who validated does not approve. The one person of a machine without accounts is bound by none of this.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,13 +24,15 @@ from curator_web.db.models import (
     STATUSES,
     SUBMITTED,
     VALIDATED,
+    Demonstration,
     Edit,
     StatusChange,
 )
 from curator_web.db.pair_models import ENDED
 from curator_web.errors import Conflict, InputError, NotAllowed
 from curator_web.notifications import telling
-from curator_web.users import Account
+from curator_web.users import Account, project_settings
+from curator_web.users.project_settings import ONE, THREE, TWO
 from curator_web.webhooks import events
 from schemas import DemotapeError, EditSchema
 from schemas.files import validated
@@ -108,8 +111,9 @@ def may_edit(row, account: Account) -> None:
     leases.expect_free(row, account)
 
 
-def actions(row, account: Account, paired: pairs.Paired | None = None) -> tuple[str, ...]:
-    """The statuses that this person can give the demonstration now, the usual one first; `paired`: its pair."""
+def actions(row, account: Account, paired: pairs.Paired | None = None, steps: int = TWO) -> tuple[str, ...]:
+    """The statuses that this person can give the demonstration now, the usual one first; `paired`: its pair; `steps`:
+    the review steps of its project."""
     possible = NEXT[row.status]
     if account.alone:
         return possible
@@ -118,10 +122,14 @@ def actions(row, account: Account, paired: pairs.Paired | None = None) -> tuple[
     if row.status in OPEN:
         allowed = (SUBMITTED, INVALID)
     elif row.status == SUBMITTED:
-        allowed = (DRAFT,) if mine else (VALIDATED, APPROVED, RETURNED, INVALID) if account.reviews else ()
+        own = (DRAFT, APPROVED) if steps == ONE else (DRAFT,)
+        decided = (VALIDATED, APPROVED, RETURNED, INVALID) if steps < THREE else (VALIDATED, RETURNED, INVALID)
+        allowed = own if mine else decided if account.reviews else ()
     elif row.status == VALIDATED:
-        allowed = (() if mine or not account.reviews else
-                   (APPROVED, RETURNED, INVALID) if account.leads or row.reviewed_by != account.name else (SUBMITTED,))
+        other = row.reviewed_by != account.name or (account.leads and steps < THREE)
+        allowed = () if mine or not account.reviews else (APPROVED, RETURNED, INVALID) if other else (SUBMITTED,)
+    elif steps == ONE and mine and row.status == APPROVED:
+        allowed = possible if account.leads else (DRAFT,)
     else:
         allowed = possible if account.leads else ()
     fits = possible if paired is None else paired.allows(row)
@@ -132,8 +140,9 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
                   reason: str = "") -> int:
     """Submit, validate, approve, send back, mark invalid, reopen; returns the new version.
 
-    Sending back and `invalid` need a reason. Raises InputError for what cannot be, NotAllowed for who may not, Conflict
-    when the version is stale or somebody else is at work, NotFound.
+    Where the project has one review step, what is submitted is approved at once, unless it waits to be compared with
+    another annotation. Sending back and `invalid` need a reason. Raises InputError for what cannot be, NotAllowed for
+    who may not, Conflict when the version is stale or somebody else is at work, NotFound.
     """
     reason = read_reason(status, reason)
     with db.writing() as session:
@@ -144,31 +153,42 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
             raise InputError(f"field status: this demonstration is {row.status}; "
                              f"it can become {' or '.join(NEXT[row.status])}")
         paired = pairs.of(session, row.id, lock=True)
-        _may_decide(session, row, status, account, paired)
+        steps = project_settings.of(session, row.home).review_steps
+        _may_decide(session, row, status, account, paired, steps)
         leases.expect_free(row, account)
         now = datetime.now(UTC)
-        number = _next_number(session, row.id)
-        if status in (VALIDATED, APPROVED) and row.status in IN_REVIEW and not account.alone:
-            found = library.load(session, demonstration_id)
-            second_reviews.note(session, found, number, account.name, now)
-        session.add(StatusChange(demonstration_id=row.id, number=number, status=status, reason=reason,
-                                 who=account.name, made_at=now, edits=_edits(session, row.id)))
-        audit.note(session, account.name, status, row.id, before=row.status)
-        _hand_on(row, status, account)
-        leases.touch(session, row, account)
-        leases.give_back(row)
         if paired and paired.state == pairs.SET_ASIDE:  # meanwhile the other one was seen by all
             pairs.close(paired, ENDED, account.name, now)
-        facets.add_person(session, row.id, account.name)
-        row.status = status
-        row.version += 1
-        row.changed_at = now
-        if status == RETURNED:
-            telling.of_returning(session, row, account.name)
-        events.of_status(session, row, account.name)
+        own = steps == ONE and status == APPROVED and row.submitted_by == account.name
+        _decide(session, row, status, account, now, reason, own)
+        if status == SUBMITTED and steps == ONE and not (paired and paired.open):
+            _decide(session, row, APPROVED, account, now, own=True)
         if paired and paired.state == pairs.TO_COMPARE:
             agreement.note(session, paired, now)
         return row.version
+
+
+def _decide(session: Session, row: Demonstration, status: str, account: Account, now: datetime, reason: str = "",
+            own: bool = False) -> None:
+    """One change of status with all that it brings. `own`: somebody approves their own work, so nobody reviewed it."""
+    number = _next_number(session, row.id)
+    if status in (VALIDATED, APPROVED) and row.status in IN_REVIEW and not account.alone and not own:
+        second_reviews.note(session, library.load(session, row.id), number, account.name, now)
+    session.add(StatusChange(demonstration_id=row.id, number=number, status=status, reason=reason,
+                             who=account.name, made_at=now, edits=_edits(session, row.id)))
+    audit.note(session, account.name, status, row.id, before=row.status)
+    _hand_on(row, status, account)
+    if own:
+        row.reviewed_by = None
+    leases.touch(session, row, account)
+    leases.give_back(row)
+    facets.add_person(session, row.id, account.name)
+    row.status = status
+    row.version += 1
+    row.changed_at = now
+    if status == RETURNED:
+        telling.of_returning(session, row, account.name)
+    events.of_status(session, row, account.name)
 
 
 def read_reason(status: str, reason: str) -> str:
@@ -217,10 +237,12 @@ def _made_before(session: Session, demonstration_id: str, key: str, change: Mapp
     return Made(row.version or 0, again=True)
 
 
-def _may_decide(session: Session, row, status: str, account: Account, paired: pairs.Paired | None) -> None:
+def _may_decide(session: Session, row, status: str, account: Account, paired: pairs.Paired | None,
+                steps: int) -> None:
     pairs.expect_one_only(session, paired, row, account)
-    if status in actions(row, account, paired):
-        if status in (VALIDATED, APPROVED) and not account.alone and _worked_first(session, row, account.name):
+    if status in actions(row, account, paired, steps):
+        if (status in (VALIDATED, APPROVED) and not account.alone and steps > ONE
+                and _worked_first(session, row, account.name)):
             raise NotAllowed("you edited this demonstration before it was submitted; somebody else reviews it")
         return
     if paired and status not in paired.allows(row):
@@ -229,6 +251,8 @@ def _may_decide(session: Session, row, status: str, account: Account, paired: pa
         raise NotAllowed("you submitted this demonstration; somebody else reviews it")
     if row.status == VALIDATED and row.reviewed_by == account.name:
         raise NotAllowed("you validated this demonstration; somebody else approves it")
+    if steps == THREE and account.reviews and status == APPROVED and row.status == SUBMITTED:
+        raise NotAllowed("this project has three review steps: validate it first, then somebody else approves it")
     raise NotAllowed(f"as {account.role} you cannot make a demonstration that is {row.status} {status}")
 
 

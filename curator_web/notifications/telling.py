@@ -32,6 +32,7 @@ from . import mentions
 
 TOGETHER = timedelta(hours=1)  # what somebody assigns to somebody in batches is told of once
 UnseenBy = Callable[[Session, Demonstration, Iterable[str]], set[str]]
+_UNTOLD = ("recount",)  # kinds of jobs that nobody waits for: only their failing is told
 _DECIDED = {ACCEPTED: TASK_ACCEPTED, TASK_SENT_BACK: TASK_RETURNED, REFUSED: TASK_REFUSED}
 
 
@@ -78,6 +79,8 @@ def of_decision(session: Session, task: Task, by: str) -> None:
 
 def of_job(session: Session, job: Job) -> None:
     """Tell who began a job that it has ended."""
+    if job.state != FAILED and job.kind in _UNTOLD:
+        return
     kind = JOB_FAILED if job.state == FAILED else JOB_DONE
     _tell(session, job.project, {job.who: kind}, None, job=job.id,
           demonstration_id=(job.result or {}).get("demonstration"))

@@ -19,11 +19,10 @@ from curator_web.demonstrations import (
 )
 from curator_web.demonstrations.listing import COUNT_LIMIT, listing, read_filter, sites
 from curator_web.errors import Damaged, InputError
-from curator_web.users import projects
-from pipeline.checks import all_kinds
+from curator_web.users import project_settings, projects
 from pipeline.export import LeftOut
 from pipeline.turns.edits import standing
-from schemas import BROWSER_INTENTS, INTENTS, types
+from schemas import INTENTS, types
 from schemas.recording import SPEAKERS
 
 from .accounts import account
@@ -46,7 +45,8 @@ def index() -> str:
         return render_template("_rows.html", page=page, sought=sought, count_limit=COUNT_LIMIT, people=_people(),
                                saved=saved_filters.saved(db, account()))
     return render_template(
-        "list.html", page=page, sought=sought, statuses=STATUSES, intents=INTENTS, kinds=all_kinds(),
+        "list.html", page=page, sought=sought, statuses=STATUSES, intents=INTENTS,
+        kinds=project_settings.read(db, account().project).checks,
         sites=sites(db, account().project),
         orders=ORDERS, people=_people(), saved=saved_filters.saved(db, account()), labels=_label_values(db),
         count_limit=COUNT_LIMIT, questions=len(comments.questions_for(db, account())))
@@ -133,10 +133,10 @@ def _render(template: str, demonstration_id: str, selected: str | None, view: st
     return render_template(
         template, damage=problem, review=found, row=found.row, turn=found.selected, moment=shown, view=shown.view,
         labels=labels.definitions(db, found.row.home), paired=paired,
-        actions=workflow.actions(found.row, account(), paired),
-        members=_people() if talk or template == "review.html" else [], comments=talk,
+        actions=workflow.actions(found.row, account(), paired, review.settings.review_steps),
+        settings=review.settings, members=_people() if talk or template == "review.html" else [], comments=talk,
         may_withdraw=deleting.may_withdraw(found.row, account()), holder=leases.holder(found.row),
-        intents=BROWSER_INTENTS, speakers=SPEAKERS, modifiers=MODIFIERS,
+        speakers=SPEAKERS, modifiers=MODIFIERS,
         last_change=editing.last_status_change(db, demonstration_id) if found.row.status != DRAFT else None)
 
 

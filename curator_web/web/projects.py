@@ -54,7 +54,7 @@ def rename(project: str) -> Response:
 def answers(project: str) -> Response:
     """Have who is given a task see its expected answer, or not."""
     ends.show_answers(services().db, lead(), bool(request.form.get("shown")))
-    return redirect(url_for(".show", project=project), 303)
+    return redirect(url_for("project_settings.show", project=project), 303)
 
 
 @blueprint.post("/<project>/members")

@@ -1,5 +1,6 @@
 from .finding import CHECKS as CHECKS
 from .finding import KINDS as KINDS
+from .finding import UNUSED_INTENT as UNUSED_INTENT
 from .finding import all_kinds as all_kinds
 from .finding import find as find
 from .finding import stage as stage

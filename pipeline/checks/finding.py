@@ -2,7 +2,7 @@
 
 A check is a function from the material to findings; this table is all of demotape's own, and plug-ins add theirs
 (docs/plugins.md). An earlier stage may note one itself, of what only it knows: `coarse-time` comes from placing the
-chat. docs/checks.md has a table.
+chat. `unused-intent` is the review app's, of what its projects know. docs/checks.md has a table.
 """
 
 from collections import defaultdict
@@ -35,10 +35,12 @@ CHECKS: dict[str, Check] = {
     "privacy-in-address": Check(("personal-data",), privacy.in_address),
     "privacy-in-page": Check(("personal-data",), privacy.in_page),
 }
+UNUSED_INTENT = "unused-intent"
 KINDS = (
     "broken-screenshot", "late-screenshot", "unlike-page", "half-loaded", "not-in-video", "unsure-in-video",
     "replaced-screenshot", "no-element", "no-box", "outside-viewport", "not-in-page", "empty-input", "idle-hover",
     "doubled-submit", "against-time", "against-tabs", "long-gap", "lost-lines", "coarse-time", "typo", "personal-data",
+    UNUSED_INTENT,
 )
 
 

@@ -110,6 +110,10 @@ def _team(insert, revision: str) -> None:
                recorded_at=NOW, imported_at=NOW, changed_at=NOW, submitted_by="val")
         insert("pairs", original=ID, copy=f"{ID}~2", made_by="val", made_at=NOW, told={"intent": [["say", "say", 2]]},
                outcome="settled", ended_by="val", ended_at=NOW)
+    if revision >= "0019":
+        insert("project_settings", project="main", content={"review_steps": 3})
+        insert("export_presets", project="main", name="Papers", content={"format": "weblinx"}, changed_by="ann",
+               changed_at=NOW)
     if revision >= "0005":
         insert("sign_in_tries", key="c" * 64, count=3, since=NOW)
     else:

@@ -199,7 +199,7 @@ def test_who_is_given_a_task_does_not_see_its_end_until_a_lead_shows_it(app, db)
         ends.show_answers(db, VAL, True)
     client = app.test_client()
     token = {"X-CSRFToken": client.get("/api/token").json["token"]}
-    assert client.get("/api/projects/main/settings").json == {"answers_shown": False}
+    assert client.get("/api/projects/main/settings").json["answers_shown"] is False
     assert client.put("/api/projects/main/settings", json={"answers_shown": True}, headers=token).status_code == 200
     assert [seen(who) for who in (VAL, BOB)] == [whole, whole] and giving.give(db, VAL).answer == "Seven"
     assert client.post("/api/tasks/next", headers=token).status_code == 404  # wanted once, and on its way

@@ -1,0 +1,50 @@
+"""What of a demonstration's turns is to check in its project: checks that are in use there, and intents that are not.
+
+The turns are kept as the pipeline made them, so that a check that is in use again is there again.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from curator_web.errors import InputError
+from curator_web.users import project_settings
+from curator_web.users.project_settings import Settings
+from pipeline.checks import UNUSED_INTENT
+from pipeline.turns.edits import standing
+from schemas import types
+
+
+def marked(turns: list[types.Turn], settings: Settings, edits: Iterable[types.Edit] = ()) -> list[types.Turn]:
+    """The turns with the checks that count. One whose intent is not in use has a check for that, until an edit says
+    that it is fine."""
+    if settings.counts_as(Settings()):
+        return turns
+    fine = {edit["turn"] for _, edit in standing(edits) if edit["op"] == "settle" and edit["check"] == UNUSED_INTENT}
+    return [_marked(turn, settings, turn["id"] in fine) for turn in turns]
+
+
+def demonstration_in(session: Session, project: str, demonstration: types.Demonstration) -> types.Demonstration:
+    """A demonstration that nobody has edited, as a project has it."""
+    return {**demonstration, "turns": marked(demonstration["turns"], project_settings.of(session, project))}
+
+
+def expect_intent(settings: Settings, turns: list[types.Turn], edit: Mapping[str, Any]) -> None:
+    """Raises InputError for an edit that gives a turn an intent which is not in use; one that it has may stay."""
+    if edit["op"] != "set_intent" or edit.get("intent") not in settings.unused_intents:
+        return
+    turn = next((each for each in turns if each["id"] == edit.get("turn")), None)
+    if turn and turn["type"] == "browser" and turn["intent"] == edit["intent"]:
+        return
+    raise InputError(f"field intent: {edit['intent']} is not in use in this project; choose one of "
+                     f"{', '.join(settings.intents)}")
+
+
+def _marked(turn: types.Turn, settings: Settings, is_fine: bool) -> types.Turn:
+    kept = [check for check in turn["checks"]
+            if check["kind"] not in settings.unused_checks and check["kind"] != UNUSED_INTENT]
+    if (turn["type"] == "browser" and turn["intent"] in settings.unused_intents and not is_fine
+            and UNUSED_INTENT not in settings.unused_checks):
+        kept.append({"kind": UNUSED_INTENT, "reason": f"The intent {turn['intent']} is not in use in this project."})
+    return turn if kept == turn["checks"] else turn | {"checks": kept}

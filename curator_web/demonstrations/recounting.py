@@ -1,0 +1,88 @@
+"""Counting anew what lists show of demonstrations, after what is to check in their project has changed.
+
+Much is read and little is written, each demonstration by itself, so that nobody waits who is at work meanwhile.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from curator_web.db import audit
+from curator_web.db.database import Database
+from curator_web.db.job_models import QUEUED, Job
+from curator_web.db.models import COPIES, Demonstration
+from curator_web.errors import Damaged, NotFound
+
+from . import facets, library
+from .summary import counts
+
+KIND = "recount"
+
+
+@dataclass
+class Recounted:
+    """How many were looked at, changed, and could not be read."""
+
+    demonstrations: int = 0
+    changed: int = 0
+    damaged: int = 0
+
+
+def ask(session: Session, project: str, who: str, ids: Iterable[str] | None = None) -> None:
+    """Have demonstrations of a project counted anew by a job, within a transaction; without `ids` all of them."""
+    chosen = None if ids is None else list(ids)
+    waiting = session.scalars(select(Job).where(Job.project == project, Job.kind == KIND, Job.state == QUEUED)).all()
+    if any(job.arguments["ids"] is None for job in waiting):
+        return  # what waits reads the settings when it begins
+    job = Job(kind=KIND, project=project, who=who, state=QUEUED, arguments={"ids": chosen}, note="", result={},
+              made_at=datetime.now(UTC))
+    session.add(job)
+    session.flush()
+    audit.note(session, who, f"{KIND} begun", job=job.id)
+
+
+def recount_each(db: Database, project: str, ids: list[str] | None,
+                 step: Callable[[int, int, str], object] = lambda done, total, name: None) -> dict[str, Any]:
+    """Count demonstrations of a project anew, with `ids` None all; returns what became of it, as Recounted."""
+    if ids is None:
+        with db.reading() as session:
+            ids = list(session.scalars(select(Demonstration.id).where(
+                Demonstration.project.in_((project, COPIES + project))).order_by(Demonstration.id)))
+    outcome = Recounted(len(ids))
+    for number, name in enumerate(ids):
+        step(number, len(ids), name)
+        try:
+            outcome.changed += recount(db, name)
+        except Damaged:
+            outcome.damaged += 1
+        except NotFound:
+            pass
+    return asdict(outcome)
+
+
+def recount(db: Database, demonstration_id: str) -> bool:
+    """Count one anew; returns whether lists showed something else. Raises NotFound, Damaged."""
+    with db.reading() as session:
+        found = library.load(session, demonstration_id)
+        wanted = _wanted(found)
+        same = facets.held(session, demonstration_id, facets.TURN_KINDS) == wanted
+    if same and all(getattr(found.row, name) == value for name, value in _counts(found).items()):
+        return False
+    with db.writing() as session:
+        found = library.load(session, demonstration_id, lock=True, known=found)
+        for name, value in _counts(found).items():
+            setattr(found.row, name, value)
+        facets.refresh(session, demonstration_id, _wanted(found), facets.TURN_KINDS)
+    return True
+
+
+def _counts(found: library.Review) -> dict[str, Any]:
+    return {**counts(found.base["turns"], found.turns, found.edits)}
+
+
+def _wanted(found: library.Review) -> facets.Facets:
+    return facets.of_turns(found.base["turns"], found.turns, found.edits) | facets.of_labels(found.labels, found.turns)
