@@ -10,6 +10,7 @@ from flask import Flask
 
 from .api import dashboard as api_dashboard
 from .api import demonstrations as api_demonstrations
+from .api import export_presets as api_export_presets
 from .api import filters as api_filters
 from .api import jobs as api_jobs
 from .api import labels as api_labels
@@ -132,7 +133,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
     for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_pairs, api_jobs, api_dashboard,
-                    api_notifications, api_webhooks):
+                    api_notifications, api_webhooks, api_export_presets):
         described.register_blueprint(concern.blueprint)
     api_uploads.register(described)
     failures.register(app)

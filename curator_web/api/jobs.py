@@ -5,8 +5,9 @@ from typing import Any
 from marshmallow import Schema, fields, validate
 
 from curator_web.db.job_models import JOB_STATES
-from curator_web.jobs import exporting
-from curator_web.jobs.export_request import ExportRequestSchema, rule
+from curator_web.db.project_settings_models import PRESET_NAME_LENGTH
+from curator_web.jobs import export_presets, exporting
+from curator_web.jobs.export_request import ExportRequestSchema
 from curator_web.web.accounts import account, lead
 from curator_web.web.context import services
 
@@ -40,18 +41,27 @@ class JobsSchema(Schema):
     jobs = fields.List(fields.Nested(JobSchema), required=True)
 
 
+class ExportSchema(ExportRequestSchema):
+    """What to export: options of a preset, others, or both; those that are told go before the preset's."""
+
+    preset = fields.String(validate=validate.Length(1, PRESET_NAME_LENGTH), metadata={
+        "description": "the name of a preset of the project; then `format` may be absent"})
+
+
+_BEGINNING = ExportSchema(partial=True)  # what a preset tells need not be told
+
+
 @blueprint.post("/exports")
 @blueprint.doc(**IN_PROJECT)
 @blueprint.alt_response(404, **NO_PROJECT)
-@blueprint.arguments(ExportRequestSchema)
+@blueprint.arguments(_BEGINNING)
 @blueprint.response(202, JobSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
 def begin(given: dict[str, Any]):
     """Begin an export; when its job is done, GET /exports/ID.zip has the data set. Only for leads"""
     who = lead()
-    rule(given)  # complains of it now
-    return services().jobs.get(services().jobs.add(exporting.KIND, who.name, ExportRequestSchema().dump(given),
-                                                   project=who.project))
+    request = export_presets.request_for(services().db, who.project, _BEGINNING.dump(given))
+    return services().jobs.get(services().jobs.add(exporting.KIND, who.name, request, project=who.project))
 
 
 @blueprint.get("/jobs/<int:job_id>")

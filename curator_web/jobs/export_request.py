@@ -47,8 +47,8 @@ class ExportRequestSchema(Strict):
     intents = _names("only actions of these kinds, and chat", BROWSER_INTENTS)
     good_screenshots = _flag("only actions with a good screenshot, and chat")
     without_checks = _names("only actions without checks of these kinds, and chat")
-    splits = fields.Nested(RuleSchema, load_default=None, allow_none=True,
-                           metadata={"description": "the split rule; without it, all is train"})
+    splits = fields.Nested(RuleSchema, allow_none=True, metadata={
+        "description": "the split rule; absent: the project's; null, or where the project has none: all is train"})
     grammar = _choice("chat, trajectories: how actions are written", [*GRAMMARS])
     screenshots = _choice("encoding of the screenshots", ("png", "webp", "jpg"))
     allow = _names("kinds of personal data to leave in", [*KINDS])
@@ -65,7 +65,7 @@ def selection(request: dict[str, Any]) -> Selection:
 
 def rule(request: dict[str, Any]) -> Rule | None:
     """The split rule; raises InputError as `pipeline.export.make_rule` does."""
-    return make_rule(request["splits"], "splits") if request["splits"] else None
+    return make_rule(request["splits"], "splits") if request.get("splits") else None
 
 
 def options(request: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from curator_web.db.filter_models import SavedFilter
 from curator_web.db.job_models import Job
 from curator_web.db.models import COPIES, LEAD, Comment, Demonstration
 from curator_web.db.notification_models import Notification
+from curator_web.db.project_settings_models import ExportPreset
 from curator_web.db.task_models import Task
 from curator_web.db.webhook_models import Webhook, WebhookDelivery
 from curator_web.demonstrations import pairs
@@ -50,6 +51,8 @@ _NAMED: dict[str, tuple[Any, str]] = {
     "delivery_id": (lambda number: select(Webhook.project).join(
         WebhookDelivery, WebhookDelivery.webhook_id == Webhook.id).where(WebhookDelivery.id == number),
         "there is no delivery {!r}"),
+    "preset_id": (lambda number: select(ExportPreset.project).where(ExportPreset.id == number),
+                  "there is no preset {!r}"),
     "job_id": (lambda number: select(Job.project).where(Job.id == number), "there is no job {!r}"),
     "project": (None, "there is no project {!r}"),
 }

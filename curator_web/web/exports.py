@@ -1,52 +1,88 @@
-"""Exports begun from the pages."""
+"""Exports begun from the pages, and the presets of their options."""
 
-import json
 from typing import Any
 
-from flask import Blueprint, current_app, redirect, render_template, request, send_file, url_for
+from flask import Blueprint, current_app, flash, redirect, render_template, request, send_file, url_for
 from marshmallow import fields
 from werkzeug import Response
 
 from curator_web.db.job_models import DONE
 from curator_web.db.models import STATUSES
+from curator_web.db.project_settings_models import PRESET_NAME_LENGTH
 from curator_web.errors import InputError, NotFound
-from curator_web.jobs.export_request import ExportRequestSchema, narrowed, rule
+from curator_web.jobs import export_presets
+from curator_web.jobs.export_request import ExportRequestSchema, narrowed
 from curator_web.jobs.exporting import KIND, file_of
+from curator_web.users import project_settings
 from pipeline.export import GRAMMARS, format_names
 from pipeline.privacy.finding import KINDS
 from schemas import limits
-from schemas.files import validated
 from schemas.intents import BROWSER_INTENTS
 from schemas.recording import ACTORS
 from schemas.text import storable
 
 from .accounts import account, lead
 from .context import services
+from .project_settings import read_rule
 
 blueprint = Blueprint("exports", __name__)
 FROM_STORE = "DOWNLOADS_FROM_STORE"  # browsers reach the store themselves
 blueprint.add_app_template_filter(narrowed)
+# Where the split rule of an export comes from.
+OF_PROJECT, OF_PRESET, OF_FILE, NO_RULE = ("project", "preset", "file", "none")
 
 
 @blueprint.get("/exports")
 def show() -> str:
-    """The form, and the exports so far; asked by htmx, only these."""
-    lead()
+    """The form, with the options of the preset that is chosen, and the exports so far; asked by htmx, only these."""
+    who = lead()
     jobs = services().jobs.latest(KIND, account().project)
     if request.headers.get("HX-Request"):
         return render_template("_jobs.html", jobs=jobs, here=url_for(".show"))
+    presets = export_presets.presets(services().db, who)
+    number = request.args.get("preset", type=int)
+    chosen = None if number is None else export_presets.get(services().db, who, number)
+    options = chosen.options if chosen else {}
+    has_rule = project_settings.split_rule(services().db, who.project) is not None
+    usual = OF_PROJECT if has_rule else NO_RULE
+    came = (OF_PRESET if options["splits"] else NO_RULE) if "splits" in options else usual
     return render_template("exports.html", jobs=jobs, here=url_for(".show"), formats=format_names(), statuses=STATUSES,
-                           grammars=GRAMMARS, intents=BROWSER_INTENTS, actors=ACTORS, kinds=KINDS)
+                           grammars=GRAMMARS, intents=BROWSER_INTENTS, actors=ACTORS, kinds=KINDS, presets=presets,
+                           chosen=chosen, options=options, has_rule=has_rule, split_from=came,
+                           name_length=PRESET_NAME_LENGTH)
 
 
 @blueprint.post("/exports")
 def begin() -> Response:
-    """Begin an export."""
-    who, schema = lead(), ExportRequestSchema()
-    asked = validated(_asked(), schema, "the form")
-    rule(asked)  # complains of it now
-    services().jobs.add(KIND, who.name, schema.dump(asked), project=who.project)
+    """Begin an export; under a name its options are kept, too."""
+    who, given = lead(), _asked()
+    asked = export_presets.request_for(services().db, who.project, given, "the form")
+    if name := request.form.get("name", "").strip():
+        export_presets.save(services().db, who, name, given)
+    services().jobs.add(KIND, who.name, asked, project=who.project)
     return redirect(url_for(".show"), 303)
+
+
+@blueprint.post("/exports/presets")
+def save_preset() -> Response:
+    """Keep what the form asks for under a name."""
+    row = export_presets.save(services().db, lead(), request.form.get("name", ""), _asked())
+    flash(f"Saved as preset {row.name}.")
+    return redirect(url_for(".show", preset=row.id), 303)
+
+
+@blueprint.post("/exports/presets/<int:preset_id>")
+def rename_preset(preset_id: int) -> Response:
+    """Give a preset another name."""
+    export_presets.change(services().db, lead(), preset_id, request.form.get("name", ""))
+    return redirect(url_for(".show", _anchor="presets"), 303)
+
+
+@blueprint.post("/exports/presets/<int:preset_id>/remove")
+def remove_preset(preset_id: int) -> Response:
+    """Delete a preset."""
+    export_presets.remove(services().db, lead(), preset_id)
+    return redirect(url_for(".show", _anchor="presets"), 303)
 
 
 def _asked() -> dict[str, Any]:
@@ -62,12 +98,21 @@ def _asked() -> dict[str, Any]:
     if wrong := [name for name, equals, _ in labels if not equals]:
         raise InputError(f"the form: field labels: {wrong[0][:40]!r} is not of the form name=value")
     asked["labels"] = {name.strip(): value.strip() for name, _, value in labels}
+    return storable(asked | _rule())
+
+
+def _rule() -> dict[str, Any]:
+    """The split rule that the form means, as `splits`; nothing for the project's own. Raises InputError."""
     if content := (request.files["splits"].read(limits.JSON) if "splits" in request.files else b""):
-        try:
-            asked["splits"] = json.loads(content)
-        except (ValueError, RecursionError):
-            raise InputError("the form: field splits: the split rule is not JSON") from None
-    return storable(asked)
+        return {"splits": read_rule(content, "splits")}
+    came = request.form.get("split_from", OF_PROJECT)
+    if came == NO_RULE:
+        return {"splits": None}
+    if came == OF_PRESET and (number := request.form.get("preset", type=int)) is not None:
+        return {"splits": export_presets.get(services().db, lead(), number).options.get("splits")}
+    if came == OF_FILE:
+        raise InputError("the form: field splits: choose the JSON file of the split rule")
+    return {}
 
 
 @blueprint.get("/exports/<int:job_id>.zip")

@@ -294,6 +294,8 @@ def test_openapi_describes_every_path(client):
         "put /api/projects/{project}/members/{who}", "get /api/projects/{project}/guidelines",
         "post /api/projects/{project}/guidelines",
         "get /api/notifications", "post /api/notifications/read",
+        "get /api/export-presets", "post /api/export-presets", "put /api/export-presets/{preset_id}",
+        "delete /api/export-presets/{preset_id}",
         "get /api/webhooks", "post /api/webhooks", "delete /api/webhooks/{webhook_id}",
         "get /api/webhooks/{webhook_id}/deliveries",
         "post /api/demonstrations/{demonstration_id}/withdrawal",

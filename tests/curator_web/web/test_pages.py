@@ -18,6 +18,7 @@ from curator_web.demonstrations.library import current, import_recording, listed
 from curator_web.demonstrations.pairing import choose
 from curator_web.demonstrations.workflow import change_status, edit
 from curator_web.jobs import bulk_changes
+from curator_web.jobs.export_presets import save as save_preset
 from curator_web.tasks.bank import decide, propose
 from curator_web.tasks.giving import give, give_back
 from curator_web.users.projects import write_guidelines
@@ -39,7 +40,8 @@ from tests.support.team_fixtures import ANN, BOB, LEA, PASSWORD, VAL, add_people
 
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 TASKS = ("Book the cheapest flight from Anchorage to Seattle", "Find a vegetarian lasagne that takes under an hour",
-         "Compare two laptops and put the lighter one into the basket", "Renew the library card of a child")
+         "Compare two laptops and put the lighter one into the basket", "Renew the library card of a child",
+         "Send a parcel to a friend")
 PAGES = {
     "list": "/", "found": "/?status=draft&sort=turns", "none": "/?search=zebra",
     "review": "/demonstrations/rec-1?turn=t3", "pictures": "/demonstrations/rec-1?turn=t3&view=pictures",
@@ -50,6 +52,7 @@ PAGES = {
     "sent-back": "/demonstrations/rec-2", "questions": "/questions", "dashboard": "/dashboard", "exports": "/exports",
     "import": "/import", "missing": "/demonstrations/nowhere", "account": "/account", "people": "/people",
     "person": "/people/ann", "labels": "/labels", "projects": "/projects", "project": "/projects/main",
+    "settings": "/projects/main/settings", "preset": "/exports?preset=1",
     "guidelines": "/projects/main/guidelines", "deleted": "/deleted", "tasks": "/tasks", "task": "/tasks/task-2",
     "notifications": "/notifications", "webhooks": "/webhooks", "webhook": "/webhooks/1",
     "withdraw": "/deleted/withdrawal/rec-1",
@@ -71,6 +74,7 @@ def site(request, tmp_path_factory) -> Iterator[Site]:
     paired = make_recording(folder, recording_id="rec-5", task="Order tea for two")
     import_recording(services.db, services.store, paired, recorded_by="lea")
     prepare(services.db)
+    save_preset(services.db, LEA, "A preset " * 6, {"format": "chat", "intents": ["click"], "splits": {"seed": 1}})
     hook, _ = services.webhooks.add(LEA, "https://hook.example/" + "long" * 40, EVENTS)
     services.webhooks.switch(LEA, hook.id, False)  # nothing is sent
     for state, code in ((GIVEN_UP, 500), (DELIVERED, 204)):
@@ -233,7 +237,7 @@ def problems(page: Page) -> list[str]:
 
 def test_a_member_is_mentioned_by_keyboard(browser, site, cookies):
     page = opened(browser, cookies["lea"])
-    page.goto(f"{site.url}/demonstrations/rec-4?turn=t3")
+    page.goto(f"{site.url}/demonstrations/rec-5?turn=t3")
     press(page, "m")
     field, offered = page.locator("#comment-text"), page.locator(".mention-list li")
     expect(field).to_be_focused()

@@ -10,6 +10,7 @@ from curator_web.demonstrations import comments, deleting, labels, leases, saved
 from curator_web.demonstrations.library import import_recording, listed
 from curator_web.demonstrations.listing import Filter
 from curator_web.errors import InputError
+from curator_web.jobs import export_presets
 from curator_web.tasks import bank
 from curator_web.users import Account, projects
 from demotape.importing import import_package
@@ -53,6 +54,7 @@ def two(tmp_path_factory, request):
     app.extensions["asked"] = {"demonstration_id": "rec-b", "recording_id": "rec-b", "sha256": blob, "project": "b",
                                "comment_id": said.id, "job_id": job, "task_id": task.id, "filter_id": kept.id,
                                "batch": batch, "notification_id": 1, "webhook_id": 1, "delivery_id": 1,
+                               "preset_id": export_presets.save(db, BOSS, "Secret", {"format": "weblinx"}).id,
                                "who": "other", "step": "disable"}
     yield app, tokens
     services.jobs.close()

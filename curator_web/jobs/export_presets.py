@@ -1,0 +1,179 @@
+"""Export presets: options of exports that a lead keeps under a name; and what an export is then asked for."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from curator_web.db import audit
+from curator_web.db.database import Database
+from curator_web.db.models import Project
+from curator_web.db.project_settings_models import PRESET_NAME_LENGTH, ExportPreset
+from curator_web.errors import InputError, NotFound
+from curator_web.users import Account, project_settings
+from curator_web.users.projects import expect_lead
+from schemas.files import validated
+from schemas.text import storable
+
+from .export_request import ExportRequestSchema, narrowed, rule
+
+MOST = 100  # of a project
+LENGTH = 200_000  # characters of a preset's options as JSON; all of them are read where presets are listed
+_SCHEMA = ExportRequestSchema()
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A preset as it is shown. `problem`: what of it is not valid any more, and what to do."""
+
+    row: ExportPreset
+    problem: str
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.row, name)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return self.row.content
+
+    @property
+    def narrowed(self) -> list[str]:
+        """By what besides the status it leaves something out."""
+        return narrowed(self.row.content)
+
+
+def presets(db: Database, account: Account) -> list[Preset]:
+    """Those of the account's project, by name. Raises NotAllowed."""
+    expect_lead(account)
+    with db.reading() as session:
+        rows = session.scalars(select(ExportPreset).where(ExportPreset.project == account.project)
+                               .order_by(ExportPreset.name, ExportPreset.id)).all()
+    return [Preset(row, _problem(row)) for row in rows]
+
+
+def get(db: Database, account: Account, preset_id: int) -> Preset:
+    """One of them. Raises NotAllowed, NotFound."""
+    expect_lead(account)
+    with db.reading() as session:
+        row = _row(session, account, preset_id)
+    return Preset(row, _problem(row))
+
+
+def save(db: Database, account: Account, name: str, options: Mapping[str, Any]) -> Preset:
+    """Keep options under a name; a preset that has it already is changed. Raises NotAllowed, InputError."""
+    expect_lead(account)
+    name, content = _name(name), _content(options)
+    with db.writing() as session:
+        session.get_one(Project, account.project, with_for_update=True)
+        row = _named(session, account.project, name)
+        if row is None:
+            if len(session.scalars(select(ExportPreset.id).where(
+                    ExportPreset.project == account.project)).all()) >= MOST:
+                raise InputError(f"there is room for {MOST} presets; delete one first")
+            row = ExportPreset(project=account.project, name=name)
+            session.add(row)
+        _change(row, account, content)
+        session.flush()
+        audit.note(session, account.name, "preset saved", project=account.project, preset=row.id)
+        return Preset(row, "")
+
+
+def change(db: Database, account: Account, preset_id: int, name: str | None = None,
+           options: Mapping[str, Any] | None = None) -> Preset:
+    """Give a preset another name or other options. Raises NotAllowed, NotFound, InputError for a name that is taken."""
+    expect_lead(account)
+    content = None if options is None else _content(options)
+    with db.writing() as session:
+        session.get_one(Project, account.project, with_for_update=True)
+        row = _row(session, account, preset_id)
+        if name is not None:
+            name = _name(name)
+            other = _named(session, account.project, name)
+            if other and other.id != row.id:
+                raise InputError(f"field name: there is a preset {name!r} already")
+            row.name = name
+        _change(row, account, row.content if content is None else content)
+        audit.note(session, account.name, "preset changed", project=account.project, preset=row.id)
+    return Preset(row, _problem(row))
+
+
+def remove(db: Database, account: Account, preset_id: int) -> None:
+    """Forget a preset. Raises NotAllowed, NotFound."""
+    expect_lead(account)
+    with db.writing() as session:
+        row = _row(session, account, preset_id)
+        session.delete(row)
+        audit.note(session, account.name, "preset removed", project=account.project, preset=preset_id)
+
+
+def request_for(db: Database, project: str, given: Mapping[str, Any], where: str = "export") -> dict[str, Any]:
+    """What an export of a project is asked for, as its job has it: what is given, over the options of the preset that
+    it may name (`preset`); with the project's split rule where it tells none. Raises InputError."""
+    asked = {name: value for name, value in given.items() if name != "preset"}
+    if given.get("preset"):
+        asked = _options_of(db, project, given["preset"]) | asked
+    request = validated(asked, _SCHEMA, where)
+    if "splits" not in request:
+        request["splits"] = project_settings.split_rule(db, project)
+    rule(request)  # complains of it now
+    return _SCHEMA.dump(request)
+
+
+def _options_of(db: Database, project: str, name: str) -> dict[str, Any]:
+    with db.reading() as session:
+        row = _named(session, project, storable(name))
+        if row is None:
+            known = session.scalars(select(ExportPreset.name).where(ExportPreset.project == project)
+                                    .order_by(ExportPreset.name)).all()
+            raise InputError(f"field preset: there is no preset {name[:PRESET_NAME_LENGTH]!r} in this project; "
+                             f"{', '.join(known) + ' are' if known else 'there is none yet'}")
+    if problem := _problem(row):
+        raise InputError(problem)
+    return row.content
+
+
+def _problem(row: ExportPreset) -> str:
+    try:
+        rule(validated(row.content, _SCHEMA, f"preset {row.name!r}"))
+    except InputError as error:
+        said = str(error).rstrip(".")
+        return f"{said}; it was valid when it was saved: choose another and save the preset again, or delete it"
+    return ""
+
+
+def _content(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options as they are kept. Raises InputError naming the field."""
+    request = validated(storable(dict(options)), _SCHEMA, "preset")
+    rule(request)
+    content: dict[str, Any] = _SCHEMA.dump(request)
+    if len(json.dumps(content)) > LENGTH:
+        raise InputError(f"preset: its options take more than {LENGTH:,} characters; a large split rule can be the "
+                         "project's, under Settings")
+    return content
+
+
+def _change(row: ExportPreset, account: Account, content: dict[str, Any]) -> None:
+    row.content, row.changed_by, row.changed_at = content, account.name, datetime.now(UTC)
+
+
+def _name(name: str) -> str:
+    name = " ".join(storable(name).split())
+    if not 0 < len(name) <= PRESET_NAME_LENGTH:
+        raise InputError(f"field name: 1 to {PRESET_NAME_LENGTH} characters")
+    return name
+
+
+def _named(session: Session, project: str, name: str) -> ExportPreset | None:
+    return session.scalars(select(ExportPreset).where(
+        ExportPreset.project == project, ExportPreset.name == name)).first()
+
+
+def _row(session: Session, account: Account, preset_id: int) -> ExportPreset:
+    row = session.get(ExportPreset, preset_id)
+    if row is None or row.project != account.project:
+        raise NotFound(f"there is no preset {preset_id}")
+    return row
