@@ -44,7 +44,7 @@ PROBLEMS_SHOWN = 20  # of one path
 @click.option("--good-screenshots", is_flag=True, help="Only actions with a good screenshot, and chat.")
 @click.option("--without-check", "without_checks", multiple=True, metavar="KIND",
               help="Only actions without a check of this kind, and chat; may be given again.")
-@click.option("--splits", type=PATH, help="JSON file with the split rule; without it, all is train.")
+@click.option("--splits", type=PATH, help="JSON file with the split rule; without it, the project's, if it has one.")
 @click.option("--screenshots", type=click.Choice(["png", "webp", "jpg"]),
               help="Encoding of the screenshots.  [default: what is usual in the format]")
 @click.option("--set-of-marks", is_flag=True, help="Also screenshots with numbered boxes, and what the numbers mean.")
@@ -81,14 +81,16 @@ def export(destination: str, format_: str, splits: Path | None, shard_size: int,
     from curator_web.demonstrations.library import exportable, selected
     from curator_web.demonstrations.told_secrets import told_secrets
     from curator_web.storage.names_key import names_key
-    from curator_web.users import projects
-    from pipeline.export import InOrder, LeftOut, export, read_rule
+    from curator_web.users import project_settings, projects
+    from pipeline.export import InOrder, LeftOut, export, make_rule, read_rule
 
     rule = read_rule(splits) if splits else None
     if not db and not default_db(data).exists():  # else it would be made, and found empty
         raise InputError(f"{data}: no data folder of the review app; give the one of `demotape review` with --data")
     database, store = open_app(db, data, blobs, endpoint_url)
     chosen = projects.named(database, project)
+    if rule is None and (set_rule := project_settings.split_rule(database, chosen)):
+        rule = make_rule(set_rule, "the project's split rule")
     if options["names"]:
         options["names_key"] = names_key(database, store)
     damaged: list[LeftOut] = []

@@ -35,7 +35,8 @@ class Recounted:
 def ask(session: Session, project: str, who: str, ids: Iterable[str] | None = None) -> None:
     """Have demonstrations of a project counted anew by a job, within a transaction; without `ids` all of them."""
     chosen = None if ids is None else list(ids)
-    waiting = session.scalars(select(Job).where(Job.project == project, Job.kind == KIND, Job.state == QUEUED)).all()
+    waiting = session.scalars(select(Job).where(Job.project == project, Job.kind == KIND, Job.state == QUEUED)
+                              .with_for_update()).all()  # none of them begins before this transaction has ended
     if any(job.arguments["ids"] is None for job in waiting):
         return  # what waits reads the settings when it begins
     job = Job(kind=KIND, project=project, who=who, state=QUEUED, arguments={"ids": chosen}, note="", result={},
@@ -68,15 +69,15 @@ def recount(db: Database, demonstration_id: str) -> bool:
     """Count one anew; returns whether lists showed something else. Raises NotFound, Damaged."""
     with db.reading() as session:
         found = library.load(session, demonstration_id)
-        wanted = _wanted(found)
-        same = facets.held(session, demonstration_id, facets.TURN_KINDS) == wanted
-    if same and all(getattr(found.row, name) == value for name, value in _counts(found).items()):
+        held = facets.held(session, demonstration_id, facets.TURN_KINDS)
+        wanted, counted = _wanted(found, held), _counts(found)
+    if held == wanted and all(getattr(found.row, name) == value for name, value in counted.items()):
         return False
     with db.writing() as session:
         found = library.load(session, demonstration_id, lock=True, known=found)
         for name, value in _counts(found).items():
             setattr(found.row, name, value)
-        facets.refresh(session, demonstration_id, _wanted(found), facets.TURN_KINDS)
+        facets.refresh(session, demonstration_id, _wanted(found, held), facets.TURN_KINDS)
     return True
 
 
@@ -84,5 +85,7 @@ def _counts(found: library.Review) -> dict[str, Any]:
     return {**counts(found.base["turns"], found.turns, found.edits)}
 
 
-def _wanted(found: library.Review) -> facets.Facets:
+def _wanted(found: library.Review, held: facets.Facets) -> facets.Facets:
+    if not held and found.row.project != found.row.home:
+        return {}  # a copy has none before its first edit
     return facets.of_turns(found.base["turns"], found.turns, found.edits) | facets.of_labels(found.labels, found.turns)

@@ -6,7 +6,9 @@ import re
 import pytest
 from click.testing import CliRunner
 
+from curator_web.users import Account, project_settings
 from demotape.cli import main
+from demotape.terminal import open_app
 from pipeline.export.grammars.table import GRAMMARS
 from tests.support.curator_fixtures import make_recording
 
@@ -35,6 +37,22 @@ def test_export_with_all_options(tmp_path, data):
     assert folders == {"pages", "bboxes", "screenshots", "marks"}
     assert list((tmp_path / "out" / "records").iterdir()) and list((tmp_path / "out" / "candidates").iterdir())
     assert run("check", tmp_path / "out").output == f"{tmp_path / 'out'}: whole\n"
+
+
+def test_the_projects_split_rule_counts_without_another(tmp_path, data):
+    database, _ = open_app(None, data, None)
+    lead = Account("local", "lead", alone=True)
+    with database.writing() as session:
+        project_settings.change(session, lead, {"splits": {"test_web": 1, "near_duplicates": 0}})
+    (tmp_path / "rule.json").write_text('{"valid": 1, "test_iid": 0, "near_duplicates": 0}')
+    for options, split in (([], "test_web"), (["--splits", tmp_path / "rule.json"], "valid")):
+        done = run("export", tmp_path / split, "--format", "weblinx", *options, "--data", data)
+        assert done.exit_code == 0, done.output
+        manifest = json.loads((tmp_path / split / "manifest.json").read_bytes())
+        assert {each["split"] for each in manifest["demonstrations"]} == {split}
+    with database.writing() as session:
+        project_settings.change(session, lead, {"splits": None})
+    database.close()
 
 
 def test_what_is_not_selected_is_counted_by_reason(tmp_path, data):

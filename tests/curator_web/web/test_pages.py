@@ -71,8 +71,6 @@ def site(request, tmp_path_factory) -> Iterator[Site]:
         path = make_recording(folder, recording_id=f"rec-{number}", task=task)
         import_recording(services.db, services.store, path, recorded_by="lea")
     import_recording(services.db, services.store, filmed_recording(folder), recorded_by="lea")
-    paired = make_recording(folder, recording_id="rec-5", task="Order tea for two")
-    import_recording(services.db, services.store, paired, recorded_by="lea")
     prepare(services.db)
     save_preset(services.db, LEA, "A preset " * 6, {"format": "chat", "intents": ["click"], "splits": {"seed": 1}})
     hook, _ = services.webhooks.add(LEA, "https://hook.example/" + "long" * 40, EVENTS)
