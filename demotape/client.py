@@ -135,9 +135,41 @@ class Client:
         """Withdraw what you recorded, while it is a draft or submitted; a lead can restore it."""
         self._ask("POST", _of(name, "withdrawal"))
 
-    def show_answers(self, project: str, shown: bool) -> None:
-        """Have who is given a task of a project see its expected answer, or not; only for its leads."""
-        self._ask("PUT", f"projects/{quote(project, safe='')}/settings", {"answers_shown": shown})
+    def assign(self, ids: list[str], to: str | None) -> dict[str, Any]:
+        """Give demonstrations to a user, with None to nobody: `changed`, and which could not be; only for leads."""
+        return self._ask("POST", "assignments", {"ids": ids, "to": to})
+
+    def set_statuses(self, ids: list[str], status: str, reason: str = "") -> dict[str, Any]:
+        """As `set_status` for several, each by itself: `changed`, and which could not be."""
+        return self._ask("POST", "statuses", {"ids": ids, "status": status, "reason": reason})
+
+    def delete(self, ids: list[str]) -> str:
+        """Delete demonstrations; returns what `restore` takes; only for leads."""
+        return self._ask("POST", "deletions", {"ids": ids})["batch"]
+
+    def restore(self, batch: str) -> int:
+        """Restore what was deleted at once; returns how many came back."""
+        return self._ask("POST", f"deletions/{quote(batch, safe='')}/restore")["restored"]
+
+    def export(self, **options: Any) -> dict[str, Any]:
+        """Begin an export with these options, such as `format`, `status`, `preset`; returns its job; only for leads."""
+        return self._ask("POST", "exports", options)
+
+    def job(self, job_id: int) -> dict[str, Any]:
+        """How far a job is: `state`, `done`, `total`, `note`, …; only for leads."""
+        return self._ask("GET", f"jobs/{job_id}")
+
+    def presets(self) -> list[dict[str, Any]]:
+        """The export presets of the project; only for its leads."""
+        return self._ask("GET", "export-presets")
+
+    def settings(self, project: str) -> dict[str, Any]:
+        """What the leads of a project set for it: `unused_intents`, `unused_checks`, `review_steps`, `splits`, …"""
+        return self._ask("GET", f"projects/{quote(project, safe='')}/settings")
+
+    def change_settings(self, project: str, **given: Any) -> dict[str, Any]:
+        """Set what is given for a project, and leave the rest; only for its leads."""
+        return self._ask("PUT", f"projects/{quote(project, safe='')}/settings", given)
 
     def webhooks(self) -> list[dict[str, Any]]:
         """The webhooks of the project; only for its leads."""

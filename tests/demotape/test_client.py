@@ -73,7 +73,8 @@ def test_what_is_refused_says_why(app, tmp_path):
 def test_it_asks_for_what_the_api_describes(app, monkeypatch):
     """Every method of the client is an operation of the description, with the fields that it names."""
     asked = []
-    answer = {"version": 1, "demonstration": None, "demonstrations": [], "next": "", "pairs": [], "paired": 0}
+    answer = {"version": 1, "demonstration": None, "demonstrations": [], "next": "", "pairs": [], "paired": 0,
+              "batch": "", "restored": 0, "jobs": []}
     monkeypatch.setattr(Client, "_ask", lambda self, *given: asked.append(given) or answer)
     client = Client("http://127.0.0.1", "x")
     list(client.demonstrations(status="draft", search="x", site="a", sort="turns", order="asc"))
@@ -91,11 +92,23 @@ def test_it_asks_for_what_the_api_describes(app, monkeypatch):
     client.pairs()
     client.pair(["a"])
     client.agreement()
+    client.assign(["a"], "ann")
+    client.set_statuses(["a"], "approved")
+    client.delete(["a"])
+    client.restore("c")
+    client.export(format="chat", preset="b")
+    client.job(5)
+    client.jobs()
+    client.again(5)
+    client.presets()
+    client.settings("p")
+    client.change_settings("p", review_steps=3)
     description = app.test_client().get("/api/openapi.json").json
     for method, address, *content in asked:
         path, _, query = address.partition("?")
         path = "/api/" + path.replace("demonstrations/a", "demonstrations/{demonstration_id}").replace(
-            "tasks/b", "tasks/{task_id}")
+            "tasks/b", "tasks/{task_id}").replace("projects/p", "projects/{project}").replace(
+            "jobs/5", "jobs/{job_id}").replace("deletions/c", "deletions/{batch}")
         operation = description["paths"][path][method.lower()]
         named = {each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"}
         assert {each.partition("=")[0] for each in query.split("&") if each} <= named, address
