@@ -46,14 +46,14 @@ def test_nothing_makes_the_api_fail(served):
     for found in described.get_all_operations():
         for mode in GenerationMode:
             asked += attack(found.ok(), mode, served)
-    assert asked > 2000
+    assert asked > 1000
 
 
 def attack(operation, mode: GenerationMode, served) -> int:
     """Ask one operation in many ways, with what fits its description or with what does not; returns how often."""
     count = 0
 
-    @settings(max_examples=40, deadline=None, derandomize=True, database=None, phases=[Phase.generate],
+    @settings(max_examples=20, deadline=None, derandomize=True, database=None, phases=[Phase.generate],
               suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(generation_mode=mode))
     def ask(case):
