@@ -26,6 +26,8 @@ _FILES = {f"/{name}": Path(__file__).with_name(name) for name in ("control.html"
     f"/{Path(name).name}": _EXTENSION / name  # what it shares with the extension's panel
     for name in ("shared.js", "panel/look.css", "panel/lines.js")}
 _REST = 0.05  # seconds in which news are gathered, so that fast typing is not one call a key
+_SETTLES = 0.3  # seconds after which a window has the size that it keeps
+_TRIES = 5  # to give a window its place; who manages the windows may give it another
 _WATCH = 1.0  # seconds between looks whether the recording still runs
 
 
@@ -151,7 +153,16 @@ async def _place_beside(page: Page, control: Page) -> None:
     window = (await session.send("Browser.getWindowForTarget"))["windowId"]
     bounds = screen | {"width": edge - screen["left"]}
     await session.send("Browser.setWindowBounds", {"windowId": window, "bounds": {"windowState": "normal"}})
-    await session.send("Browser.setWindowBounds", {"windowId": window, "bounds": bounds})
+    asked = bounds
+    for number in range(_TRIES):
+        await session.send("Browser.setWindowBounds", {"windowId": window, "bounds": asked})
+        await asyncio.sleep(_SETTLES)
+        now = (await session.send("Browser.getWindowForTarget"))["bounds"]
+        if now["width"] == bounds["width"]:
+            break
+        # Chromium without a screen sometimes makes each change of size twice as large: then half of it is asked for.
+        halves = {name: (now[name] + bounds[name]) // 2 for name in ("width", "height")}
+        asked = bounds | halves if number % 2 == 0 else bounds
     await session.detach()
 
 
