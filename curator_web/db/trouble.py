@@ -24,13 +24,14 @@ NO_ROOM = "there is no room left for the database; nothing was saved"
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Raises DatabaseAway or NoRoom in place of errors that tell so."""
+    """Raises DatabaseAway or NoRoom in place of errors that tell so; these hold what was asked, with what was captured,
+    so they are not in the traceback."""
     try:
         yield
     except (DBAPIError, TimeoutError) as error:
         if (instead := _instead(error)) is None:
             raise
-        raise instead from error
+        raise instead from None
 
 
 def _instead(error: DBAPIError | TimeoutError) -> DemotapeError | None:

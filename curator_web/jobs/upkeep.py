@@ -60,8 +60,8 @@ def unused(db: Database, store: RecordingStore, older_than: timedelta | None) ->
         packages = _packages(session)
         exports = {exporting.file_of(job.id): job.ended_at for job in session.scalars(
             select(Job).where(Job.kind == exporting.KIND, Job.state != JOB_FAILED))}
-    for name in store.ids():
-        if name not in known:
+    for name, changed in store.listed():
+        if name not in known and changed < now - AT_REST:
             yield Finding(UNKNOWN, name)
     for name, size, changed in store.files.listed("exports"):
         if name not in exports and changed < now - AT_REST:
@@ -76,7 +76,7 @@ def unused(db: Database, store: RecordingStore, older_than: timedelta | None) ->
 def remove(db: Database, store: RecordingStore, found: Finding) -> None:
     """Take away what `unused` found; recordings too, so choose what is given."""
     if found.kind == UNKNOWN:
-        with db.writing() as session:  # nothing may be imported at this moment
+        with db.writing() as session:  # it may have been imported since
             if not session.scalars(select(Demonstration.id).where(Demonstration.recording == found.name)).first():
                 store.remove(found.name)
                 audit.note(session, BY_COMMAND, "recording removed", found.name)

@@ -10,10 +10,10 @@ EVERY = 1.0  # seconds between two tries
 
 
 class Breaker:
-    """`probe`: asks the service for something small; raises where it does not answer."""
+    """`answers`: asks the service for something small; whether it answered."""
 
-    def __init__(self, probe: Callable[[], object]):
-        self._probe, self._lock = probe, threading.Lock()
+    def __init__(self, answers: Callable[[], bool]):
+        self._ask_it, self._lock = answers, threading.Lock()
         self._why, self._answers = "", threading.Event()
         self._answers.set()
 
@@ -39,9 +39,6 @@ class Breaker:
     def _ask(self) -> None:
         pause = threading.Event()
         while not pause.wait(EVERY):
-            try:
-                self._probe()
-            except Exception:  # whatever it is: it does not work yet
-                continue
-            self._answers.set()
-            return
+            if self._ask_it():
+                self._answers.set()
+                return

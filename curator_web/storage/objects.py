@@ -43,7 +43,7 @@ class Objects:
         with explained(self.address, "try again"):
             self._bucket = Bucket(self.address, endpoint_url, ATTEMPTS, SENDING)
             self._readable = Bucket(self.address, endpoint_url, ATTEMPTS_TO_READ, READING)
-        self.breaker = Breaker(self._probe)
+        self.breaker = Breaker(self._answers)
         if not known:
             try:
                 self._probe()
@@ -115,6 +115,16 @@ class Objects:
                 return {name: size for name in listed.names() if (size := listed.size(name)) is not None}
             finally:
                 listed.close()
+
+    def _answers(self) -> bool:
+        """Whether the service answers, and be it that the keys are wrong: then the next request tells so."""
+        try:
+            self._probe()
+        except NoAnswer:
+            return False
+        except DemotapeError:
+            return True
+        return True
 
     def _probe(self) -> None:
         """Ask for what need not be there: tells whether there is such a bucket, and whether the keys are right."""

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 from curator_web.errors import InputError, NotFound
@@ -72,9 +73,11 @@ class RecordingStore:
         """Whether the external video that it was processed with came along; raises NotFound as `has_video` does."""
         return RecordingLayout(self.path(recording_id)).external_video.exists()
 
-    def ids(self) -> Iterator[str]:
-        """The recordings that are there, whole or not."""
-        yield from sorted(name for name in os.listdir(self.recordings) if ID.fullmatch(name))
+    def listed(self) -> Iterator[tuple[str, datetime]]:
+        """The recordings that are there, whole or not, each with when it was written last."""
+        for name in sorted(name for name in os.listdir(self.recordings) if ID.fullmatch(name)):
+            with suppress(FileNotFoundError):
+                yield name, datetime.fromtimestamp((self.recordings / name).stat().st_mtime, UTC)
 
     def held(self, recording_id: str) -> Iterator[str]:
         """The places in a recording at which blobs lie; raises NotFound when the id is not a plain name."""

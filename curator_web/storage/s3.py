@@ -5,6 +5,7 @@ The data folder then holds only what can be made again: the cache of recordings,
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from typing import cast
 
@@ -84,8 +85,10 @@ class S3Store(RecordingStore):
             if relative.name == manifest:
                 send(source, relative)
 
-    def ids(self) -> Iterator[str]:
-        yield from sorted(name for name in self._objects.folders("recordings") if ID.fullmatch(name))
+    def listed(self) -> Iterator[tuple[str, datetime]]:
+        for name in sorted(name for name in self._objects.folders("recordings") if ID.fullmatch(name)):
+            if times := [changed for _, _, changed in self._objects.listed(f"recordings/{name}")]:
+                yield name, max(times)
 
     def held(self, recording_id: str) -> Iterator[str]:
         self.path(recording_id)
