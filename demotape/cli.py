@@ -18,6 +18,7 @@ from . import (
     data_set_commands,
     project_commands,
     ranker_commands,
+    replay_commands,
     summary,
     task_commands,
     user_commands,
@@ -83,6 +84,8 @@ def demo(out: Path, port: int) -> None:
 @click.option("--connect", metavar="CDP_URL", help="Record a running Chromium that was started with "
                                                    "--remote-debugging-port; it is left running.")
 @click.option("--har", is_flag=True, help="Keep the network with bodies as network.har, without secrets.")
+@click.option("--replayable", is_flag=True, help="Keep what it takes to serve the session again offline and to run "
+                                                 "it again: demotape replay.")
 @click.option("--mhtml", is_flag=True, help="Keep each page as one self-contained MHTML file.")
 @click.option("--axtree", is_flag=True, help="Have the accessibility tree of each state; process makes it.")
 @click.option("--actor", type=click.Choice(ACTORS), help="Who acts.  [default: person, where a window is shown]")
@@ -92,8 +95,8 @@ def demo(out: Path, port: int) -> None:
               help="Licence under which it may be published, such as CC-BY-4.0.")
 @of_tasks
 def record(url: str | None, task: str, out: Path | None, headless: bool, connect: str | None, har: bool,
-           mhtml: bool, axtree: bool, following: bool, project: str | None, server: str | None, token: str | None,
-           data: Path, **provenance: Any) -> None:
+           replayable: bool, mhtml: bool, axtree: bool, following: bool, project: str | None, server: str | None,
+           token: str | None, data: Path, **provenance: Any) -> None:
     """Record a session in the browser, starting at URL; closing the window or Ctrl-C ends it."""
     from .next_task import take
     from .provenance import with_answers
@@ -112,7 +115,7 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
     provenance["actor"] = provenance["actor"] or (None if headless or connect else "person")
     directory = out or Path("recordings") / datetime.now().strftime("%Y-%m-%d-%H%M%S")
     recorder = asyncio.run(record_live(url and _with_scheme(url), directory, task, headless=headless, connect=connect,
-                                       say=console.print, har=har, mhtml=mhtml, axtree=axtree,
+                                       say=console.print, har=har, replayable=replayable, mhtml=mhtml, axtree=axtree,
                                        provenance=with_answers(provenance)))
     summary.print_recording(console, directory, recorder.problems)
 
@@ -219,8 +222,8 @@ def review(host: str, port: int, upload_days: float, db: str | None, data: Path,
            webhook_networks=webhook_networks())
 
 
-for _command in (*data_set_commands.COMMANDS, ranker_commands.ranker, user_commands.user, project_commands.project,
-                 task_commands.task, admin_commands.admin):
+for _command in (*data_set_commands.COMMANDS, ranker_commands.ranker, replay_commands.replay, user_commands.user,
+                 project_commands.project, task_commands.task, admin_commands.admin):
     main.add_command(_command)
 
 

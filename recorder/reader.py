@@ -15,6 +15,8 @@ from filelock import lock_descriptor
 
 from schemas import ChatLineSchema, EventSchema, InputError, RecordingLayout, RecordingSchema, ResourceSchema, limits
 from schemas.files import dump_json, read_inside, read_lines, read_versioned, write_atomically
+from schemas.network import ChannelMessageSchema, ExchangeSchema
+from schemas.network_types import ChannelMessage, Exchange
 from schemas.types import ChatLine, Event, EventData, RecordingManifest, Resource, State
 
 from . import blobs
@@ -165,6 +167,18 @@ class Recording:
         if not self.layout.resources.exists():
             return []
         return list(read_lines(self.layout.resources, ResourceSchema(), self.version))
+
+    def exchanges(self) -> list[Exchange]:
+        """Requests with what came back, where they were kept, in the order in which they ended."""
+        if not self.layout.network.exists():
+            return []
+        return list(read_lines(self.layout.network, ExchangeSchema(), self.version))
+
+    def channel_messages(self) -> list[ChannelMessage]:
+        """What WebSockets and EventSources carried, where that was kept, in order."""
+        if not self.layout.messages.exists():
+            return []
+        return list(read_lines(self.layout.messages, ChannelMessageSchema(), self.version))
 
     def blob(self, sha256: str) -> bytes:
         """Bytes of a DOM, element table or screenshot, decompressed.

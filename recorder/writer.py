@@ -78,6 +78,20 @@ class RecordingWriter:
         """Append one resource."""
         self._append(self.layout.resources, line)
 
+    def open_network(self) -> None:
+        """The network is kept, too: create its files."""
+        with clear_errors(self.layout.root):
+            for path in (self.layout.network, self.layout.messages):
+                self._journals[path] = path.open("ab", buffering=0)
+
+    def network(self, line: Mapping[str, Any]) -> None:
+        """Append one exchange; `open_network` comes first."""
+        self._append(self.layout.network, line)
+
+    def message(self, line: Mapping[str, Any]) -> None:
+        """Append what a channel carried; `open_network` comes first."""
+        self._append(self.layout.messages, line)
+
     def update(self, **fields: Any) -> None:
         """Change fields of the manifest that were not known at the start."""
         self.manifest |= fields

@@ -21,8 +21,11 @@ class RecordingLayout:
         self.video = self.root / "video.webm"
         self.external_video = self.root / "external-video"  # in the review app's copy only
         self.har = self.root / "network.har"
+        self.network = self.root / "network.jsonl"
+        self.messages = self.root / "messages.jsonl"
         self.demonstration = self.root / "demonstration.json"
         self.processed = self.root / "processed.json"
+        self.proof = self.root / "proof.json"
         self.given = self.root / "given"
         self.speech = self.root / "speech"
 
@@ -31,7 +34,7 @@ class RecordingLayout:
         folder, or neither a file nor a folder, such as a FIFO, which may never end."""
         folders = self.given, self.speech, self.blobs, self.derived
         files = (self.manifest, self.events, self.chat, self.resources, self.video, self.external_video, self.har,
-                 self.demonstration, self.processed)
+                 self.network, self.messages, self.demonstration, self.processed, self.proof)
         for paths, kind, is_kind in ((files, "file", stat.S_ISREG), (folders, "folder", stat.S_ISDIR)):
             for path in paths:
                 try:

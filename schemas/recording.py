@@ -4,6 +4,7 @@ from typing import Any
 
 from marshmallow import fields, validate
 
+from .network import browser_at_start
 from .parts import (
     STALE_REASONS,
     ElementSchema,
@@ -95,6 +96,9 @@ class RecordingSchema(Strict):
     options = fields.Dict(keys=fields.String(), required=True,
                           metadata={"description": "options of the recorder that made it"})
     provenance = provenance()
+    browser_at_start = browser_at_start()
+    last_state = nested(StateSchema, "the tab that was shown, when the recording ended; absent when not told",
+                        required=False)
     armed_late = flag("true when new pages had begun to run before the recorder listened in them, as it could not "
                       "reach the browser: their first events may be missing", required=False)
     lost_values = integer("values that could not be read or written, each of which is left out; absent when none",

@@ -7,6 +7,8 @@ Those of a package stand in package_types.py.
 from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict
 
+from .network_types import BrowserAtStart
+
 JsonObject = dict[str, Any]  # an object of JSON that no schema describes, or not yet
 
 
@@ -119,6 +121,8 @@ class RecordingManifest(TypedDict):
     viewport: Size | None
     options: dict[str, Any]
     provenance: NotRequired[Provenance]
+    browser_at_start: NotRequired[BrowserAtStart]
+    last_state: NotRequired[State]
     armed_late: NotRequired[bool]
     lost_values: NotRequired[int]
     secret_digests: NotRequired[list[SecretDigest]]

@@ -16,8 +16,9 @@ ROOMS = {
     "schemas": set(),
     "recorder": {"schemas"},
     "pipeline": {"recorder", "schemas"},
+    "replay": {"pipeline", "recorder", "schemas"},
     "curator_web": {"pipeline", "recorder", "schemas"},
-    "demotape": {"curator_web", "pipeline", "recorder", "schemas"},
+    "demotape": {"curator_web", "pipeline", "recorder", "replay", "schemas"},
 }
 FLOORS = {
     "recorder": (
@@ -26,9 +27,15 @@ FLOORS = {
         {"media", "devtools"}, {"building"}, {"browser", "package"}, {"control"},
     ),
     "pipeline": (
-        {"workers", "plugins", "cluster"}, {"limited", "cache"}, {"context"}, {"turns", "pages"}, {"privacy"},
+        {"workers", "plugins", "cluster", "proofs"}, {"limited", "cache"}, {"context"}, {"turns", "pages"}, {"privacy"},
         {"align", "chat", "speech"}, {"checks"}, {"export"},
         {"evaluate", "ranker"}, {"processing", "verify"}, {"batch", "hub"},
+    ),
+    "replay": (
+        {"exchanges", "certificates", "comparing", "pictures", "multipart", "finding", "action_forms"},
+        {"varying", "cdxj", "warc_unpacking", "har_reading", "channels", "acting", "action_strings"},
+        {"bodies", "warc_records"}, {"addresses", "warc_reading"}, {"variants", "order", "warc"},
+        {"places", "reading"}, {"matching"}, {"answering"}, {"server"}, {"offline"}, {"running"}, {"proof"},
     ),
     "curator_web": (
         {"errors", "settings", "vendor"}, {"db"}, {"users", "storage"}, {"notifications"}, {"webhooks"},

@@ -15,7 +15,7 @@ from tests.support.checkout import ROOT
 HIDE = textwrap.dedent('''
     import builtins, types
 
-    ROOMS = {"schemas", "recorder", "pipeline", "curator_web", "demotape", "__main__"}
+    ROOMS = {"schemas", "recorder", "pipeline", "replay", "curator_web", "demotape", "__main__"}
     MODULES = {"fcntl", "resource", "pwd", "grp", "termios", "tty", "pty", "syslog", "posix"}
     NAMES = {
         "os": {"fork", "forkpty", "getuid", "getgid", "getegid", "getpgid", "setsid", "killpg", "nice", "setpriority",
@@ -52,7 +52,7 @@ HIDE = textwrap.dedent('''
 IMPORT_ALL = textwrap.dedent('''
     import importlib, json, pkgutil
     names = []
-    for room in ("schemas", "recorder", "pipeline", "curator_web", "demotape"):
+    for room in ("schemas", "recorder", "pipeline", "replay", "curator_web", "demotape"):
         package = importlib.import_module(room)
         names += [room, *(found.name for found in pkgutil.walk_packages(package.__path__, f"{room}."))]
     for name in names:

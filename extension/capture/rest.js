@@ -35,6 +35,10 @@ demotape.rest = demotape.ofGroup("rest", function () {
   /** Tell now what the page shows. */
   const tell = () => attempt(report);
 
+  /** Tell now what the page shows, whether or not that was told before. */
+  const tellAll = () => attempt(() =>
+    send("snapshot", { timeStamp: performance.now() }, null, {}, { snapshot: look(), gesture: null }));
+
   /**
    * Tell what the page shows at rest: at first and in a new size, so that it is known what in it is secret before a
    * picture of it is kept; where something is secret, always; and on a page of several frame groups, of which none can
@@ -102,5 +106,5 @@ demotape.rest = demotape.ofGroup("rest", function () {
     secrets = false;
   }
 
-  return { seen, look, rested, tell, followSecrets, forget };
+  return { seen, look, rested, tell, tellAll, followSecrets, forget };
 });

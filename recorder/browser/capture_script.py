@@ -12,7 +12,8 @@ WORLD = "demotape"
 BINDING = "demotapeSend"
 _TOLD = f"demotape-{token_hex(16)}"  # the event by which the listener in the page's world tells
 TELLING = "globalThis.demotape?.rest.tell()"  # source that has a frame tell what it shows
-# The same, and answers when a picture shows what was there then.
+LAST = "globalThis.demotape?.rest.tellAll()"  # the same, whether or not it was told before
+# As the first, and answers when a picture shows what was there then.
 DRAWN = "globalThis.demotape && (demotape.rest.tell(), demotape.shown.drawn())"
 _PART = 1 << 16  # characters of chunks in a message; more go ahead in parts, handed on while the next is being made
 _START = f"""{{

@@ -1,5 +1,6 @@
-"""Follows every request of a tab over CDP, for the HAR."""
+"""Follows every request of a tab over CDP, for the HAR and to serve it again."""
 
+import base64
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
@@ -7,13 +8,19 @@ from typing import Any
 from recorder.devtools.sessions import ProtocolError, Session, body_of
 from recorder.privacy.har import Exchange
 
+from .hops import Hops
+
 Spawn = Callable[[Coroutine], None]
 
 
-def listeners(session: Session, tab: int, done: Callable[[Exchange], None], spawn: Spawn) -> dict[str, Callable]:
-    """CDP handlers of one session that call `done` with each exchange that has ended, its body fetched."""
+def listeners(session: Session, tab: int, main_frame: str, done: Callable[[Exchange], None],
+              spawn: Spawn) -> dict[str, Callable]:
+    """CDP handlers of one session that call `done` with each exchange that has ended, its body fetched.
+
+    `main_frame`: the id of the tab's main frame.
+    """
     open_: dict[str, Exchange] = {}
-    extra: dict[str, dict[str, str]] = {}  # headers on the wire that were told before their request
+    hops = Hops()
 
     def sent(event: dict[str, Any]) -> None:
         request, key = event["request"], event["requestId"]
@@ -23,28 +30,30 @@ def listeners(session: Session, tab: int, done: Callable[[Exchange], None], spaw
             redirected = open_.pop(key)
             redirected.redirect = request["url"]
             answered(redirected, event["redirectResponse"])
+            hops.answer(key, event.get("redirectHasExtraInfo", True))
             redirected.ended = event["timestamp"]
             done(redirected)
         exchange = Exchange(tab, request["method"], request["url"] + request.get("urlFragment", ""), event["wallTime"],
                             event["timestamp"], dict(request["headers"]), request.get("postData"))
-        exchange.headers |= extra.pop(key, {})
+        hops.request(key, exchange)
+        exchange.kind = event.get("type", "Other")
+        exchange.document = event.get("frameId", "") if exchange.kind == "Document" else ""
+        exchange.top = exchange.document == main_frame
+        exchange.posted_bytes = _posted_bytes(request)
         open_[key] = exchange
         if request.get("hasPostData") and exchange.posted is None:
             spawn(fetch_posted(key, exchange))
 
     def sent_headers(event: dict[str, Any]) -> None:
-        if event["requestId"] in open_:
-            open_[event["requestId"]].headers |= event["headers"]
-        else:
-            extra[event["requestId"]] = dict(event["headers"])
+        hops.sent(event["requestId"], event["headers"])
 
     def received(event: dict[str, Any]) -> None:
         if event["requestId"] in open_:
             answered(open_[event["requestId"]], event["response"])
+            hops.answer(event["requestId"], event.get("hasExtraInfo", True))
 
     def received_headers(event: dict[str, Any]) -> None:
-        if event["requestId"] in open_:
-            open_[event["requestId"]].response_headers |= event["headers"]
+        hops.came(event["requestId"], event["headers"])
 
     def finished(event: dict[str, Any]) -> None:
         if exchange := open_.pop(event["requestId"], None):
@@ -54,6 +63,7 @@ def listeners(session: Session, tab: int, done: Callable[[Exchange], None], spaw
     def failed(event: dict[str, Any]) -> None:
         if exchange := open_.pop(event["requestId"], None):
             exchange.ended, exchange.failure = event["timestamp"], event["errorText"]
+            hops.failed(event["requestId"])
             done(exchange)
 
     async def fetch_posted(key: str, exchange: Exchange) -> None:
@@ -75,3 +85,11 @@ def answered(exchange: Exchange, response: dict[str, Any]) -> None:
     """Take in the response as the page sees it; headers on the wire, told apart, come before these."""
     exchange.response = response
     exchange.response_headers = dict(response["headers"]) | exchange.response_headers
+
+
+def _posted_bytes(request: dict[str, Any]) -> bytes | None:
+    """A request's body as it was sent; None where the browser tells it as text only, or not at all."""
+    entries = request.get("postDataEntries", ())
+    if not entries or any("bytes" not in entry for entry in entries):  # a file that is sent is not told
+        return None
+    return b"".join(base64.b64decode(entry["bytes"]) for entry in entries)

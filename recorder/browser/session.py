@@ -12,6 +12,7 @@ from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
 from recorder.building.builder import RecordingBuilder
+from recorder.building.looks import Look
 from recorder.building.pending_screenshots import FRAME_DELAY
 from recorder.building.recording_clock import SleepWatch
 from recorder.devtools import endpoint
@@ -20,6 +21,7 @@ from schemas.files import validated
 from schemas.recording import ProvenanceSchema
 from schemas.types import Provenance
 
+from . import at_start
 from .capture_script import first_listener
 from .playwright_targets import PlaywrightTargets
 from .tab import Extras, Tab
@@ -45,16 +47,17 @@ class Recorder:
 
     Raises InputError for another browser, a `cdp` where it does not answer, or a folder that holds a recording;
     DemotapeError at the end when the disk failed on the way (what was written stays readable). Options: `har` keeps the
-    network with bodies, `mhtml` each page as one file, `axtree` lets processing make the accessibility tree of each
-    state. While it records, the threads of Python take turns more often (`sys.setswitchinterval`), so that its writing
-    does not hold up who acts; and new pages wait for the event loop, so do not block it.
+    network with bodies, `replayable` what it takes to serve it again, `mhtml` each page as one file, `axtree` lets
+    processing make the accessibility tree of each state. While it records, the threads of Python take turns more often
+    (`sys.setswitchinterval`), so that its writing does not hold up who acts; and new pages wait for the event loop, so
+    do not block it.
     """
 
     def __init__(self, context: BrowserContext, directory: Path | str, task: str = "", *,
                  cdp: str | None = None, keys: bool = False, provenance: Provenance | None = None, **options: bool):
         self._builder = RecordingBuilder(directory, task, options, on_failure=self._on_failure)
         self._provenance = None if provenance is None else validated(dict(provenance), ProvenanceSchema(), "provenance")
-        self._extras = Extras(bool(options.get("har")), bool(options.get("mhtml")))
+        self._extras = Extras(*(bool(options.get(name)) for name in ("har", "mhtml", "replayable")))
         self.stopped = asyncio.Event()  # set when the recording fails on the way, as on a full disk, and by Alt+S
         self._steer = self._obey if keys else None
         self._context = context
@@ -92,6 +95,16 @@ class Recorder:
     def elapsed(self) -> float:
         """Seconds of the recording so far."""
         return self._builder.elapsed
+
+    @property
+    def tabs(self) -> list[Tab]:
+        """The tabs in order of appearance, those that were closed too."""
+        return list(self._tabs)
+
+    async def look(self, tab: Tab) -> Look | None:
+        """What a tab shows now; None when it does not tell."""
+        await tab.tell_last()
+        return self._builder.look(tab)
 
     def pause(self) -> None:
         """Keep nothing from now on until `resume`: no event, no frame, no resource, no utterance."""
@@ -131,6 +144,8 @@ class Recorder:
             await self._in_context.enter_async_context(await self._context.add_init_script(first_listener()))
             await self._targets.begin()
             self._note_browser(await self._targets.version())
+            if self._extras.replayable:
+                self._at_start = await at_start.stored(self._context)
         except BaseException:
             await asyncio.to_thread(self._builder.abandon)
             await self._leave()
@@ -140,6 +155,11 @@ class Recorder:
 
     async def __aexit__(self, kind, error, trace) -> None:
         await self._settle()
+        if self._extras.replayable:
+            self._builder.network.at_start(self._at_start | await at_start.place(self._context))
+        if (shown := self._builder.shown) in self._tabs:
+            await self._tabs[self._tabs.index(shown)].tell_last()
+            self._builder.keep_last_state()
         self._builder.stop()
         self._ticking.cancel()
         await asyncio.gather(*(tab.disarm() for tab in self._tabs))

@@ -16,12 +16,12 @@ from recorder.building.tab_observer import TabObserver
 from recorder.building.tab_state import TabState
 from recorder.devtools.sessions import ProtocolError, Session
 from recorder.media.painted_frames import PaintedFrame
-from recorder.privacy.har import Exchange
 from schemas.package_types import Message, Snapshot
 from schemas.types import EventData
 
-from . import closed_roots, loaded_before, network, resources
-from .capture_script import BINDING, DRAWN, TELLING, WORLD, capture_script, ending_script
+from . import closed_roots, loaded_before, resources
+from .capture_script import BINDING, DRAWN, LAST, TELLING, WORLD, capture_script, ending_script
+from .following import follow
 from .navigation import Navigations
 from .screencast import Screencast
 from .whole_window import WholeWindow
@@ -41,6 +41,7 @@ class Extras:
 
     har: bool = False
     mhtml: bool = False
+    replayable: bool = False
 
 
 class Tab(TabState):
@@ -103,10 +104,9 @@ class Tab(TabState):
         session.on("Runtime.executionContextsCleared", lambda _: worlds.clear())
         for event, handler in resources.listeners(session, self._observer, self._spawn).items():
             session.on(event, handler)
-        if self._extras.har:
-            handlers = network.listeners(session, self.number, self._on_exchange, self._spawn)
-            for event, handler in handlers.items():
-                session.on(event, handler)
+        if self._extras.har or self._extras.replayable:
+            follow(session, self.number, self._navigations.main_frame, self._observer, self._spawn,
+                   replayable=self._extras.replayable)
         session.post("Page.enable")
         session.post("Runtime.enable")
         session.post("Runtime.addBinding", {"name": BINDING, "executionContextName": WORLD})
@@ -159,6 +159,16 @@ class Tab(TabState):
             if heard == self._last_heard:
                 break
         await asyncio.gather(*self._owed, return_exceptions=True)
+
+    def worlds(self) -> list[tuple[Session, int]]:
+        """Where the capture script runs in it now: a session and the id of a world, for each frame."""
+        return [(session, world) for session in self._sessions for world in sorted(self._worlds[session])]
+
+    async def tell_last(self) -> None:
+        """Have every frame tell what it shows now, however little has changed."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._in_worlds(LAST), _ANSWERED)
+        await self.answered()
 
     async def resources_in_use(self) -> set[str]:
         """Addresses of the style sheets, images and fonts of the documents that it shows now, among others."""
@@ -357,9 +367,6 @@ class Tab(TabState):
         if data["kind"] == "prompt" and event["result"]:
             data["text"] = event.get("userInput", "")
         self._observer.on_browser_event(self, "dialog", self._observer.now, data)
-
-    def _on_exchange(self, exchange: Exchange) -> None:
-        self._observer.on_exchange(self, exchange)
 
     def _on_loaded(self, _event: dict[str, Any]) -> None:
         self._loads += 1

@@ -5,7 +5,6 @@ Knows nothing of browsers: who reports hands over messages, frames, navigations 
 
 from collections.abc import Callable
 from datetime import datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,6 @@ from recorder.blob_process import BlobProcess
 from recorder.blob_store import Blobs
 from recorder.media.painted_frames import PaintedFrame
 from recorder.media.video import Video, VideoWriter, problems_of
-from recorder.privacy.har import Exchange
-from recorder.privacy.har_file import HarFile, HeldExchanges
 from recorder.privacy.secret_values import Secrets
 from recorder.writer import NewEvent, RecordingWriter, new_id
 from schemas import VERSIONS, ChatLineSchema, DemotapeError, InputError, RecordingLayout
@@ -26,8 +23,10 @@ from schemas.types import ChatLine, EventData
 from .closed_tabs import ClosedTabs
 from .event_writer import EventWriter
 from .frame_merging import place_point, place_target
+from .kept_network import KeptNetwork
 from .live_list import LiveList
 from .loaded_resources import LoadedResources
+from .looks import Look, look
 from .lost_values import LostValues
 from .pauses import Pauses
 from .pending_screenshots import PendingScreenshots
@@ -67,14 +66,13 @@ class RecordingBuilder:
         self._current: TabState | None = None
         self._closed_tabs = ClosedTabs(self._tell_removed)
         self._lost = LostValues(self.problems, self._note_lost)
-        self._noting_lost = self._running = False
+        self._running = False
         self._writer_thread = WriterThread(self._on_failure, self._lost.add_error)
         self._resources = LoadedResources()
         self._pauses = Pauses()
         self._lines = LiveList()
         self._secrets = Secrets()
-        self._exchanges = HeldExchanges(self._secrets, self._write_exchange)
-        self._har: HarFile | None = None
+        self.network = KeptNetwork(self._secrets, self._writer_thread.submit, self._kept_at)
 
     def begin(self, browser: str, *, name: str | None = None, video: Callable[[Path], Video] = VideoWriter,
               blobs: Callable[[RecordingLayout], Blobs] = BlobProcess) -> None:
@@ -90,8 +88,7 @@ class RecordingBuilder:
             "viewport": None, "options": self._options}, blobs)
         self._event_writer = EventWriter(self._writer, self._secrets, self._lost)
         self._video = video(self._writer.layout.video)
-        if self._options.get("har"):
-            self._har = HarFile(self._writer.layout.har, browser, version("demotape"))
+        self.network.begin(self._writer, self._options, browser)
         self._writer_thread.begin()
         self._running = True
 
@@ -247,19 +244,15 @@ class RecordingBuilder:
         """What a secret field holds: never kept, only to find it wherever else it turns up."""
         self._secrets.tell(field, value)
 
-    def on_exchange(self, tab: TabState, exchange: Exchange) -> None:
-        """A request that has ended, for the HAR."""
-        if self._har and self._running and not self._pauses.hold(self.seconds(exchange.start)):
-            self._exchanges.add(exchange)
+    def _kept_at(self, epoch: float) -> float | None:
+        """When something of the network happened, in seconds of the recording; None when nothing is kept then."""
+        at = self.seconds(epoch)
+        return at if self._running and not self._pauses.hold(at) else None
 
     def release(self) -> None:
         """Write what has waited long enough: screenshots; exchanges, for secrets that pages tell of."""
         self._pending.expire(self.elapsed)
-        self._exchanges.release()
-
-    def _write_exchange(self, entry: Callable[[], dict[str, Any]]) -> None:
-        if har := self._har:
-            self._writer_thread.submit(lambda: har.append(entry()))
+        self.network.release()
 
     def on_page_archive(self, tab: TabState, epoch: float, mhtml: bytes) -> None:
         """A page as MHTML."""
@@ -273,15 +266,9 @@ class RecordingBuilder:
         """A value could not be read and is left out."""
         self._lost.add(what)
 
-    def _note_lost(self) -> None:
-        """Have recording.json say how many values were lost, once for all until the writer's thread gets to it."""
-        if not self._noting_lost:
-            self._noting_lost = True
-            self._writer_thread.submit(self._write_lost)
-
-    def _write_lost(self) -> None:
-        self._noting_lost = False
-        self._writer.update(**self._lost.facts())
+    def _note_lost(self, facts: Callable[[], dict[str, Any]]) -> None:
+        """Have recording.json say how many values were lost."""
+        self._writer_thread.submit(lambda: self._writer.update(**facts()))
 
     def slept(self, seconds: float) -> None:
         """The machine was asleep: nothing can have been recorded for so long."""
@@ -347,6 +334,21 @@ class RecordingBuilder:
         self.failed, self._running = error, False
         self._tell_failure()
 
+    @property
+    def shown(self) -> TabState | None:
+        """The tab that the person looks at."""
+        return self._current
+
+    def look(self, tab: TabState) -> Look | None:
+        """What a tab shows now, as far as it has told."""
+        return look(tab, self._secrets)
+
+    def keep_last_state(self) -> None:
+        """Keep what the tab shows that the person looks at, as what the recording ended with."""
+        if (tab := self._current) and self._running and not self.paused and () in tab.frame_groups:
+            state, groups, frame = tab.state(None), dict(tab.frame_groups), tab.ring.newest
+            self._writer_thread.submit(lambda: self._event_writer.last_state(state, groups, frame))
+
     def drain(self) -> None:
         """Wait until all that was handed over is written."""
         self._writer_thread.drain()
@@ -379,10 +381,9 @@ class RecordingBuilder:
         `cut_off`: what was recorded has no end; the recording opens as recovered.
         """
         self.stop()
-        self._exchanges.release(all_=True)
+        self.network.release(all_=True)
         self._writer_thread.close()
-        if self._har:
-            self._har.close()
+        self.network.close()
         self._video.close()
         self.problems += problems_of(self._video)
         if self.failed:

@@ -32,17 +32,7 @@ class EventWriter:
               frame: PaintedFrame | None) -> None:
         """An event with the state before it: what its frame groups and its painted frame show, as far as known."""
         if state:
-            if frame_groups:
-                dom, elements = self._lost.attempt(lambda: self._page(frame_groups), (None, None))
-                if dom is not None:
-                    state["dom"] = self._writer.blob(dom, like="dom")
-                    state["elements"] = self._writer.blob(elements, like="elements")
-            if frame:
-                state |= {"screenshot": self._screenshot(frame.image), **_facts(frame)}
-            if frame and frame.stale:
-                state["stale"] = True
-            state["url"] = self._clean(state["url"], "")
-            state["title"] = self._clean(state["title"], "")
+            self._fill(state, frame_groups, frame)
         event["target"] = self._clean(event["target"], None)
         event["data"] = self._clean(event["data"], {})
         try:
@@ -50,6 +40,25 @@ class EventWriter:
         except ValueError as error:  # no JSON; the event counts nevertheless, as others name it by its number
             self._lost.add_error(error)
             self._writer.event(event | {"target": None, "data": {}, "state": None})
+
+    def last_state(self, state: State, frame_groups: dict[Path, FrameGroup], frame: PaintedFrame | None) -> None:
+        """What was shown when the recording ended."""
+        self._fill(state, frame_groups, frame)
+        self._writer.update(last_state=state)
+
+    def _fill(self, state: State, frame_groups: dict[Path, FrameGroup] | None, frame: PaintedFrame | None) -> None:
+        """Put the blobs of what frame groups and a painted frame show into a state, and take secrets out of it."""
+        if frame_groups:
+            dom, elements = self._lost.attempt(lambda: self._page(frame_groups), (None, None))
+            if dom is not None:
+                state["dom"] = self._writer.blob(dom, like="dom")
+                state["elements"] = self._writer.blob(elements, like="elements")
+        if frame:
+            state |= {"screenshot": self._screenshot(frame.image), **_facts(frame)}
+        if frame and frame.stale:
+            state["stale"] = True
+        state["url"] = self._clean(state["url"], "")
+        state["title"] = self._clean(state["title"], "")
 
     def better_screenshot(self, event: int, tab: int, frame: PaintedFrame) -> None:
         """A better screenshot of an earlier event, in a line of its own."""

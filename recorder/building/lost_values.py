@@ -7,22 +7,27 @@ _TOLD = 20  # of which it is told what they were
 
 
 class LostValues:
-    """`problems` is given a sentence for each of the first ones; `on_change` is called whenever `count` has grown."""
+    """`problems` is given a sentence for each of the first ones; `note` is called with what gives the facts when
+    `count` has grown, and not again until that was asked."""
 
-    def __init__(self, problems: list[str], on_change: Callable[[], None]):
+    def __init__(self, problems: list[str], note: Callable[[Callable[[], dict[str, Any]]], None]):
         self.count = 0
         self._problems = problems
-        self._on_change = on_change
+        self._note = note
+        self._noting = False
 
     def add(self, what: str) -> None:
         """One more; `what`: a sentence, without anything of the page."""
         self.count += 1
         if self.count <= _TOLD:
             self._problems.append(what)
-        self._on_change()
+        if not self._noting:
+            self._noting = True
+            self._note(self.facts)
 
     def facts(self) -> dict[str, Any]:
         """What recording.json tells of them."""
+        self._noting = False
         return {"lost_values": self.count} if self.count else {}
 
     def add_error(self, error: Exception) -> None:

@@ -3,16 +3,17 @@
 from typing import Protocol
 
 from recorder.media.painted_frames import PaintedFrame
-from recorder.privacy.har import Exchange
 from schemas.package_types import Message, Unchanged
 from schemas.types import EventData
 
+from .kept_network import KeptNetwork
 from .tab_state import TabState
 
 
 class TabObserver(Protocol):
     """Who takes what a tab reports. `epoch` is wall clock in seconds, as the browser tells it."""
 
+    network: KeptNetwork
     cached: set[tuple[str, str]]  # documents' origin, address: what the browser's cache holds there is kept
 
     @property
@@ -25,6 +26,5 @@ class TabObserver(Protocol):
                          url: str | None = None) -> None: ...
     def on_resource(self, url: str, content_type: str, epoch: float, content: bytes) -> bool: ...
     def on_secret(self, field: str, value: str) -> None: ...
-    def on_exchange(self, tab: TabState, exchange: Exchange) -> None: ...
     def on_page_archive(self, tab: TabState, epoch: float, mhtml: bytes) -> None: ...
     def on_lost(self, what: str) -> None: ...

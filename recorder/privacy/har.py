@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 from schemas.addresses import split_address
 from schemas.shared import REDACTED
 
+from .named_secrets import named_secrets
 from .secret_values import Secrets, is_secret_name
 
 _HEADERS = {"authorization", "proxy-authorization", "cookie", "set-cookie", "set-cookie2"}
@@ -35,15 +36,27 @@ class Exchange:
     body: bytes | None = None
     failure: str = ""
     redirect: str = ""
+    kind: str = "Other"  # what asked for it: Network.ResourceType
+    document: str = ""  # the frame whose document it is
+    top: bool = False  # that frame is the tab's own
+    posted_bytes: bytes | None = None  # the request's body, where it is no text
+    seed: int | None = None  # of what is random in the document
 
 
 def secrets_of(exchange: Exchange) -> Iterator[str]:
-    """Values of cookies and of authorizations in an exchange: what is secret in it wherever else it stands."""
+    """What is secret in an exchange wherever else it stands: values of cookies and of authorizations, and of headers,
+    fields and members whose names say so."""
     for name, value in (*exchange.headers.items(), *exchange.response_headers.items()):
         if name.lower() in ("authorization", "proxy-authorization"):
             yield value.rpartition(" ")[2]
         elif name.lower() in _HEADERS:
             yield from (cookie["value"] for line in value.split("\n") for cookie in _cookies(line, name.lower()))
+        elif is_secret_name(name):
+            yield value
+    yield from named_secrets(exchange.posted or "", _header(exchange.headers, "content-type"))
+    kind = (exchange.response or {}).get("mimeType", "")
+    if exchange.body and is_text(kind):
+        yield from named_secrets(exchange.body.decode("utf-8", "replace"), kind)
 
 
 def entry(exchange: Exchange, secrets: Secrets) -> dict[str, Any]:
@@ -75,12 +88,12 @@ def _request(exchange: Exchange, secrets: Secrets) -> dict[str, Any]:
     }
     if exchange.posted is not None:
         kind = _header(exchange.headers, "content-type")
-        request["postData"] = {"mimeType": kind, "text": _posted(exchange.posted, kind, secrets)}
+        request["postData"] = {"mimeType": kind, "text": sent(exchange.posted, kind, secrets)}
     return request
 
 
-def _posted(text: str, kind: str, secrets: Secrets) -> str:
-    """A request's body. In a multipart one each part is looked at by its name."""
+def sent(text: str, kind: str, secrets: Secrets) -> str:
+    """A request's body without secrets. In a multipart one each part is looked at by its name."""
     if not kind.lower().startswith("multipart/form-data"):
         return secrets.in_request(secrets.in_body(text, kind))
     boundary = kind.partition("boundary=")[2].strip('"')
@@ -92,7 +105,7 @@ def _part(part: str, secrets: Secrets) -> str:
     head, gap, content = part.partition("\r\n\r\n")
     name = head.partition('name="')[2].partition('"')[0]
     if gap and is_secret_name(name):
-        return head + gap + REDACTED + "\r\n"
+        return head + gap + secrets.instead(content.removesuffix("\r\n")) + "\r\n"
     return secrets.in_request(part)
 
 
@@ -113,12 +126,18 @@ def _response(exchange: Exchange, secrets: Secrets) -> dict[str, Any]:
 
 def _content(body: bytes, kind: str, secrets: Secrets) -> dict[str, Any]:
     """Text as text, without secrets; anything else in base64."""
-    if kind.startswith("text/") or kind.endswith(("json", "xml", "javascript", "x-www-form-urlencoded")):
+    if is_text(kind):
         try:
             return {"text": secrets.in_body(body.decode(), kind)}
         except UnicodeDecodeError:
             pass
     return {"text": base64.b64encode(body).decode(), "encoding": "base64"}
+
+
+def is_text(kind: str) -> bool:
+    """Whether content of a media type is text in which secrets are looked for."""
+    kind = kind.partition(";")[0].strip().lower()
+    return kind.startswith("text/") or kind.endswith(("json", "xml", "javascript", "x-www-form-urlencoded"))
 
 
 def _headers(headers: dict[str, str], secrets: Secrets) -> list[dict[str, Any]]:

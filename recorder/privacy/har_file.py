@@ -1,18 +1,10 @@
-"""The file network.har: whole after each entry, and written only once it is known what in an entry is secret."""
+"""The file network.har: whole after each entry."""
 
 import json
 import os
-import time
-from collections import deque
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .har import Exchange, entry, secrets_of
-from .secret_values import Secrets
-
-HOLD = 2.0  # seconds in which a page that has got an answer shows, and so tells, what in it is secret
 _TAIL = b"\n]}}\n"
 
 
@@ -41,23 +33,3 @@ class HarFile:
         """Sync and close."""
         os.fsync(self._file.fileno())
         self._file.close()
-
-
-class HeldExchanges:
-    """Exchanges that wait until their page has told what in it is secret. `write` is given each as a HAR entry."""
-
-    def __init__(self, secrets: Secrets, write: Callable[[Callable[[], dict[str, Any]]], None]):
-        self._secrets = secrets
-        self._write = write
-        self._held: deque[tuple[float, Exchange]] = deque()
-
-    def add(self, exchange: Exchange) -> None:
-        """Take in an exchange that has ended; its cookies and authorizations are secret from now on."""
-        self._secrets.learn(secrets_of(exchange))
-        self._held.append((time.monotonic() + HOLD, exchange))
-
-    def release(self, *, all_: bool = False) -> None:
-        """Hand on those that have waited long enough."""
-        while self._held and (all_ or self._held[0][0] <= time.monotonic()):
-            exchange = self._held.popleft()[1]
-            self._write(partial(entry, exchange, self._secrets))

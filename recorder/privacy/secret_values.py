@@ -8,6 +8,7 @@ import base64
 import html
 import json
 import re
+import threading
 from collections.abc import Iterable
 from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urlunsplit
 
@@ -38,9 +39,24 @@ class Secrets:
         self._inside: re.Pattern | None = None
         self._whole: re.Pattern | None = None
         self._placed: re.Pattern | None = None
+        self._by_form: dict[str, str] = {}
+        self._lock = threading.Lock()  # pages tell in one thread, the network is looked through in another
+
+    @property
+    def patterns(self) -> tuple[re.Pattern | None, ...]:
+        """What finds secrets inside a text, as a whole in it, and in their place in HTML."""
+        return self._inside, self._whole, self._placed
+
+    def value_of(self, form: str) -> str | None:
+        """The secret that is written so, if it is one that is known."""
+        return self._by_form.get(form)
 
     def tell(self, field: str, value: str) -> None:
         """A secret field holds a value now; what it held before stays secret, unless it was a beginning of it."""
+        with self._lock:
+            self._tell(field, value)
+
+    def _tell(self, field: str, value: str) -> None:
         before = self._by_field.get(field, "")
         if value == before:
             return
@@ -59,10 +75,11 @@ class Secrets:
 
     def learn(self, values: Iterable[str]) -> None:
         """Values that are secret wherever they stand, such as cookies."""
-        new = {value for value in values if len(value) >= _DISTINCT} - self._values
-        if new:
-            self._values |= new
-            self._compile()
+        told = {value for value in values if len(value) >= _DISTINCT}
+        with self._lock:
+            if new := told - self._values:
+                self._values |= new
+                self._compile()
 
     def facts(self) -> dict[str, list[SecretDigest]]:
         """What recording.json tells of them: how to find elsewhere what was typed here, the newest first."""
@@ -73,12 +90,12 @@ class Secrets:
 
     def in_text(self, text: str) -> str:
         """A text with every secret in it replaced. Short or plain words are left: they would be found everywhere."""
-        return self._inside.sub(REDACTED, text) if self._inside else text
+        return self._inside.sub(self._hide, text) if self._inside else text
 
     def in_markup(self, text: str) -> str:
         """HTML with every secret in it replaced, short and plain ones where they are all of a text or of a value."""
         text = self.in_text(text)
-        return self._placed.sub(REDACTED, text) if self._placed else text
+        return self._placed.sub(self._hide, text) if self._placed else text
 
     def in_event(self, value):
         """What an event carries, with every secret in its texts replaced, and addresses without any."""
@@ -91,18 +108,26 @@ class Secrets:
     def in_request(self, text: str) -> str:
         """What a page sends: short and plain secrets, too, are replaced where they stand as a whole."""
         text = self.in_text(text)
-        return self._whole.sub(REDACTED, text) if self._whole else text
+        return self._whole.sub(self._hide, text) if self._whole else text
 
     def in_address(self, url: str) -> str:
         """An address without secrets, in its parameters (also by their name), its path and its user part."""
         parts = split_address(url)
-        if not parts.scheme and url.startswith(("http:", "https:")):  # it is none, but may hold parameters
+        if not parts.scheme and url.startswith(("http:", "https:", "/")):  # it is none or relative, with parameters
             return self._in_parameters_of(self.in_request(url))
         if parts.scheme not in ("http", "https"):
             return self.in_text(url)
         host = parts.netloc.rpartition("@")[2]
         return urlunsplit((parts.scheme, host, self.in_request(parts.path), self._in_parameters(parts.query),
                            self._in_parameters(parts.fragment)))
+
+    def _hide(self, found: re.Match[str]) -> str:
+        """What stands instead of a secret that was found in a text."""
+        return self.instead(found[0])
+
+    def instead(self, value: str) -> str:
+        """What stands instead of a secret."""
+        return REDACTED
 
     def _in_json(self, value):
         """Any JSON value with the secrets in it replaced: texts by what is known, members by their name, too."""
@@ -116,14 +141,16 @@ class Secrets:
 
     def _in_member(self, key: str, value):
         hidden = is_secret_name(key) and value and isinstance(value, str | int) and not isinstance(value, bool)
-        return REDACTED if hidden else self._in_json(value)
+        return self.instead(str(value)) if hidden else self._in_json(value)
 
     def in_body(self, body: str, content_type: str) -> str:
         """A request's or response's text: as JSON, as a form, or as plain text with addresses in it."""
         kind = content_type.partition(";")[0].strip().lower()
         if kind.endswith("json"):
             try:
-                return json.dumps(self._in_json(json.loads(body)), ensure_ascii=False)
+                told = json.loads(body)
+                clean = self._in_json(told)
+                return body if clean == told else json.dumps(clean, ensure_ascii=False)
             except (ValueError, RecursionError):
                 pass
         if kind == "application/x-www-form-urlencoded":
@@ -144,12 +171,14 @@ class Secrets:
             if len(pairs) == 1 and pairs[0][1] and (is_secret_name(pairs[0][0]) or
                                                     self.in_request(pairs[0][1]) != pairs[0][1]):
                 known = self.in_request(pairs[0][1])
-                part = urlencode([(pairs[0][0], REDACTED if known == pairs[0][1] else known)], errors="replace")
+                known = self.instead(known) if known == pairs[0][1] else known
+                part = urlencode([(pairs[0][0], known)], errors="replace")
             parts.append(part)
         return "&".join(parts)
 
     def _compile(self) -> None:
         values = {value for value in (*self._values, *self._by_field.values()) if len(value.strip()) >= _FEWEST}
+        self._by_form = {form: value for value in values for form in _forms(value)}
         self._inside = _any_of(value for value in values if len(value) >= _DISTINCT and not _is_plain(value))
         self._whole = _any_of(values, r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])")
         self._placed = _any_of(values, r"(?:(?<=>)|(?<=value=[\"']))\s*", r"\s*(?=[<\"'])")

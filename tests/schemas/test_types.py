@@ -8,13 +8,25 @@ from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_t
 import pytest
 from marshmallow import fields, validate
 
-from schemas import demonstration, package, package_types, parts, recording, types
+from schemas import (
+    demonstration,
+    network,
+    network_types,
+    package,
+    package_types,
+    parts,
+    proof,
+    proof_types,
+    recording,
+    types,
+)
 from schemas.demonstration import TurnField
 from schemas.package import ChunksField, RowsField
 from schemas.parts import Strict
 
-TYPES = {name: value for name, value in (vars(types) | vars(package_types)).items() if is_typeddict(value)}
-MODULES = (parts, recording, demonstration, package)
+TYPES = {name: value for name, value in (vars(types) | vars(package_types) | vars(network_types)
+                                    | vars(proof_types)).items() if is_typeddict(value)}
+MODULES = (parts, recording, network, demonstration, package, proof)
 SCHEMAS = {name: schema for module in MODULES for name, schema in vars(module).items()
            if inspect.isclass(schema) and issubclass(schema, Strict) and schema is not Strict}
 OTHERS = {"RecordingSchema": "RecordingManifest", "PackageSchema": "PackageManifest", "LineSchema": "PackageLine",

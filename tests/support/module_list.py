@@ -8,7 +8,7 @@ from .checkout import ROOT
 
 DOCUMENT = ROOT / "docs" / "development.md"
 HEADING = "## Every module\n"
-ROOMS = ("schemas", "extension", "recorder", "pipeline", "curator_web", "demotape")
+ROOMS = ("schemas", "extension", "recorder", "pipeline", "replay", "curator_web", "demotape")
 LEFT_OUT = {"__init__.py", "versions", "vendor"}
 
 

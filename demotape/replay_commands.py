@@ -1,0 +1,123 @@
+"""The commands that serve a recording again and run its demonstration."""
+
+import asyncio
+import json
+import tempfile
+from pathlib import Path
+
+import click
+
+from schemas import DemotapeError, InputError
+
+from .terminal import PATH, complain, console, printable, progress
+
+
+@click.group()
+def replay() -> None:
+    """Serve a recording again offline, and run demonstrations in it."""
+
+
+@replay.command("serve")
+@click.argument("recording", type=PATH)
+@click.option("--port", type=click.IntRange(0, 65535), default=8099, show_default=True, help="Port of the proxy on "
+              "this machine; 0 takes a free one.")
+def serve(recording: Path, port: int) -> None:
+    """Be a proxy that answers with what a RECORDING (or a .har, .warc, .warc.gz or .wacz file) holds, and nothing else.
+
+    Point a browser at it, and have that admit the certificate that is named. What was not recorded is answered 504 and
+    told at the end. Ctrl-C ends it.
+    """
+    from replay.reading import read_archive
+
+    asyncio.run(_serve(read_archive(recording), port))
+
+
+async def _serve(archive, port: int) -> None:
+    from replay.offline import offline_arguments
+    from replay.server import ReplayServer
+
+    try:
+        async with ReplayServer(archive, port) as server:
+            console.print(f"Proxy: http://127.0.0.1:{server.port}")
+            console.print(f"Certificate: {server.certificate}")
+            console.print("Chromium: " + " ".join(map(_quoted, offline_arguments(server))))
+            try:
+                await asyncio.Event().wait()
+            finally:
+                for (method, url), count in sorted(server.missing.items()):
+                    complain("not recorded", f"{method} {url}" + (f" ({count} times)" if count > 1 else ""))
+    except OSError as error:
+        raise InputError(f"port {port}: cannot be listened on ({error.strerror}); give another with --port") from None
+
+
+def _quoted(argument: str) -> str:
+    name, equals, value = argument.partition("=")
+    return f"{name}='{value}'" if equals and set(value) & set(" *<>-~") else argument
+
+
+@replay.command("export")
+@click.argument("recording", type=PATH)
+@click.argument("file", type=PATH)
+def export(recording: Path, file: Path) -> None:
+    """Write the network of a RECORDING as a web archive: FILE ends in .wacz, .warc.gz or .warc."""
+    from replay.reading import read_archive
+    from replay.warc import write_wacz, write_warc
+
+    if not file.name.endswith((".wacz", ".warc.gz", ".warc")):
+        raise InputError(f"{file}: its name must end in .wacz, .warc.gz or .warc")
+    archive = read_archive(recording)
+    (write_wacz if file.suffix == ".wacz" else write_warc)(archive, file)
+    console.print(f"{file}: {len(archive.exchanges)} requests")
+
+
+@replay.command("run")
+@click.argument("recordings", nargs=-1, required=True, type=PATH)
+@click.option("--live", is_flag=True, help="On the real network instead of what was recorded.")
+@click.option("--window", is_flag=True, help="Show the browser's window.")
+@click.option("--out", type=PATH, help="Folder for the recordings of the runs.  [default: they are not kept]")
+@click.option("--json", "as_json", is_flag=True, help="Print the proofs as JSON.")
+def run(recordings: tuple[Path, ...], live: bool, window: bool, out: Path | None, as_json: bool) -> None:
+    """Run the demonstrations of RECORDINGS again and say of each turn what came of it; writes proof.json into each.
+
+    The exit code is 1 when a demonstration differs or fails.
+    """
+    proofs, worse = [], 0
+    for recording in recordings:
+        proof = _run_one(recording, live=live, window=window, out=out and out / recording.resolve().name)
+        proofs.append(proof)
+        worse += proof["verdict"] in ("differs", "failed")
+        if not as_json:
+            _print_proof(recording, proof)
+    if as_json:
+        from schemas.proof import ProofSchema
+
+        click.echo(json.dumps([ProofSchema().dump(each) for each in proofs], indent=1))
+    if worse:
+        raise DemotapeError(f"{worse} of {len(recordings)} did not do again what was recorded")
+
+
+def _run_one(recording: Path, *, live: bool, window: bool, out: Path | None):
+    from pipeline import proofs, refresh
+    from replay import running
+    from replay.proof import proof_of
+
+    demonstration, _ = refresh(recording)
+    with progress("Replaying", sum(turn["type"] == "browser" and not turn["dropped"]
+                                   for turn in demonstration["turns"])) as step:
+        with tempfile.TemporaryDirectory(prefix="demotape-run-") as folder:
+            result = asyncio.run(running.run(
+                recording, demonstration, out or Path(folder) / "run", live=live, headless=not window,
+                on_turn=lambda done, of: step("")))
+        made = proof_of(demonstration, result, live=live)
+    proofs.write(recording, made)
+    return made
+
+
+def _print_proof(recording: Path, proof) -> None:
+    console.print(f"{recording}: {proof['verdict']}, {proof['seconds']:.1f} s instead of "
+                  f"{proof['recorded_seconds']:.1f} s")
+    for number, turn in enumerate(proof["turns"], 1):
+        reason = f": {printable(turn['reason'])}" if turn["reason"] else ""
+        console.print(f"  {number:3} {turn['intent']:10} {turn['verdict']}{reason}")
+    for each in proof["missing"]:
+        console.print(f"  not recorded: {each['method']} {printable(each['url'])} ({each['count']})")

@@ -1,0 +1,19 @@
+// In the page's own world, before its first instruction: Math.random goes on from a seed that the recorder is told, so
+// that what a page chose at random is chosen again when it is replayed. `crypto` is left alone: keys are made of it.
+((told) => {
+  "use strict";
+  const tell = globalThis[told];
+  delete globalThis[told];
+  if (typeof tell !== "function") return;
+  let state = crypto.getRandomValues(new Uint32Array(1))[0];
+  tell(String(state));
+  const { imul } = Math;
+  // Mulberry32; two steps make the 53 bits of a number. replay/page_clock.js has the same.
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return (mixed ^ (mixed >>> 14)) >>> 0;
+  };
+  Math.random = new Proxy(Math.random, { apply: () => ((next() >>> 5) * 67108864 + (next() >>> 6)) / 9007199254740992 });
+})("NAME");

@@ -1,0 +1,103 @@
+"""Lines of network.jsonl: an exchange as it is served again, its secrets replaced by stand-ins. Pure functions."""
+
+from typing import Any
+from urllib.parse import urldefrag
+
+from schemas.network import RESOURCE_KINDS
+from schemas.network_types import Header
+
+from .har import Exchange, is_text, sent
+from .secret_values import is_secret_name
+from .stand_ins import StandIns
+
+_SHORT = 6  # characters of a cookie's value from which on it may be secret; shorter ones are flags and languages
+
+
+def line(exchange: Exchange, secrets: StandIns) -> tuple[dict[str, Any], bytes | None, bytes | None]:
+    """The line of an exchange but its number, time and blobs; and what goes into these: what was sent, what came."""
+    answer = exchange.response or {}
+    kind = exchange.kind.lower()
+    answered = bool(answer) and not exchange.failure
+    told = {
+        "duration": max(0.0, round((exchange.ended or exchange.began) - exchange.began, 4)),
+        "tab": exchange.tab, "kind": kind if kind in RESOURCE_KINDS else "other", "top": exchange.top,
+        "method": exchange.method, "url": secrets.in_address(urldefrag(exchange.url).url),
+        "headers": headers(exchange.headers, secrets),
+        "status": answer.get("status", 0) if answered else 0, "status_text": answer.get("statusText", ""),
+        "answer_headers": headers(exchange.response_headers, secrets), "failure": exchange.failure,
+        **({"seed": exchange.seed} if exchange.seed is not None else {}),
+    }
+    came = _content(exchange.body, answer.get("mimeType", ""), secrets) if answered else None
+    return told, _sent(exchange, secrets), came
+
+
+def headers(told: dict[str, str], secrets: StandIns) -> list[Header]:
+    """Headers in order, those that come several times apart, each secret in them replaced."""
+    return [{"name": name, "value": _value(name.lower(), value, secrets)}
+            for name, values in told.items() if not name.startswith(":") for value in values.split("\n")]
+
+
+def _value(name: str, value: str, secrets: StandIns) -> str:
+    if name == "set-cookie":
+        pair, semicolon, rest = value.partition(";")
+        return cookie(pair, secrets) + semicolon + rest
+    if name == "cookie":
+        return "; ".join(cookie(pair, secrets) for pair in value.split("; "))
+    if name in ("authorization", "proxy-authorization"):
+        scheme, blank, credentials = value.partition(" ")
+        return f"{scheme} {secrets.instead(credentials)}" if blank else secrets.instead(scheme)
+    if is_secret_name(name):
+        return secrets.instead(value)
+    return secrets.in_address(value) if value.startswith(("http:", "https:", "/")) else secrets.in_request(value)
+
+
+def cookie(pair: str, secrets: StandIns) -> str:
+    """`name=value` with a value that may be secret replaced."""
+    name, equals, value = pair.partition("=")
+    if not equals or (len(value) < _SHORT and not is_secret_name(name)):
+        return pair
+    return f"{name}={secrets.instead(value)}"
+
+
+def stored_line(told: dict[str, Any], secrets: StandIns) -> dict[str, Any]:
+    """BrowserAtStartSchema of what the browser held, its secrets replaced."""
+    cookies = [each | {"value": cookie(f"{each['name']}={each['value']}", secrets).partition("=")[2]}
+               for each in told["cookies"]]
+    origins = [each | {kind: [_item(item, secrets) for item in each[kind]]
+                       for kind in ("local_storage", "session_storage")} for each in told["origins"]]
+    return told | {"cookies": cookies, "origins": origins}
+
+
+def _item(item: dict[str, str], secrets: StandIns) -> dict[str, str]:
+    name, value = item["name"], item["value"]
+    hidden = secrets.instead(value) if is_secret_name(name) and value else secrets.in_body(value, "application/json")
+    return {"name": secrets.in_text(name), "value": hidden}
+
+
+def _sent(exchange: Exchange, secrets: StandIns) -> bytes | None:
+    """What was sent, without secrets; what is no text is looked through byte by byte."""
+    content, kind = exchange.posted_bytes, _type(exchange.headers)
+    if content is None:
+        return None if exchange.posted is None else _as_bytes(sent(exchange.posted, kind, secrets))
+    try:
+        return _as_bytes(sent(content.decode(), kind, secrets))
+    except UnicodeDecodeError:
+        return sent(content.decode("latin-1"), kind, secrets).encode("latin-1", "replace")
+
+
+def _content(content: bytes | None, kind: str, secrets: StandIns) -> bytes | None:
+    """An answer's text without secrets, anything else as it is."""
+    if content is None or not is_text(kind):
+        return content
+    try:
+        return _as_bytes(secrets.in_body(content.decode(), kind))
+    except UnicodeDecodeError:
+        return secrets.in_body(content.decode("latin-1"), kind).encode("latin-1", "replace")
+
+
+def _as_bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _type(told: dict[str, str]) -> str:
+    return next((value for name, value in told.items() if name.lower() == "content-type"), "")

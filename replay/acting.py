@@ -1,0 +1,318 @@
+"""Does in a page what a turn tells, by trusted input: the same for turns of demonstrations and for action strings."""
+
+import asyncio
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page
+
+from recorder.devtools.sessions import ProtocolError
+from schemas import REDACTED
+from schemas.types import Element
+
+from .finding import Found, NotFound, World, ask, box, find
+
+_BUTTONS = ("left", "middle", "right")
+_STEADY, _LOOKS = 0.03, 20  # seconds between two looks whether an element moves; how many
+_ASKED = 0.04  # seconds between two looks for an element
+_STEPS = 10  # movements of a drag
+_GOING = 10_000  # ms that a page may take to begin
+_EDGE = 0.02  # share of a box that is not pressed
+_SECRET = "demotape-secret-0"  # typed where a secret was
+_FILE = b"A file of this name was uploaded when the session was recorded; its content was not kept.\n"
+_FOCUSED = "(e) => e.getRootNode().activeElement === e"
+_VALUE = "(e) => e.value ?? e.textContent"
+_OPTIONS = """(e, value, label) => {
+  const options = [...e.options].filter((o) => !o.disabled && !o.closest("optgroup")?.disabled);
+  const to = options.findIndex((o) => (value === null || o.value === value) && (!label || o.label === label));
+  return { from: options.indexOf(e.options[e.selectedIndex]), to, several: e.multiple };
+}"""
+_CHOOSE = """(e, value, label) => {
+  for (const o of e.options) o.selected = (value === null || o.value === value) && (!label || o.label === label);
+  for (const type of ["input", "change"]) e.dispatchEvent(new Event(type, { bubbles: true }));
+}"""
+_SET = """(e, value) => {
+  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(e, value);
+  for (const type of ["input", "change"]) e.dispatchEvent(new Event(type, { bubbles: true }));
+}"""
+_SELECT = """(e, first, last) => {
+  if (!("selectionStart" in e) || e.selectionStart === null) return false;
+  if (e.selectionStart !== first || e.selectionEnd !== last) e.setSelectionRange(first, last);
+  return true;
+}"""
+_LABEL = "(e) => { const l = e.labels?.[0]; const b = (l ?? e).getBoundingClientRect(); return Boolean(l && b.width); }"
+_OFFSETS = "(e) => { const s = e === document.documentElement ? document.scrollingElement : e; " \
+           "return [s.scrollLeft, s.scrollTop]; }"
+_SCROLL = "(e, x, y) => { const s = e === document.documentElement ? document.scrollingElement : e; " \
+          "s.scrollTo({ left: x, top: y, behavior: 'instant' }); }"
+_READY_TO_SUBMIT = """(e) => {
+  const at = e.getRootNode().activeElement;
+  if (at && e.contains(at) && at.matches("input, select")) return;
+  e.querySelector("input:not([type=hidden], [type=submit], [type=button], [type=checkbox], [type=radio])")?.focus();
+}"""
+
+
+class ActionFailed(Exception):
+    """An action could not be done; the message says why."""
+
+
+class Actor:
+    """Acts in one page. `worlds`: where the capture script runs in it now; `patience`: seconds that an element may
+    take to appear."""
+
+    def __init__(self, page: Page, worlds: Callable[[], Sequence[World]], patience: float = 5.0):
+        self._page = page
+        self._worlds = worlds
+        self._patience = patience
+        self._does: dict[str, Callable[[Mapping[str, Any], Found | None, Element | None], Awaitable[None]]] = {
+            "click": self._click, "dblclick": self._click_twice, "hover": self._hover, "textInput": self._type,
+            "change": self._change, "submit": self._submit, "scroll": self._scroll, "copy": self._copy,
+            "paste": self._paste, "press": self._press, "drag": self._drag, "upload": self._upload,
+            "load": self._load, "back": self._back, "forward": self._forward, "reload": self._reload,
+        }
+
+    async def act(self, intent: str, arguments: Mapping[str, Any], element: Element | None) -> Found | None:
+        """Do one action; returns the element that was found for it, if it has one. Raises ActionFailed, and NotFound
+        where there is no such element, or not surely."""
+        if intent not in self._does:
+            raise ActionFailed(f"{intent} cannot be done in a page")
+        found = await self._find(element) if element and element["tag"] != "html" else None
+        try:
+            await self._does[intent](arguments, found, element)
+        except (PlaywrightError, ProtocolError) as error:
+            raise ActionFailed(f"{intent}: {_first_line(error)}") from None
+        return found
+
+    async def _find(self, element: Element) -> Found:
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self._patience
+        while True:
+            try:
+                return await find(self._worlds(), element)
+            except (NotFound, ProtocolError) as error:
+                if loop.time() > until:
+                    raise NotFound(str(error)) from None
+            await asyncio.sleep(_ASKED)
+
+    async def _point(self, arguments: Mapping[str, Any], found: Found | None, element: Element | None
+                     ) -> tuple[float, float]:
+        """Where to press: as far into the element as it was pressed, once it stands still."""
+        x, y = arguments.get("x"), arguments.get("y")
+        if found is None:
+            if x is None or y is None:
+                raise ActionFailed("neither an element nor a point is told")
+            return x, y
+        place = await box(found)
+        for _ in range(_LOOKS):
+            await asyncio.sleep(_STEADY)
+            if (now := await box(found)) == place:
+                break
+            place = now
+        if place is None:
+            raise ActionFailed("the element is not shown")
+        left, top, width, height = place
+        before = element["bbox"] if element else None
+        across, down = 0.5, 0.5
+        if before and x is not None and y is not None and before["width"] and before["height"]:
+            across = min(max((x - before["x"]) / before["width"], _EDGE), 1 - _EDGE)
+            down = min(max((y - before["y"]) / before["height"], _EDGE), 1 - _EDGE)
+        return left + width * across, top + height * down
+
+    async def _press_mouse(self, arguments: Mapping[str, Any], found: Found | None, element: Element | None,
+                           count: int) -> None:
+        if arguments.get("keyboard") and found:
+            await self._focus(found)
+            await self._page.keyboard.press("Enter" if element and element["tag"] in ("a", "button") else "Space")
+            return
+        x, y = await self._point(arguments, found, element)
+        held = arguments.get("modifiers", ())
+        async with AsyncExitStack() as stack:
+            for key in held:
+                await self._page.keyboard.down(key)
+                stack.push_async_callback(self._page.keyboard.up, key)
+            await self._page.mouse.move(x, y)
+            number = arguments.get("button", 0)
+            button: Any = _BUTTONS[number] if number in range(3) else "left"
+            await self._page.mouse.click(x, y, button=button, click_count=count)
+
+    async def _click(self, arguments: Mapping[str, Any], found: Found | None, element: Element | None) -> None:
+        await self._press_mouse(arguments, found, element, 1)
+
+    async def _click_twice(self, arguments: Mapping[str, Any], found: Found | None, element: Element | None) -> None:
+        x, y = await self._point(arguments, found, element)
+        await self._page.mouse.dblclick(x, y)
+
+    async def _hover(self, arguments: Mapping[str, Any], found: Found | None, element: Element | None) -> None:
+        x, y = await self._point(arguments, found, element)
+        await self._page.mouse.move(x, y, steps=2)
+
+    async def _focus(self, found: Found) -> None:
+        if not await ask(found, _FOCUSED):
+            await found.session.send("DOM.focus", {"objectId": found.object_id})
+
+    async def _type(self, arguments: Mapping[str, Any], found: Found | None, element: Element | None) -> None:
+        """Type what makes a field's text the wanted one: what stays of it is left alone, as the person did."""
+        wanted = arguments["text"]
+        secret = REDACTED in wanted
+        wanted = wanted.replace(REDACTED, _SECRET)
+        keyboard = self._page.keyboard
+        if found:
+            await self._focus(found)
+            before = await ask(found, _VALUE) or ""
+            if before and await self._select(found, before, "" if secret else wanted):
+                first, last = _changed(before, "" if secret else wanted)
+                wanted = wanted if secret else wanted[first:len(wanted) - last]
+                if not wanted:
+                    await keyboard.press("Backspace")
+            elif before:
+                await keyboard.press("Control+a")
+                if not wanted:
+                    await keyboard.press("Delete")
+        await keyboard.type(wanted)
+
+    async def _select(self, found: Found, before: str, wanted: str) -> bool:
+        """Select the part of a field's text that is to change; False where a field does not let itself be told."""
+        first, last = _changed(before, wanted)
+        return bool(await ask(found, _SELECT, first, len(before) - last))
+
+    async def _change(self, arguments: Mapping[str, Any], found: Found | None, element: Element | None) -> None:
+        if not found or not element:
+            raise ActionFailed("change: no element is told")
+        if "checked" in arguments:
+            await self._tick(found)
+        elif element["tag"] == "select":
+            await self._choose(found, arguments.get("value"), arguments.get("label"))
+        else:
+            await self._focus(found)
+            await ask(found, _SET, arguments.get("value", ""))
+
+    async def _tick(self, found: Found) -> None:
+        """Press a box or button that is ticked, or its label where it is not shown itself."""
+        try:
+            x, y = await self._point({}, found, None)
+            await self._page.mouse.click(x, y)
+        except (ActionFailed, ProtocolError):
+            if not await ask(found, _LABEL):
+                raise ActionFailed("the element is not shown") from None
+            await ask(found, "(e) => { e.labels[0].click(); }")
+
+    async def _choose(self, found: Found, value: str | None, label: str | None) -> None:
+        """Choose from a select by its keys, as far as one key does it: each step on the way tells the page."""
+        options = await ask(found, _OPTIONS, value, label)
+        if options["to"] < 0:
+            raise ActionFailed(f"there is no option {label or value!r}"[:200])
+        await self._focus(found)
+        distance = options["to"] - options["from"]
+        if not options["several"] and options["from"] >= 0 and abs(distance) == 1:
+            await self._page.keyboard.press("ArrowDown" if distance > 0 else "ArrowUp")
+        elif options["several"] or distance:
+            await ask(found, _CHOOSE, value, label)
+
+    async def _submit(self, _arguments: Mapping[str, Any], found: Found | None, _element: Element | None) -> None:
+        if found:
+            await ask(found, _READY_TO_SUBMIT)
+        await self._page.keyboard.press("Enter")
+
+    async def _press(self, arguments: Mapping[str, Any], found: Found | None, element: Element | None) -> None:
+        if found and element and element["tag"] not in ("body", "html"):
+            with suppress(ProtocolError):  # it takes no focus
+                await self._focus(found)
+        key = arguments["key"]
+        await self._page.keyboard.press(f"{key.removesuffix(' ')}Space" if key.endswith(" ") else key)
+
+    async def _scroll(self, arguments: Mapping[str, Any], found: Found | None, _element: Element | None) -> None:
+        x, y = arguments["x"], arguments["y"]
+        if found is None:
+            left, top = await self._page.evaluate(
+                "() => [document.scrollingElement.scrollLeft, document.scrollingElement.scrollTop]")
+            size = await self._page.evaluate("() => [innerWidth, innerHeight]")
+            await self._page.mouse.move(size[0] / 2, size[1] / 2)
+            await self._page.mouse.wheel(x - left, y - top)
+            await self._page.wait_for_timeout(50)
+            await self._page.evaluate("([x, y]) => scrollTo({ left: x, top: y, behavior: 'instant' })", [x, y])
+            return
+        left, top = await ask(found, _OFFSETS)
+        if place := await box(found):
+            await self._page.mouse.move(place[0] + place[2] / 2, place[1] + min(place[3], 400) / 2)
+            await self._page.mouse.wheel(x - left, y - top)
+            await self._page.wait_for_timeout(50)
+        await ask(found, _SCROLL, x, y)
+
+    async def _copy(self, _arguments: Mapping[str, Any], _found: Found | None, _element: Element | None) -> None:
+        await self._page.keyboard.press("Control+c")
+
+    async def _paste(self, arguments: Mapping[str, Any], found: Found | None, _element: Element | None) -> None:
+        if found:
+            with suppress(ProtocolError):
+                await self._focus(found)
+        await self._put_on_clipboard(arguments["text"])
+        await self._page.keyboard.press("Control+v")
+
+    async def _put_on_clipboard(self, text: str) -> None:
+        """In a page of its own, which the recorder of this one does not see."""
+        browser = self._page.context.browser
+        if browser is None:
+            return
+        context = await browser.new_context()
+        try:
+            page = await context.new_page()
+            await page.set_content("<textarea></textarea>")
+            await page.fill("textarea", text)
+            await page.focus("textarea")
+            await page.keyboard.press("Control+a")
+            await page.keyboard.press("Control+c")
+        finally:
+            await context.close()
+
+    async def _drag(self, arguments: Mapping[str, Any], found: Found | None, element: Element | None) -> None:
+        begin, end = arguments["from"], arguments["to"]
+        x, y = await self._point(begin, found, element)
+        mouse = self._page.mouse
+        await mouse.move(x, y)
+        await mouse.down()
+        await mouse.move(x + end["x"] - begin["x"], y + end["y"] - begin["y"], steps=_STEPS)
+        await mouse.up()
+
+    async def _upload(self, arguments: Mapping[str, Any], found: Found | None, _element: Element | None) -> None:
+        if not found:
+            raise ActionFailed("upload: no element is told")
+        with tempfile.TemporaryDirectory(prefix="demotape-upload-") as folder:
+            paths = []
+            for number, name in enumerate(arguments["files"]):
+                path = Path(folder) / str(number) / (Path(name.replace("\\", "/")).name[:200] or "file")
+                path.parent.mkdir()
+                path.write_bytes(_FILE)
+                paths.append(str(path))
+            await found.session.send("DOM.setFileInputFiles", {"files": paths, "objectId": found.object_id})
+            await self._page.wait_for_timeout(100)  # for what reads them at once
+
+    async def _load(self, arguments: Mapping[str, Any], _found: Found | None, _element: Element | None) -> None:
+        url = arguments["url"]
+        if not url.startswith(("http://", "https://")) and url != "about:blank":
+            raise ActionFailed("only http and https addresses are opened")
+        await self._page.goto(url, wait_until="commit", timeout=_GOING)
+
+    async def _back(self, *_: Any) -> None:
+        await self._page.go_back(wait_until="commit", timeout=_GOING)
+
+    async def _forward(self, *_: Any) -> None:
+        await self._page.go_forward(wait_until="commit", timeout=_GOING)
+
+    async def _reload(self, *_: Any) -> None:
+        await self._page.reload(wait_until="commit", timeout=_GOING)
+
+
+def _changed(before: str, after: str) -> tuple[int, int]:
+    """How many characters at the beginning, and how many at the end, two texts have in common."""
+    most = min(len(before), len(after))
+    first = next((at for at in range(most) if before[at] != after[at]), most)
+    last = next((at for at in range(most - first) if before[-1 - at] != after[-1 - at]), most - first)
+    return first, last
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or ["no reason given"])[0][:200]

@@ -1,0 +1,198 @@
+"""Holds what a page shows against what was recorded: how alike they are, and a verdict. Pure functions."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from lxml import etree
+
+from pipeline.pages.dom import Element, parse
+from schemas import REDACTED
+from schemas.types import Point
+
+VERDICTS = ("same", "equivalent", "differs", "failed")  # from the best to the worst
+SAME, EQUIVALENT = 0.98, 0.85  # likeness of the elements from which on a page is that
+TEXTS = 0.9  # likeness of the texts, numbers aside, of an equivalent page
+_SCROLLED = 3.0  # CSS pixels
+_SKIPPED = {"script", "style", "noscript", "meta", "link", "base"}
+_CONTROLS = {"input", "textarea", "select", "option", "details", "dialog"}
+_KEPT = ("id", "name", "type", "role", "aria-expanded", "aria-checked", "aria-selected", "aria-hidden", "hidden",
+         "disabled", "class")
+_STAND_IN = re.compile(r"demotape-secret-\d+")
+_NUMBERS = re.compile(r"\d+")
+_HIDDEN = re.compile(r"(?:display|visibility)\s*:\s*(?:none|hidden)")
+_DEPTH = 20  # of frames in frames
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a page is compared by: its elements, its texts, what its controls hold, where the focus is, and how far its
+    parts are scrolled."""
+
+    elements: Counter[str]
+    texts: Counter[str]
+    controls: Counter[str]
+    focus: str
+    scrolled: Counter[str]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How alike a page and the recorded one are; likenesses from 0 to 1."""
+
+    verdict: str
+    reason: str
+    elements: float
+    texts: float
+
+
+def facts(document: str | bytes) -> Facts:
+    """The facts of a DOM snapshot; raises InputError when it cannot be read."""
+    found = Facts(Counter(), Counter(), Counter(), "", Counter())
+    focus = ""
+    for element in _elements(parse(_as_bytes(document)), 0):
+        tag = str(element.tag).lower()
+        signed = tag + "".join(f" {name}={_plain(value)}" for name in _KEPT if (value := element.get(name)) is not None)
+        if _HIDDEN.search(element.get("style") or ""):
+            signed += " hidden"
+        found.elements[signed] += 1
+        if tag in _CONTROLS and element.get("type") != "hidden":
+            found.controls[_held(element, tag)] += 1
+        if element.get("data-demotape-focus") is not None:
+            focus += f"/{tag} {element.get('id') or element.get('name') or ''}"
+        if (offsets := element.get("data-demotape-scroll")) and tag not in ("html", "body"):
+            found.scrolled[f"{tag} {element.get('id') or ''} {_rounded(offsets)}"] += 1
+        for text in (element.text, *(child.tail for child in element)):
+            if text and (said := " ".join(text.split())) and tag not in ("textarea",):
+                found.texts[_plain(said)] += 1
+    return Facts(found.elements, found.texts, found.controls, focus, found.scrolled)
+
+
+def compare(recorded: Facts | None, now: Facts | None, urls: tuple[str, str], scrolls: tuple[Point, Point]
+            ) -> Comparison:
+    """Hold a page against the recorded one; `urls` and `scrolls`: of the recorded one, and now."""
+    if recorded is None or now is None:  # nothing but the address is known
+        alike = _same_page(*urls)
+        return Comparison("same" if alike else "differs", "" if alike else _told_urls(urls), 1.0, 1.0)
+    elements = likeness(recorded.elements, now.elements)
+    texts = likeness(recorded.texts, now.texts)
+    reason = _difference(recorded, now, urls)
+    moved = "" if reason else told_scroll(*scrolls) or _told_focus(recorded, now)
+    if not reason and not moved and elements >= SAME and recorded.texts == now.texts:
+        return Comparison("same", "", elements, texts)
+    loose = likeness(_without_numbers(recorded.texts), _without_numbers(now.texts))
+    if not reason and elements >= EQUIVALENT and loose >= TEXTS:
+        return Comparison("equivalent", moved or _first_text(recorded, now), elements, texts)
+    return Comparison("differs", reason or _first_text(recorded, now), elements, texts)
+
+
+def likeness(one: Counter[str], other: Counter[str]) -> float:
+    """Share of what two collections have in common, from 0 to 1."""
+    both = (one & other).total()
+    return 2 * both / (one.total() + other.total()) if one or other else 1.0
+
+
+def worst(verdicts: list[str]) -> str:
+    """The verdict on the whole: the worst of its parts."""
+    return max(verdicts, key=VERDICTS.index, default="failed")
+
+
+def told_scroll(recorded: Point, now: Point) -> str:
+    """How a page is scrolled otherwise than recorded, which drivers do unasked; empty when it is not."""
+    if max(abs(recorded["x"] - now["x"]), abs(recorded["y"] - now["y"])) <= _SCROLLED:
+        return ""
+    return f"scrolled to {now['x']:.0f}, {now['y']:.0f} instead of {recorded['x']:.0f}, {recorded['y']:.0f}"
+
+
+def _told_focus(recorded: Facts, now: Facts) -> str:
+    """Where the focus is otherwise than recorded: the Tab key that moves it is no turn, the next action moves it."""
+    if recorded.focus == now.focus:
+        return ""
+    return f"the focus is at {now.focus[:80] or 'nothing'} instead of {recorded.focus[:80] or 'nothing'}"
+
+
+def _difference(recorded: Facts, now: Facts, urls: tuple[str, str]) -> str:
+    """What is surely not the same; empty when nothing is."""
+    if not _same_page(*urls):
+        return _told_urls(urls)
+    if recorded.controls != now.controls:
+        held = next(iter((recorded.controls - now.controls) or (now.controls - recorded.controls)))
+        return f"a control differs: {held[:120]}"
+    if recorded.scrolled != now.scrolled:
+        return "a part of the page is scrolled otherwise"
+    return ""
+
+
+def _first_text(recorded: Facts, now: Facts) -> str:
+    gone, new = recorded.texts - now.texts, now.texts - recorded.texts
+    if gone:
+        return f"the text {next(iter(gone))[:100]!r} is missing"
+    if new:
+        return f"the text {next(iter(new))[:100]!r} is new"
+    return "the elements differ"
+
+
+def _told_urls(urls: tuple[str, str]) -> str:
+    return f"the address is {_STAND_IN.sub('', urls[1])[:120]} instead of {_STAND_IN.sub('', urls[0])[:120]}"
+
+
+def _same_page(one: str, other: str) -> bool:
+    """Whether two addresses lead to the same page: parameters may vary by themselves, their names may not."""
+    try:
+        a, b = urlsplit(one), urlsplit(other)
+    except ValueError:
+        return one == other
+    names = [sorted(part.partition("=")[0] for part in query.split("&")) for query in (a.query, b.query)]
+    return (a.scheme, a.netloc, a.path, a.fragment) == (b.scheme, b.netloc, b.path, b.fragment) and names[0] == names[1]
+
+
+def _elements(root: Element, depth: int) -> Iterator[Element]:
+    """Elements in order, those of frames too; without what is never seen."""
+    skipped: Element | None = None
+    for event, element in etree.iterwalk(root, events=("start", "end")):
+        if not isinstance(element.tag, str):
+            continue
+        if event == "end":
+            skipped = None if element is skipped else skipped
+        elif skipped is None and str(element.tag).lower() in _SKIPPED:
+            skipped = element
+        elif skipped is None:
+            yield element
+            if (inner := element.get("srcdoc")) and depth < _DEPTH and str(element.tag).lower() in ("iframe", "frame"):
+                yield from _elements(parse(_as_bytes(inner)), depth + 1)
+
+
+def _held(element: Element, tag: str) -> str:
+    """What a control holds; secrets are all alike."""
+    named = element.get("name") or element.get("id") or element.get("type") or ""
+    held = [element.get("value") or ""] if tag in ("input", "option") else []
+    held += [name for name in ("checked", "selected", "open") if element.get(name) is not None]
+    if tag == "textarea":
+        held.append(element.text or "")
+    return f"{tag} {_plain(named)} {_plain(' '.join(held))}"
+
+
+def _plain(text: str | None) -> str:
+    """A text with all secrets alike."""
+    return _STAND_IN.sub(REDACTED, text or "")
+
+
+def _without_numbers(texts: Counter[str]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for text, count in texts.items():
+        found[_NUMBERS.sub("0", text)] += count
+    return found
+
+
+def _rounded(offsets: str) -> str:
+    """Scroll offsets as far as they count."""
+    try:
+        return ",".join(str(round(float(each) / _SCROLLED)) for each in offsets.split(","))
+    except ValueError:
+        return ""
+
+
+def _as_bytes(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode("utf-8", "replace")

@@ -1,0 +1,88 @@
+"""What was kept of the network, as it is served again: from a recording, a HAR or a WACZ, all alike."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+Headers = tuple[tuple[str, str], ...]
+_TEXT = ("json", "javascript", "xml", "x-www-form-urlencoded")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A request and what came back.
+
+    `number`: its place in the order of requests; `time`: seconds since the recording started. `answer` reads the
+    content of the answer, unpacked (None when it is not there). `status` is 0 and `failure` says why when there was no
+    answer. `seed`: of what was random in a document; None when it is not known. `decoded`: text is UTF-8 here, whatever
+    its headers say, as the browser told it decoded.
+    """
+
+    number: int
+    time: float
+    method: str
+    url: str
+    status: int
+    answer: Callable[[], bytes | None]
+    answer_headers: Headers = ()
+    headers: Headers = ()
+    body: bytes | None = None
+    kind: str = "other"
+    top: bool = False
+    status_text: str = ""
+    failure: str = ""
+    tab: int = 1
+    seed: int | None = None
+    decoded: bool = True
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a browser asks for. `url` is whole, without the part after #."""
+
+    method: str
+    url: str
+    headers: Headers = ()
+    body: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Message:
+    """What a channel carried: `direction` is sent, received or close; `time`: seconds since the recording started."""
+
+    time: float
+    direction: str
+    data: str | bytes = ""
+    event: str = ""
+    id: str = ""
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A WebSocket (`kind` websocket) or an EventSource (eventsource) with all that it carried, in order."""
+
+    number: int
+    time: float
+    kind: str
+    url: str
+    messages: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True)
+class Archive:
+    """All that was kept of a session's network. `started`: wall clock at time 0, seconds since 1970."""
+
+    exchanges: tuple[Recorded, ...]
+    channels: tuple[Channel, ...] = ()
+    started: float = 0.0
+    notes: tuple[str, ...] = field(default=())  # what could not be read, a sentence each
+
+
+def header(headers: Headers, name: str) -> str:
+    """The first header of a name, whatever its case; empty when there is none."""
+    return next((value for key, value in headers if key.lower() == name), "")
+
+
+def is_text(kind: str) -> bool:
+    """Whether content of a media type is text."""
+    kind = kind.partition(";")[0].strip().lower()
+    return kind.startswith("text/") or kind.endswith(_TEXT)

@@ -1,0 +1,99 @@
+"""Finds an element that was recorded in a page that runs now: by all that was said of it, and never a doubtful one."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from recorder.devtools.sessions import ProtocolError, Session
+from schemas.types import Element
+
+LEAST = 0.5  # score from 0 to 1 below which nothing is it
+MARGIN = 0.04  # by which the best must be ahead of the next best
+World = tuple[Session, int]
+
+
+class NotFound(Exception):
+    """No element is the wanted one, or several may be; the message says which."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """An element of a page that runs. `object_id` names it in `session`; `score` from 0 to 1; `by`: what was equal."""
+
+    session: Session
+    world: int
+    object_id: str
+    score: float
+    by: tuple[str, ...]
+
+
+async def find(worlds: Sequence[World], element: Element) -> Found:
+    """The element in the frames of a page; `worlds`: where the capture script runs in it.
+
+    It is looked for in frames as deep in the page as the recorded one. Raises NotFound.
+    """
+    wanted = json.dumps(element | {"frame": []})
+    told = await asyncio.gather(*(_look(world, wanted) for world in worlds))
+    depth = len(element["frame"])
+    scored = [(answer, world) for answer, world in zip(told, worlds, strict=True) if answer]
+    scored = [(answer, world) for answer, world in scored if answer["depth"] == depth] or scored
+    scored.sort(key=lambda each: -each[0]["score"])
+    if not scored or scored[0][0]["score"] < LEAST:
+        best = scored[0][0]["score"] if scored else 0.0
+        raise NotFound(f"{_named(element)} is not there (the likest element scores {best:.2f} instead of {LEAST})")
+    best, (session, world) = scored[0]
+    others = [best["next"], *(answer["score"] for answer, _ in scored[1:])]
+    if best["score"] - max(others) < MARGIN:
+        raise NotFound(f"{_named(element)} cannot be told from another element ({best['score']:.2f} and "
+                       f"{max(others):.2f})")
+    taken = await session.send("Runtime.evaluate", {"expression": "demotapeFind.take()", "contextId": world})
+    if "objectId" not in taken["result"]:
+        raise NotFound(f"{_named(element)} is gone")
+    return Found(session, world, taken["result"]["objectId"], best["score"], tuple(best["by"]))
+
+
+async def ask(found: Found, function: str, *arguments: Any) -> Any:
+    """What a function of the element (its source) answers, in the capture script's world."""
+    answer = await found.session.send("Runtime.callFunctionOn", {
+        "functionDeclaration": function, "objectId": found.object_id, "returnByValue": True, "awaitPromise": True,
+        "arguments": [{"objectId": found.object_id}, *({"value": each} for each in arguments)]})
+    if "exceptionDetails" in answer:
+        raise ProtocolError("the page refused")
+    return answer["result"].get("value")
+
+
+async def box(found: Found) -> tuple[float, float, float, float] | None:
+    """Left, top, width and height in the viewport of the page, once it was scrolled into view; None where it has none.
+    """
+    await found.session.send("DOM.scrollIntoViewIfNeeded", {"objectId": found.object_id})
+    quads = (await found.session.send("DOM.getContentQuads", {"objectId": found.object_id}))["quads"]
+    if not quads:
+        return None
+    xs, ys = [x for quad in quads for x in quad[::2]], [y for quad in quads for y in quad[1::2]]
+    return min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)
+
+
+async def _look(world: World, wanted: str) -> dict[str, Any] | None:
+    session, context = world
+    try:
+        answer = await session.send("Runtime.evaluate", {
+            "expression": f"{_source()}\ndemotapeFind.find({wanted})", "contextId": context, "returnByValue": True})
+    except ProtocolError:  # the frame is gone
+        return None
+    value = answer["result"].get("value")
+    return value if isinstance(value, dict) else None
+
+
+def _named(element: Element) -> str:
+    """How a message names an element."""
+    name = element["name"] or element["text"]
+    return f"<{element['tag']}>" + (f" {name[:60]!r}" if name else "")
+
+
+@cache
+def _source() -> str:
+    return (Path(__file__).parent / "find.js").read_text(encoding="utf-8")

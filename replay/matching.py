@@ -1,0 +1,257 @@
+"""Which recorded exchange answers a request. Pure: nothing is asked, written or run; answers are only looked at."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from urllib.parse import quote
+
+from .addresses import Address, address, is_wild, path_likeness, query_likeness
+from .bodies import LARGEST, Pair, compare, made_values
+from .exchanges import Archive, Recorded, Request
+from .order import Course, Queue
+from .places import LEAST, LOOSE, Asked, Found, Known, Place
+from .varying import Given, content, is_made_segment
+
+_CONDITIONS = frozenset(("if-none-match", "if-modified-since"))
+_RENAMED = 200  # values that are looked for in a request
+_DISTINCT = 8  # characters of these
+_SHORTEST = 4  # characters of a value that is carried over into an answer
+_LONGEST = 4096
+_MADE = "\0"
+_WILD = 64  # paths with a secret in them that are tried
+
+RULES = (  # from the first that decides to the last; docs/replay.md has them for people
+    ("answered first",
+     "An exchange that was answered goes before one that failed. A 304 without content is given only to a "
+     "conditional request, and only when nothing with content fits."),
+    ("address",
+     "Method and address are equal, letter by letter, without the part after #. HEAD may have what GET had."),
+    ("body",
+     "Among those the body decides: JSON and GraphQL by value, forms by field, multipart forms by part, without "
+     "the boundary, other text as text, all else as equal or not."),
+    ("said besides",
+     "Then the headers that choose among answers of one address (Accept, HX-Request and such), and the range of a "
+     "206."),
+    ("order",
+     "Then the order. Requests that change something and documents of a tab are steps. The first one not used is "
+     "given that lies after the latest step that happened and before the next; else the latest one before, or that "
+     "of a later one that was given already; else the first of what comes only after steps that have not happened."),
+    ("no step",
+     "Requests that only tell something (pings, and those to another origin that get no content) and GraphQL "
+     "queries are no steps: they may come at any time."),
+    ("tabs",
+     "With several tabs, a page (Referer) gets what it asked for itself in the present stretch of its own tab."),
+    ("loosely",
+     "Where no address is equal, the most alike is given, if it is at least LEAST alike. Parameters that vary by "
+     "themselves count little: by name (_, nocache, CSRF tokens, callback and such), because both values look "
+     "random or are moments, or because the recording shows that the answer is the same. So do parts of a path "
+     "that look random or are numbers of five digits or more."),
+    ("given values",
+     "A value that an earlier answer gave, and a moment an hour or more away from the request, do not vary by "
+     "themselves, however they look. Where an answer was given with an actual value instead of the recorded one, "
+     "later requests with the actual one get what was recorded with the other."),
+    ("choices",
+     "Any other value that differs was chosen, in an address as in a body: then nothing is given. A parameter that "
+     "only one has counts one and a half times what one counts that agrees."),
+    ("only told",
+     "Of requests that only tell something it does not matter what they send."),
+    ("stand-ins",
+     "Where a secret was replaced, in an address, a header or a body, anything of one line fits."),
+)
+
+__all__ = ["LEAST", "RULES", "Match", "Session"]
+
+
+@dataclass(frozen=True)
+class Match:
+    """What answers a request. `score`: from LEAST to 1; 1 where address and body are equal. `carried`: a recorded value
+    and the actual one for each that has to be replaced in the answer."""
+
+    exchange: Recorded
+    score: float
+    carried: tuple[Pair, ...] = ()
+
+
+class Session:
+    """An archive as it is served: knows what was given, so that what is asked again gets what came then."""
+
+    def __init__(self, archive: Archive):
+        exchanges = tuple(sorted(archive.exchanges, key=lambda exchange: exchange.number))
+        self._exchanges = exchanges
+        self._addresses = [address(exchange.url) for exchange in exchanges]
+        self._course = Course(exchanges)
+        ordered = Archive(exchanges, archive.channels, archive.started)
+        known = Known(self._course, Given(ordered, self._made), self._addresses)
+        kinds: dict[str, list[int]] = {"answered": [], "unchanged": [], "failed": []}
+        for place, exchange in enumerate(exchanges):
+            kinds[_kind(exchange)].append(place)
+        self._answered, self._unchanged, self._failed = (_Index(known, places) for places in kinds.values())
+        self._known = known
+        self._renamed: dict[str, str] = {}  # actual values that went into answers, with the recorded ones
+
+    def reset(self) -> None:
+        """Back to the start: nothing was given."""
+        self._renamed.clear()
+        self._course.reset()
+        for index in (self._answered, self._unchanged, self._failed):
+            index.forget()
+
+    def match(self, request: Request) -> Match | None:
+        """What answers a request, or None when nothing does well enough."""
+        asked = Asked(request, address(request.url))
+        found = self._find(asked)
+        if found is None or found[1] < 1:
+            as_recorded = self._as_recorded(asked)
+            again = self._find(as_recorded) if as_recorded else None
+            if again and (found is None or again[1] > found[1]):
+                found = again[0], min(again[1], LOOSE)
+        if found is None:
+            return None
+        place, score = found
+        if request.method.upper() == self._exchanges[place].method.upper():  # HEAD takes no turn of GET
+            self._course.use(place)
+        carried = self._carried(place, asked) if score < 1 else ()
+        self._renamed |= {actual: one for one, actual in carried if len(actual) >= _DISTINCT}
+        return Match(self._exchanges[place], score, carried)
+
+    def _find(self, asked: Asked) -> Found | None:
+        method = asked.request.method.upper()
+        for index in self._indexes(asked.request):
+            for recorded_method in ("HEAD", "GET") if method == "HEAD" else (method,):
+                if found := index.find(recorded_method, asked):
+                    return found
+        return None
+
+    def _as_recorded(self, asked: Asked) -> Asked | None:
+        """The request with the recorded values instead of those that were carried over into earlier answers, the latest
+        of them; None when there are none in it."""
+        request, body = asked.request, asked.body
+        url = request.url
+        for actual, one in islice(reversed(self._renamed.items()), _RENAMED):
+            url = url.replace(actual, one)
+            if body and len(body) <= LARGEST:
+                body = body.replace(actual.encode(), one.encode())
+        if url == request.url and body == asked.body:
+            return None
+        return Asked(replace(request, url=url, body=body), address(url))
+
+    def _indexes(self, request: Request) -> Iterator["_Index"]:
+        yield self._answered
+        if any(name.lower() in _CONDITIONS for name, _ in request.headers):
+            yield self._unchanged
+        yield self._failed
+
+    def _made(self) -> Iterator[str]:
+        """All recorded values that look as if they were made by chance."""
+        for told, exchange in zip(self._addresses, self._exchanges, strict=True):
+            yield from filter(is_made_segment, told.segments)
+            yield from (value for _, value in told.pairs)
+            yield from made_values(exchange.body)
+
+    def _carried(self, place: int, asked: Asked) -> tuple[Pair, ...]:
+        """What the request has otherwise than recorded and the recorded answer has as well."""
+        exchange, recorded = self._exchanges[place], self._addresses[place]
+        tally = self._known.tally(place)
+        tally.any_value = True  # it was decided before
+        path_likeness(recorded, asked.address, differences=tally.differences)
+        query_likeness(recorded.pairs, asked.address.pairs, tally)
+        if exchange.body and asked.body and exchange.body != asked.body:
+            compare(exchange.body, asked.body, asked.content_type, tally)
+        pairs = [pair for pair in dict.fromkeys(tally.differences) if _may_be_carried(*pair)]
+        if not pairs:
+            return ()
+        answer = "\n".join(value for _, value in exchange.answer_headers).encode("utf-8", "replace")
+        answer += b"\n" + (content(exchange) or b"")
+        written = chain(pairs, ((quote(one, safe=""), quote(other, safe="")) for one, other in pairs))
+        return tuple(pair for pair in dict.fromkeys(written) if pair[0].encode() in answer)
+
+
+class _Index:
+    """Finds exchanges by method and address."""
+
+    def __init__(self, known: Known, places: Iterable[int]):
+        self._known = known
+        self._places: dict[tuple[str, str, str], Place] = {}
+        self._by_length: dict[tuple[str, str, int], list[Place]] = {}
+        self._shapes: dict[tuple[str, str, int], _Shapes] = {}
+        for place in places:
+            told = known.addresses[place]
+            method = known.exchanges[place].method.upper()
+            lies = self._places.get((method, told.origin, told.path))
+            if lies is None:
+                lies = self._places[method, told.origin, told.path] = Place(known)
+                self._by_length.setdefault((method, told.origin, told.path.count("/")), []).append(lies)
+            lies.add(place)
+
+    def forget(self) -> None:
+        """All is unused again."""
+        self._shapes.clear()
+        for place in self._places.values():
+            place.forget()
+
+    def find(self, method: str, asked: Asked) -> Found | None:
+        """The exchange that answers, with its score."""
+        told = asked.address
+        place = self._places.get((method, told.origin, told.path))
+        if place and (found := place.equal(asked) or place.alike(asked)):
+            return found
+        key = method, told.origin, told.path.count("/")
+        if key not in self._by_length:
+            return None
+        if key not in self._shapes:
+            self._shapes[key] = _Shapes(self._known, self._by_length[key])
+        graded = [(found[1], -order, found) for order, (other, factor) in enumerate(self._shapes[key].like(told))
+                  if other is not place and (found := other.alike(asked, factor))]
+        return max(graded)[2] if graded else None
+
+
+class _Shapes:
+    """Places of one origin whose paths have as many parts, by those parts that do not vary by themselves."""
+
+    def __init__(self, known: Known, places: Iterable[Place]):
+        self._known = known
+        self._literal: set[tuple[int, str]] = set()  # parts that look as if they were made by chance and were not
+        self._wild: list[Place] = []
+        self._by_first: dict[int, Place] = {}
+        self._queues: dict[tuple[str, ...], Queue] = {}
+        by_shape: dict[tuple[str, ...], list[int]] = {}
+        for place in places:
+            told, fixed = known.addresses[place.first], known.fixed(place.first)
+            if is_wild(told):
+                self._wild.append(place)
+                continue
+            self._literal |= {(index, part) for index, part in enumerate(told.segments)
+                              if is_made_segment(part) and fixed(part)}
+            shape = self._shape(told)
+            if _MADE in shape:
+                self._by_first[place.first] = place
+                by_shape.setdefault(shape, []).append(place.first)
+        for shape, firsts in by_shape.items():
+            self._queues[shape] = Queue(known.course, firsts)
+
+    def _shape(self, told: Address) -> tuple[str, ...]:
+        return tuple(_MADE if is_made_segment(part) and (index, part) not in self._literal else part
+                     for index, part in enumerate(told.segments))
+
+    def like(self, told: Address) -> Iterator[tuple[Place, float]]:
+        """Places with such a path and how alike it is, the one whose turn it is first."""
+        near: list[Place] = []
+        if queue := self._queues.get(self._shape(told)):
+            turn = queue.turn()
+            near = [self._by_first[first] for first in dict.fromkeys([turn, *queue.near(turn)])]
+        for place in chain(near, self._wild[:_WILD]):
+            factor = path_likeness(self._known.addresses[place.first], told, self._known.fixed(place.first))
+            if factor:
+                yield place, factor
+
+
+def _kind(exchange: Recorded) -> str:
+    if exchange.status == 0:
+        return "failed"
+    return "unchanged" if exchange.status == 304 and not content(exchange) else "answered"
+
+
+def _may_be_carried(recorded: str, actual: str) -> bool:
+    if not (_SHORTEST <= len(recorded) <= _LONGEST and _SHORTEST <= len(actual) <= _LONGEST):
+        return False
+    return not any("\ud800" <= letter <= "\udfff" for letter in recorded + actual)

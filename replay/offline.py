@@ -1,0 +1,79 @@
+"""A Chromium that sees nothing but what is served to it, in the state that a recording started from."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from playwright.async_api import Browser, BrowserContext, Playwright
+from playwright.async_api import Error as PlaywrightError
+
+from recorder.browser import launch
+from recorder.reader import Recording
+from schemas.network_types import BrowserAtStart
+
+from .server import ReplayServer
+
+_VIEWPORT = {"width": 1280, "height": 720}
+_STORAGE = """(() => {
+  const stored = STORED[location.origin];
+  if (!stored || sessionStorage.length) return;
+  for (const [name, value] of stored) sessionStorage.setItem(name, value);
+})()"""
+
+
+def offline_arguments(server: ReplayServer) -> list[str]:
+    """Arguments of a Chromium whose every request goes to the server: loopback addresses, WebRTC and DNS, too."""
+    return [
+        f"--proxy-server=http://127.0.0.1:{server.port}", "--proxy-bypass-list=<-loopback>",
+        f"--ignore-certificate-errors-spki-list={server.spki}",
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+        "--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--no-pings", "--dns-prefetch-disable",
+    ]
+
+
+async def open_browser(playwright: Playwright, server: ReplayServer | None, *, headless: bool) -> Browser:
+    """A browser that sees only what the server gives; without one, the real network."""
+    return await launch(playwright, headless=headless, arguments=offline_arguments(server) if server else ())
+
+
+async def open_context(browser: Browser, recording: Recording, first: Mapping[str, Any] | None) -> BrowserContext:
+    """A context as the recording's was at its start: size, place, cookies and storage. `first`: the first state that
+    is known."""
+    manifest = recording.manifest
+    at_start = manifest.get("browser_at_start")
+    options: dict[str, Any] = {"viewport": manifest["viewport"] or (first or {}).get("viewport") or _VIEWPORT}
+    if first and first["device_pixel_ratio"] > 0:
+        options["device_scale_factor"] = min(first["device_pixel_ratio"] / (first["zoom"] or 1), 8)
+    if manifest["user_agent"]:
+        options["user_agent"] = manifest["user_agent"]
+    if at_start:
+        options |= {"locale": (at_start["languages"] or ["en-US"])[0], "timezone_id": at_start["time_zone"]}
+    try:
+        context = await browser.new_context(**options)
+    except PlaywrightError:  # a time zone or language that this browser does not know
+        context = await browser.new_context(**{key: value for key, value in options.items()
+                                               if key not in ("locale", "timezone_id")})
+    if at_start:
+        await _restore(context, at_start)
+    return context
+
+
+async def _restore(context: BrowserContext, at_start: BrowserAtStart) -> None:
+    cookies: list[Any] = [{
+        "name": each["name"], "value": each["value"], "domain": each["domain"], "path": each["path"],
+        "expires": -1, "httpOnly": each["http_only"], "secure": each["secure"], "sameSite": each["same_site"],
+    } for each in at_start["cookies"]]
+    for cookie in cookies:
+        try:
+            await context.add_cookies([cookie])
+        except PlaywrightError:
+            continue  # one that no browser takes
+    stored = {kind: {origin["origin"]: [(item["name"], item["value"]) for item in origin[kind]]  # type: ignore[literal-required]
+                     for origin in at_start["origins"]} for kind in ("session_storage", "local_storage")}
+    for kind, area in (("session_storage", "sessionStorage"), ("local_storage", "localStorage")):
+        if any(stored[kind].values()):
+            await context.add_init_script(_source(stored[kind]).replace("sessionStorage", area))
+
+
+def _source(stored: dict[str, list[tuple[str, str]]]) -> str:
+    return _STORAGE.replace("STORED", json.dumps(stored).replace("<", "\\u003c"))

@@ -1,0 +1,156 @@
+"""Which of several exchanges that a request fits alike is given: the one whose turn it is.
+
+Every request that changes something and every document of a tab is a step. `position` is the number of the latest step
+that the replay has come to; what lies between it and the next step is the present stretch.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+
+from .addresses import origin
+from .bodies import is_query
+from .exchanges import Recorded, header
+from .varying import content
+
+READING = ("GET", "HEAD", "OPTIONS")
+_EMPTY = (204, 205)
+
+
+class Course:
+    """Where a session stands in the recorded order. Exchanges are told by their place in `exchanges`."""
+
+    def __init__(self, exchanges: Sequence[Recorded]):
+        self.exchanges = exchanges
+        self.beacons = _beacons(exchanges)
+        steps = [_is_step(exchange) and place not in self.beacons for place, exchange in enumerate(exchanges)]
+        latest = list(accumulate((place if step else -1 for place, step in enumerate(steps)), max, initial=-1))
+        self.before = latest[:-1]  # the last step before each, -1 where there is none
+        self.steps = steps
+        self.tabs = len({exchange.tab for exchange in exchanges})
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to the start."""
+        self.position = -1
+        self.in_tab: dict[int, int] = {}
+        self.used: set[int] = set()
+        self._queues: dict[int, list[tuple[Queue, int]]] = {}
+
+    def follow(self, queue: "Queue") -> None:
+        """Tell a queue from now on what of it is used."""
+        for index, place in enumerate(queue.places):
+            self._queues.setdefault(place, []).append((queue, index))
+
+    def use(self, place: int) -> None:
+        """An exchange is given."""
+        self.used.add(place)
+        for queue, index in self._queues.get(place, ()):
+            queue.mark(index)
+        if self.steps[place]:
+            tab = self.exchanges[place].tab
+            self.position = max(self.position, place)
+            self.in_tab[tab] = max(self.in_tab.get(tab, -1), place)
+
+
+class Queue:
+    """Exchanges that fit a request alike, in the order in which they were asked."""
+
+    def __init__(self, course: Course, places: Iterable[int], *, kept: bool = True):
+        """`kept`: it will be asked again."""
+        self.course = course
+        self.kept = kept
+        self.places = sorted(places)
+        self.variants: dict[tuple[str, ...], list[int]] | None = None  # told apart when they are first asked for
+        self._before = [course.before[place] for place in self.places]
+        self._next = list(range(len(self.places) + 1))  # an index at which to look for the next one not used
+        self._latest = -1  # index of the latest one used
+        for index, place in enumerate(self.places):
+            if place in course.used:
+                self.mark(index)
+        if kept:
+            course.follow(self)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def mark(self, index: int) -> None:
+        """One of them is used."""
+        self._next[index] = index + 1
+        self._latest = max(self._latest, index)
+
+    def turn(self, referer: str = "") -> int:
+        """The place of the one whose turn it is. `referer`: the page that asks, where it is known."""
+        place = self.places[self._index()]
+        if referer and self.course.tabs > 1:
+            return self._of_page(place, referer)
+        return place
+
+    def _index(self) -> int:
+        position = self.course.position
+        come_to = max(position, self._before[self._latest]) if self._latest >= 0 else position
+        reachable = bisect_right(self._before, come_to)  # these come after steps that happened, or as the latest given
+        begin = bisect_right(self.places, position)
+        if (unused := self._unused(begin)) < reachable:
+            return unused  # of the present stretch
+        passed = min(begin, reachable) - 1
+        if max(passed, self._latest) >= 0:
+            return max(passed, self._latest)  # one that was passed over, unless a later one was given
+        return 0  # what comes only after steps that have not happened
+
+    def _unused(self, index: int) -> int:
+        """The first index from there on that is not used."""
+        found = index
+        while self._next[found] != found:
+            found = self._next[found]
+        while self._next[index] != found and index != found:
+            self._next[index], index = found, self._next[index]
+        return found
+
+    def _of_page(self, place: int, referer: str) -> int:
+        """With several tabs, what a page asks for is what it asked for: in the present stretch of its own tab."""
+        exchanges, course = self.course.exchanges, self.course
+        if header(exchanges[place].headers, "referer") == referer:
+            return place
+        for other in self.near(place):
+            tab_stands = course.in_tab.get(exchanges[other].tab, -1)
+            if (other > tab_stands and other not in course.used and course.before[other] <= course.position
+                    and header(exchanges[other].headers, "referer") == referer):
+                return other
+        return place
+
+    def near(self, place: int, before: int = 8, after: int = 24) -> list[int]:
+        """Those around a place of it, in order."""
+        index = bisect_left(self.places, place)
+        return self.places[max(0, index - before):index + after]
+
+
+def _is_step(exchange: Recorded) -> bool:
+    """Whether the site may be another one after it. A request that failed changed nothing that is known."""
+    if exchange.status == 0:
+        return False
+    return exchange.top or (exchange.method.upper() not in READING and not is_query(exchange.body))
+
+
+def _beacons(exchanges: Sequence[Recorded]) -> set[int]:
+    """The requests that only tell something, at any time: pings, and those to another origin that get no content."""
+    found = set()
+    origins: dict[int, str] = {}  # of the document in a tab
+    for place, exchange in enumerate(exchanges):
+        if exchange.top:
+            origins[exchange.tab] = origin(exchange.url)
+        elif exchange.kind == "ping" or ((exchange.method.upper() == "POST" or exchange.status in _EMPTY)
+                                         and _is_foreign(exchange, origins) and _is_empty(exchange)):
+            found.add(place)
+    return found
+
+
+def _is_foreign(exchange: Recorded, origins: dict[int, str]) -> bool:
+    page = origins.get(exchange.tab) or origin(header(exchange.headers, "referer"))
+    return bool(page) and page != origin(exchange.url)
+
+
+def _is_empty(exchange: Recorded) -> bool:
+    if exchange.status in _EMPTY or header(exchange.answer_headers, "content-length") == "0":
+        return True
+    return 200 <= exchange.status < 300 and not content(exchange)

@@ -1,0 +1,28 @@
+"""What a run proves of a demonstration."""
+
+from datetime import datetime
+from importlib.metadata import version
+
+from pipeline.proofs import digest
+from schemas import VERSIONS
+from schemas.proof import FORMAT
+from schemas.proof_types import Proof
+from schemas.types import Demonstration
+
+from .running import Result
+
+
+def proof_of(demonstration: Demonstration, result: Result, *, live: bool) -> Proof:
+    """What a run proves of a demonstration."""
+    return {
+        "format": FORMAT, "version": VERSIONS[FORMAT], "demonstration": digest(demonstration),
+        "recording": demonstration["recording"], "made_at": datetime.now().astimezone(),
+        "demotape": version("demotape"), "browser": result.browser, "live": live,
+        "verdict": result.verdict, "last": result.last, "seconds": result.seconds,
+        "recorded_seconds": result.recorded_seconds,
+        "turns": [{"turn": each.turn, "intent": each.intent, "verdict": each.verdict, "reason": each.reason,
+                   "seconds": each.seconds, "by": list(each.by), "score": each.score, "elements": each.elements,
+                   "texts": each.texts, "picture": each.picture} for each in result.outcomes],
+        "missing": [{"method": method, "url": url, "count": count}
+                    for (method, url), count in sorted(result.missing.items())],
+    }

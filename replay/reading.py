@@ -1,0 +1,70 @@
+"""A recording's own network as an archive."""
+
+from functools import partial
+from pathlib import Path
+
+from recorder.reader import Recording
+from schemas import InputError
+from schemas.network_types import ChannelMessage, Exchange, Header
+
+from .exchanges import Archive, Channel, Headers, Message, Recorded
+from .har_reading import read_har
+from .warc import read_wacz, read_warc
+
+
+def read_archive(path: Path) -> Archive:
+    """The network of a recording, or of a HAR 1.2, WARC or WACZ that any program made; raises InputError."""
+    if not path.is_file():
+        return read_recording(path)
+    if path.suffix == ".wacz":
+        return read_wacz(path)
+    return read_warc(path) if path.name.endswith((".warc", ".warc.gz")) else read_har(path)
+
+
+def read_recording(path: Path | str) -> Archive:
+    """The network that a recording kept; raises InputError when it kept none, or what it kept cannot be read."""
+    recording = Recording(path)
+    if not recording.layout.network.exists():
+        raise InputError(f"{path}: its network was not kept, so it cannot be served again; record with --replayable")
+    return archive_of(recording)
+
+
+def archive_of(recording: Recording) -> Archive:
+    """The network that a recording kept, which may be nothing, in the order in which it was asked for."""
+    lines = sorted(recording.exchanges(), key=lambda line: (line["time"], line["seq"]))
+    exchanges = tuple(_exchange(recording, number, line) for number, line in enumerate(lines, 1))
+    return Archive(exchanges, _channels(recording), recording.manifest["started_at"].timestamp())
+
+
+def _exchange(recording: Recording, number: int, line: Exchange) -> Recorded:
+    body, answer_body = line["body"], line["answer_body"]
+    return Recorded(
+        number, line["time"], line["method"], line["url"], line["status"],
+        partial(recording.blob, answer_body) if answer_body else _nothing, _headers(line["answer_headers"]),
+        _headers(line["headers"]), recording.blob(body) if body else None, line["kind"], line["top"],
+        line["status_text"], line["failure"], line["tab"], line.get("seed"))
+
+
+def _nothing() -> bytes | None:
+    return None
+
+
+def _headers(lines: list[Header]) -> Headers:
+    return tuple((each["name"], each["value"]) for each in lines)
+
+
+def _channels(recording: Recording) -> tuple[Channel, ...]:
+    opened: dict[int, tuple[float, str, str]] = {}
+    carried: dict[int, list[Message]] = {}
+    for line in recording.channel_messages():
+        number = line["channel"]
+        if line["direction"] == "open":
+            opened[number] = line["time"], line["kind"], line.get("url", "")
+        else:
+            carried.setdefault(number, []).append(_message(recording, line))
+    return tuple(Channel(number, *opened[number], tuple(carried.get(number, ()))) for number in sorted(opened))
+
+
+def _message(recording: Recording, line: ChannelMessage) -> Message:
+    data = recording.blob(line["blob"]) if "blob" in line else line.get("text", "")
+    return Message(line["time"], line["direction"], data, line.get("event", ""), line.get("id", ""))

@@ -1,0 +1,266 @@
+"""Runs a demonstration again, turn by turn, and holds each state against the recorded one.
+
+The run is recorded by the recorder, like a person's session: its states are what is compared.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import BrowserContext, Dialog, Page, async_playwright
+from playwright.async_api import Error as PlaywrightError
+
+from recorder import Recorder
+from recorder.browser.tab import Tab
+from recorder.building.looks import Look
+from recorder.reader import Recording
+from schemas import InputError
+from schemas.types import Demonstration
+
+from .acting import ActionFailed, Actor
+from .comparing import Comparison, Facts, compare, facts, told_scroll, worst
+from .finding import Found, NotFound
+from .offline import open_browser, open_context
+from .pictures import likeness as picture_likeness
+from .reading import read_recording
+from .server import ReplayServer
+
+_LOOK = 0.04  # seconds between two looks at a page
+_QUIET = 0.06  # seconds without a request after which the network rests
+_AT_LEAST, _AT_MOST = 1.0, 2.0  # seconds that a page may take to be as recorded
+_RESTS = 0.3  # seconds without a change after which a page that is equivalent will not become the same
+_CHANGING = 0.6  # seconds that one may take which goes on changing
+_TAB = 5.0  # seconds that a tab or a dialog may take to open
+_NOT_REACHED = "not reached, as a turn before it failed"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one turn. `by`: what the element was found by; `score` from 0 to 1. `elements`, `texts` and
+    `picture` (SSIM) say how alike the state after it and the recorded one are, from 0 to 1; None when not known."""
+
+    turn: str
+    intent: str
+    verdict: str
+    reason: str
+    seconds: float
+    by: tuple[str, ...] = ()
+    score: float | None = None
+    elements: float | None = None
+    texts: float | None = None
+    picture: float | None = None
+
+
+@dataclass
+class Result:
+    """What came of a run. `verdict`: the worst of its turns'; `last`: of its last state alone; `missing`: requests that
+    were not recorded, counted by method and address."""
+
+    verdict: str
+    last: str
+    outcomes: list[Outcome]
+    seconds: float
+    recorded_seconds: float
+    browser: str
+    missing: dict[tuple[str, str], int] = field(default_factory=dict)
+
+
+async def run(path: Path, demonstration: Demonstration, out: Path, *, live: bool = False, headless: bool = True,
+              on_turn: Callable[[int, int], None] = lambda done, of: None) -> Result:
+    """Run a demonstration of the recording at `path` again; what happens is recorded into the new folder `out`.
+
+    Offline it sees only what the recording kept; `live`: the real network. `on_turn` is told how many turns are done.
+    Raises InputError when the recording's network was not kept, or there is nothing to run.
+    """
+    recording = Recording(path)
+    turns: list[Any] = [turn for turn in demonstration["turns"] if turn["type"] == "browser" and not turn["dropped"]]
+    if not turns:
+        raise InputError(f"{path}: the demonstration has no turn to run")
+    async with AsyncExitStack() as stack:
+        server = None if live else await stack.enter_async_context(ReplayServer(read_recording(path)))
+        playwright = await stack.enter_async_context(async_playwright())
+        browser = await open_browser(playwright, server, headless=headless)
+        stack.push_async_callback(browser.close)
+        first = next((turn["state"] for turn in turns if turn["state"]), None)
+        context = await open_context(browser, recording, first)
+        runner = Runner(recording, turns, context, server)
+        return await runner.run(out, demonstration["task"], on_turn)
+
+
+class Runner:
+    """One run in a context of a browser."""
+
+    def __init__(self, recording: Recording, turns: Sequence[Any], context: BrowserContext,
+                 server: ReplayServer | None):
+        self._recording = recording
+        self._turns = turns
+        self._context = context
+        self._server = server
+        self._pages: list[Page] = []
+        self._dialogs = [turn for turn in turns if turn["intent"] == "dialog"]
+        self._answered: set[str] = set()  # ids of the turns whose dialog has come
+        self._last: Look | None = None  # what was seen last
+        self._facts = lru_cache(4)(self._read_facts)
+        context.on("page", self._on_page)
+
+    async def run(self, out: Path, task: str, on_turn: Callable[[int, int], None]) -> Result:
+        """Do all turns; ends at the first that fails."""
+        page = await self._context.new_page()
+        async with Recorder(self._context, out, task, provenance={"actor": "script", "agent": "demotape replay"},
+                            ) as self._recorder:
+            began = time.monotonic()
+            await self._begin(page)
+            outcomes: list[Outcome] = []
+            for number, turn in enumerate(self._turns):
+                outcomes.append(await self._turn(number, turn))
+                on_turn(number + 1, len(self._turns))
+                if outcomes[-1].verdict == "failed":
+                    outcomes += [Outcome(each["id"], each["intent"], "failed", _NOT_REACHED, 0.0)
+                                 for each in self._turns[number + 1:]]
+                    break
+            seconds = time.monotonic() - began
+        version = f"Chromium {self._context.browser.version}" if self._context.browser else "Chromium"
+        last = outcomes[-1].verdict
+        return Result(worst([each.verdict for each in outcomes]), last, outcomes, round(seconds, 3),
+                      max(0.0, round(self._turns[-1]["timestamp"] - self._turns[0]["timestamp"], 3)), version,
+                      dict(self._server.missing) if self._server else {})
+
+    async def _begin(self, page: Page) -> None:
+        """Where the session was when the recording started, if it does not begin by going somewhere."""
+        first, state = self._turns[0], self._turns[0]["state"]
+        if first["intent"] != "load" and state and state["url"].startswith(("http://", "https://")):
+            with suppress(PlaywrightError):
+                await page.goto(state["url"], wait_until="load")
+            await self._settle(state, _AT_MOST)
+
+    async def _turn(self, number: int, turn: Mapping[str, Any]) -> Outcome:
+        began = time.monotonic()
+        try:
+            found = await self._do(turn)
+        except (NotFound, ActionFailed) as error:
+            return Outcome(turn["id"], turn["intent"], "failed", str(error), round(time.monotonic() - began, 3))
+        after = self._turns[number + 1] if number + 1 < len(self._turns) else None
+        expected = after["state"] if after else self._recording.manifest.get("last_state")
+        gap = after["timestamp"] - turn["timestamp"] if after else _AT_MOST
+        comparison, picture = await self._settle(expected, min(max(gap, _AT_LEAST), _AT_MOST))
+        return Outcome(turn["id"], turn["intent"], comparison.verdict, comparison.reason,
+                       round(time.monotonic() - began, 3), found.by if found else (),
+                       round(found.score, 3) if found else None, round(comparison.elements, 4),
+                       round(comparison.texts, 4), picture)
+
+    async def _do(self, turn: Mapping[str, Any]) -> Found | None:
+        intent, arguments = turn["intent"], turn["arguments"]
+        match intent:
+            case "dialog":
+                await self._wait(lambda: turn["id"] in self._answered, "the dialog did not come")
+            case "tabcreate":
+                await self._tab_created(arguments["tab"])
+            case "tabswitch":
+                await (await self._page(arguments["target"])).bring_to_front()
+            case "tabremove":
+                page = await self._page(arguments["tab"])
+                if not page.is_closed():
+                    await page.close()
+            case _:
+                number = turn["state"]["tab"] if turn["state"] else 1
+                page = await self._page(number)
+                tab = self._tab(number)
+                await self._scroll_as_recorded(turn, page)
+                actor = Actor(page, tab.worlds if tab else list)
+                return await actor.act(intent, arguments, turn["element"])
+        return None
+
+    async def _scroll_as_recorded(self, turn: Mapping[str, Any], page: Page) -> None:
+        """Scroll the page to where it was before the turn: who drove it may have done so without an action."""
+        state = turn["state"]
+        if state and turn["intent"] != "load" and (look := self._last) and look.state["tab"] == state["tab"] \
+                and look.state["url"] == state["url"] and told_scroll(state["scroll"], look.state["scroll"]):
+            with suppress(PlaywrightError):
+                await page.evaluate("([x, y]) => scrollTo({ left: x, top: y, behavior: 'instant' })",
+                                    [state["scroll"]["x"], state["scroll"]["y"]])
+
+    async def _tab_created(self, number: int) -> None:
+        """A tab that a page opens comes by itself; one that a person opened is opened here."""
+        with suppress(ActionFailed):
+            await self._wait(lambda: len(self._pages) >= number, "", _QUIET)
+        while len(self._pages) < number:
+            await self._context.new_page()
+
+    async def _page(self, number: int) -> Page:
+        await self._wait(lambda: len(self._pages) >= number > 0, f"tab {number} did not open")
+        return self._pages[number - 1]
+
+    def _tab(self, number: int) -> Tab | None:
+        return next((tab for tab in self._recorder.tabs if tab.number == number), None)
+
+    async def _wait(self, condition: Callable[[], bool], otherwise: str, seconds: float = _TAB) -> None:
+        until = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > until:
+                raise ActionFailed(otherwise)
+            await asyncio.sleep(_LOOK / 2)
+
+    async def _settle(self, expected: Mapping[str, Any] | None, patience: float) -> tuple[Comparison, float | None]:
+        """Wait until the page is as it was recorded, or rests and has had its time; returns how it compares."""
+        began = changed = time.monotonic()
+        before = ""
+        while True:
+            look = self._last = await self._look(expected)
+            comparison, now = self._compare(expected, look), time.monotonic()
+            if look is None or look.document != before:
+                changed, before = now, look.document if look else ""
+            quiet = self._server is None or (not self._server.active and now - self._server.last_activity > _QUIET)
+            if quiet and expected and comparison.verdict == "same":
+                break
+            alike = not expected or comparison.verdict == "equivalent"  # it may not become more so
+            if quiet and ((alike and now - changed > _RESTS) or now - began > (_CHANGING if alike else patience)):
+                break
+            if now - began > patience + _AT_MOST:
+                break
+            await asyncio.sleep(_LOOK)
+        picture = self._recording.blob(expected["screenshot"]) if expected and expected["screenshot"] else None
+        return comparison, await asyncio.to_thread(picture_likeness, picture, look.picture if look else None)
+
+    async def _look(self, expected: Mapping[str, Any] | None) -> Look | None:
+        tab = self._tab(expected["tab"] if expected else self._shown())
+        return await self._recorder.look(tab) if tab else None
+
+    def _shown(self) -> int:
+        return next((number for number in range(len(self._pages), 0, -1)
+                     if not self._pages[number - 1].is_closed()), 1)
+
+    def _compare(self, expected: Mapping[str, Any] | None, look: Look | None) -> Comparison:
+        if expected is None:
+            return Comparison("same", "", 1.0, 1.0)
+        if look is None:
+            return Comparison("differs", "the page does not tell what it shows", 0.0, 0.0)
+        recorded = self._facts(expected["dom"]) if expected["dom"] else None
+        now = facts(look.document) if recorded else None
+        return compare(recorded, now, (expected["url"], look.state["url"]),
+                       (expected["scroll"], look.state["scroll"]))
+
+    def _read_facts(self, dom: str) -> Facts:
+        return facts(self._recording.blob(dom))
+
+    def _on_page(self, page: Page) -> None:
+        self._pages.append(page)
+        page.on("dialog", self._on_dialog)
+
+    async def _on_dialog(self, dialog: Dialog) -> None:
+        """Answer a dialog as it was answered; one that did not come then is dismissed."""
+        turn = next((each for each in self._dialogs if each["arguments"]["kind"] == dialog.type), None)
+        with suppress(PlaywrightError):
+            if turn is None:
+                await (dialog.accept() if dialog.type == "beforeunload" else dialog.dismiss())
+                return
+            self._dialogs.remove(turn)
+            self._answered.add(turn["id"])
+            if turn["arguments"]["accepted"]:
+                await dialog.accept(turn["arguments"].get("text", ""))
+            else:
+                await dialog.dismiss()

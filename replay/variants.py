@@ -1,0 +1,39 @@
+"""Answers of one address that differ by what a request says besides: a part of a file, HTML for a document and JSON for
+a script, a fragment for htmx. It is a preference: a request that says something else is answered all the same."""
+
+from collections.abc import Iterable
+
+from .bodies import fits
+from .exchanges import Headers, Recorded, header
+
+HEADERS = ("accept", "x-requested-with", "hx-request", "hx-target", "turbo-frame", "x-pjax", "x-inertia", "rsc",
+           "next-router-prefetch", "sec-fetch-dest", "x-http-method-override")
+Variant = tuple[str, ...]  # the range that an answer is of, and the headers above
+
+
+def variant(exchange: Recorded) -> Variant:
+    """What decides among the answers of one address."""
+    part = header(exchange.headers, "range") if exchange.status == 206 else ""
+    return part, *said(exchange.headers)
+
+
+def said(headers: Headers) -> Variant:
+    """The headers that count, in order."""
+    told: dict[str, str] = {}
+    for name, value in headers:
+        told.setdefault(name.lower(), value)
+    return tuple(told.get(name, "") for name in HEADERS)
+
+
+def best(variants: Iterable[Variant], headers: Headers) -> set[Variant]:
+    """Those that agree best with the headers of a request. Its range decides first: without one, or when its own was
+    not recorded, what is whole is best."""
+    part, asked = header(headers, "range"), said(headers)
+    scores = {one: (2 if part and one[0] == part else 0 if one[0] else 1, sum(map(_agree, one[1:], asked)))
+              for one in variants}
+    most = max(scores.values())
+    return {one for one, score in scores.items() if score == most}
+
+
+def _agree(recorded: str, actual: str) -> bool:
+    return recorded == actual or fits(recorded, actual)

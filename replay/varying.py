@@ -1,0 +1,199 @@
+"""What varies by itself from one run of a page to the next: told by a name, by how a value looks, and by where it
+came from. Pure functions; `Given` reads recorded answers.
+
+A value that an earlier answer gave comes back in a replay as it was. So a value that differs from such a one was
+chosen, however random it looks: another product, another order. So was a moment that is not the one of the request.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+
+from schemas import DemotapeError
+
+from .exchanges import Archive, Recorded, header
+
+Fixed = Callable[[str], bool]  # whether a recorded value cannot vary by itself, however it looks
+WALL = (978_307_200, 2_000_000_000)  # seconds since 1970 that count as a time of now: 2001 to 2033
+LONGEST = 4096  # characters of a value that is looked at
+
+_BY_NAME = frozenset((
+    "_", "__", "cb", "cachebust", "cachebuster", "cachebreaker", "nocache", "dc", "rnd", "rand", "random", "timestamp",
+    "nonce", "callback", "jsonp", "jsoncallback", "requestid", "correlationid", "traceid", "spanid", "traceparent",
+    "elapsed", "idempotencykey", "clientmutationid", "gclid", "fbclid", "msclkid", "csrf", "xsrf", "csrftoken",
+    "xsrftoken", "csrfmiddlewaretoken", "authenticitytoken", "requestverificationtoken", "formbuildid", "formtoken",
+    "token",
+))
+_CHOICES = frozenset((
+    "q", "query", "search", "s", "k", "term", "terms", "keyword", "keywords", "text", "name", "title", "message",
+    "content", "comment", "subject", "email", "username", "user", "login", "page", "offset", "limit", "size", "sort",
+    "order", "filter", "category", "lang", "language", "locale", "city", "country", "date", "price",
+))
+_TRACKING = "utm"  # utm_source and its kin
+_UUID = re.compile(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}[\d:.,]*(?:Z|[+-]\d{2}:?\d{2})?")
+_FRACTION = re.compile(r"0\.\d{8,}")
+_RUN = re.compile(r"[A-Za-z0-9]+")
+_TOKENS = re.compile(rb"[A-Za-z0-9]{5,}")
+_WORD = re.compile(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}|[A-Za-z0-9]+")
+_WRITTEN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~+/=:")
+_FEWEST = 8  # characters of a run that may have been made by chance
+_HOUR = 3600.0
+_SEARCHED, _SEARCHED_OF_ONE = 64 << 20, 1 << 20  # bytes of answers in which recorded values are looked for
+
+
+def nothing_fixed(value: str) -> bool:
+    """For where no answers are known."""
+    return False
+
+
+def varies_by_name(name: str) -> bool:
+    """Whether a parameter, field or member of that name tells nothing of what is asked for."""
+    plain = name.lower()
+    if plain.startswith((_TRACKING + "_", "_ga", "_gl")) or plain in _BY_NAME:
+        return True
+    return "".join(filter(str.isalnum, plain)) in _BY_NAME
+
+
+def is_time(value: str) -> bool:
+    """Whether a value is a moment: seconds or milliseconds since 1970, or ISO 8601 with a time of day.
+
+    A day alone is none: the clock of a replay stands at the recorded day, so another one was chosen.
+    """
+    return bool(moment(value))
+
+
+def moment(value: str) -> float:
+    """The moment that a value tells, in seconds since 1970; 0 when it tells none."""
+    if not 10 <= len(value) <= 40 or not value.isascii():
+        return 0.0
+    if _MOMENT.fullmatch(value):
+        try:
+            told = datetime.fromisoformat(value)
+        except ValueError:
+            return 0.0
+        return (told if told.tzinfo else told.replace(tzinfo=UTC)).timestamp()
+    whole, dot, parts = value.partition(".")
+    if not whole.isdigit() or (dot and not parts.isdigit()) or len(whole) not in (10, 13):
+        return 0.0
+    seconds = int(whole) / (1000 if len(whole) == 13 else 1)
+    return seconds if WALL[0] <= seconds <= WALL[1] else 0.0
+
+
+def is_random(value: str) -> bool:
+    """Whether a value looks as if it was made by chance: a UUID, hexadecimal, base64, a long number, a fraction."""
+    if not _FEWEST <= len(value) <= LONGEST or not _WRITTEN.issuperset(value):
+        return False
+    if _UUID.fullmatch(value) or _FRACTION.fullmatch(value):
+        return True
+    run = max(_RUN.findall(value), key=len, default="")
+    digits = sum(map(str.isdigit, run))
+    if len(run) < _FEWEST or digits < 2:
+        return False
+    if digits == len(run):
+        return digits >= 12
+    if set(run.lower()) <= set("0123456789abcdef"):
+        return True
+    mixed = not run.islower() and not run.isupper()
+    return _changes(run) >= max(3, len(run) * (0.45 if mixed else 0.3))
+
+
+def is_made(value: str) -> bool:
+    """Whether a value looks random or is a moment."""
+    return is_time(value) or is_random(value)
+
+
+def is_made_segment(segment: str) -> bool:
+    """The same of a part of a path, where a number of five digits is enough."""
+    return (len(segment) >= 5 and segment.isascii() and segment.isdigit()) or is_random(segment)
+
+
+def _changes(run: str) -> int:
+    """How often digits, upper and lower case letters take turns."""
+    kinds = ["d" if letter.isdigit() else "u" if letter.isupper() else "l" for letter in run]
+    return sum(one != other for one, other in zip(kinds, kinds[1:], strict=False))
+
+
+def alike(name: str, recorded: str, actual: str, fixed: Fixed = nothing_fixed) -> bool:
+    """Whether two values of one name that are not equal may be so by themselves."""
+    if varies_by_name(name):
+        return True
+    if name.lower() in _CHOICES or not is_made(recorded) or not is_made(actual):
+        return False
+    return is_time(recorded) == is_time(actual) and not fixed(recorded)
+
+
+def masked(text: str) -> str:
+    """A text with a mark for each word that looks random or is a number that may be a time."""
+    return _WORD.sub(lambda found: "\x00" if is_made(found[0]) else found[0], text)
+
+
+def made_words(text: str) -> list[str]:
+    """The words of a text that `masked` replaces, in order."""
+    return [word for word in _WORD.findall(text) if is_made(word)]
+
+
+class Given:
+    """What recorded answers gave: of the values that requests carry, those that stood in an answer before."""
+
+    def __init__(self, archive: Archive, values: Callable[[], Iterable[str]]):
+        """`values`: all that may be asked for; they are gathered, and the answers read, when the first is."""
+        self._archive = archive
+        self._values = values
+        self._first: dict[bytes, int] | None = None
+
+    def fixed(self, exchange: Recorded) -> Fixed:
+        """Tells of a value of that request whether it cannot vary by itself: an answer before gave it, or it is a
+        moment that was an hour or more away when it was asked."""
+        started = self._archive.started
+        now = started + exchange.time if started else 0.0
+
+        def is_fixed(value: str) -> bool:
+            told = moment(value)
+            return bool(now and told and abs(told - now) > _HOUR) or self._number(value) < exchange.number
+        return is_fixed
+
+    def _number(self, value: str) -> float:
+        if self._first is None:
+            self._first = self._read({_longest_run(value) for value in self._values()} - {b""})
+        return self._first.get(_longest_run(value), float("inf"))
+
+    def _read(self, wanted: set[bytes]) -> dict[bytes, int]:
+        first: dict[bytes, int] = {}
+        left = _SEARCHED
+        for exchange in self._archive.exchanges:
+            if left <= 0 or not wanted:
+                break
+            text = _text_of(exchange)
+            left -= len(text)
+            found = wanted.intersection(_TOKENS.findall(text))
+            first |= dict.fromkeys(found, exchange.number)
+            wanted -= found
+        return first
+
+
+def _longest_run(value: str) -> bytes:
+    run = max(_RUN.findall(value[:LONGEST]), key=len, default="")
+    return run.encode() if len(run) >= 5 else b""
+
+
+def is_text(answer: Recorded) -> bool:
+    """Whether an answer is text, by its media type."""
+    kind = header(answer.answer_headers, "content-type").partition(";")[0].strip().lower()
+    return kind.startswith("text/") or kind.endswith(("json", "xml", "javascript", "x-www-form-urlencoded"))
+
+
+def content(exchange: Recorded) -> bytes | None:
+    """The content of an answer; None also when it cannot be read, as its file may be gone."""
+    try:
+        return exchange.answer()
+    except (OSError, DemotapeError):
+        return None
+
+
+def _text_of(exchange: Recorded) -> bytes:
+    """What an answer says, with its headers, as far as it is looked through."""
+    heads = "\n".join(value for _, value in exchange.answer_headers).encode("utf-8", "replace")
+    if not is_text(exchange):
+        return heads
+    return heads + b"\n" + (content(exchange) or b"")[:_SEARCHED_OF_ONE]

@@ -1,0 +1,162 @@
+"""A session with a login, changes, an API, a WebSocket and an EventSource: recorded, served again offline, run again.
+
+The site is gone by then; the password was never kept.
+"""
+
+import asyncio
+import copy
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipeline import proofs, refresh
+from recorder import Recording
+from replay import running
+from replay.proof import proof_of
+from tests.replay.office import Office
+
+COMMAND = Path(sys.executable).parent / "demotape"
+PASSWORD = "Engine-1843-x"
+
+
+async def act(page):
+    await page.get_by_label("Name").click()
+    await page.keyboard.type("ada")
+    await page.get_by_label("Password").click()
+    await page.keyboard.type(PASSWORD)
+    await page.keyboard.press("Enter")
+    await page.wait_for_url("**/")
+    await page.get_by_text("News 3").wait_for()
+    await page.get_by_label("Lamp").click()
+    await page.keyboard.type("Floor lamp")
+    await page.locator("select").click()
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("Enter")
+    await page.get_by_role("button", name="Order").click()
+    await page.get_by_text("Floor lamp (m)").wait_for()
+    await page.get_by_text("News 3").wait_for()
+    await page.locator("#count").click()
+    await page.get_by_text("Counted 1").wait_for()
+    await page.locator("#count").click()
+    await page.get_by_text("Counted 2").wait_for()
+    await page.locator("#ask").click()
+    await page.get_by_text("There are 2 orders").wait_for()
+    await page.wait_for_timeout(300)
+    await page.get_by_text("Sign out").click()
+    await page.wait_for_url("**/login")
+    await page.wait_for_timeout(200)
+
+
+@pytest.fixture(scope="module")
+def office():
+    """What was recorded, and the site, which is closed."""
+    return Office()
+
+
+@pytest.fixture(scope="module")
+def recorded(recording_browser, office):
+    try:
+        return recording_browser.record(act, url=office.origin + "/", keep={"replayable": True})
+    finally:
+        office.close()
+
+
+@pytest.fixture(scope="module")
+def demonstration(recorded):
+    return refresh(recorded.recording.layout.root)[0]
+
+
+def run(recording_browser, recorded, demonstration, out):
+    return asyncio.run(running.run(recorded.recording.layout.root, demonstration, out))
+
+
+@pytest.fixture(scope="module")
+def result(recording_browser, recorded, demonstration, tmp_path_factory):
+    return run(recording_browser, recorded, demonstration, tmp_path_factory.mktemp("runs") / "run")
+
+
+def test_it_is_run_again_without_the_site(result, office):
+    assert reasons(result) == []
+    assert result.verdict == result.last == "same" and result.missing == {}
+    assert len(result.outcomes) > 10
+    assert office.requests and office.counted == 2  # nobody has asked it again
+
+
+def reasons(result):
+    return [(outcome.intent, outcome.reason) for outcome in result.outcomes if outcome.reason]
+
+
+def test_no_secret_is_kept(recorded, office):
+    recording = Recording(recorded.recording.layout.root)
+    layout = recording.layout
+    kept = [path.read_text() for path in (layout.network, layout.messages, layout.events, layout.manifest)]
+    kept += [recording.blob(path.name).decode("latin-1") for path in layout.blobs.glob("??/*")]
+    for secret in (PASSWORD, office.session, office.token):
+        assert not any(secret in text for text in kept), secret
+    cookies = {header["value"] for line in recording.exchanges() for header in line["headers"]
+               if header["name"].lower() == "cookie"}
+    assert len(cookies) == 1 and cookies.pop().startswith("sid=demotape-secret-")  # the same one everywhere
+
+
+def test_how_it_ended_is_kept(recorded):
+    recording = Recording(recorded.recording.layout.root)
+    last = recording.manifest["last_state"]
+    assert last["url"].endswith("/login") and b"Sign in" in recording.blob(last["dom"]) and last["screenshot"]
+
+
+def turns_of(demonstration, intent):
+    return [turn for turn in demonstration["turns"] if turn.get("intent") == intent]
+
+
+def another_text(demonstration):
+    turns_of(demonstration, "textInput")[-1]["arguments"]["text"] = "Ceiling lamp"
+
+
+def another_target(demonstration):
+    count, ask = turns_of(demonstration, "click")[-3], turns_of(demonstration, "click")[-2]
+    count["element"] = ask["element"]
+
+
+def without_the_last(demonstration):
+    turns_of(demonstration, "click")[-1]["dropped"] = True
+
+
+@pytest.mark.parametrize("spoil", [another_text, another_target, without_the_last])
+def test_a_demonstration_with_a_fault_is_not_called_the_same(recording_browser, recorded, demonstration, tmp_path,
+                                                            spoil):
+    spoiled = copy.deepcopy(demonstration)
+    spoil(spoiled)
+    result = run(recording_browser, recorded, spoiled, tmp_path / "run")
+    assert result.verdict != "same", result.outcomes
+
+
+def test_a_proof_is_of_what_was_run(recorded, demonstration, result):
+    root = recorded.recording.layout.root
+    proofs.write(root, proof_of(demonstration, result, live=False))
+    assert proofs.read(root, demonstration)["verdict"] == "same"
+    edited = copy.deepcopy(demonstration)
+    another_text(edited)
+    assert proofs.read(root, edited) is None
+
+
+def test_the_command_says_what_came_of_it(recorded):
+    done = subprocess.run([COMMAND, "replay", "run", "--json",
+                           str(recorded.recording.layout.root)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    proof, = json.loads(done.stdout)
+    assert proof["verdict"] == "same" and not proof["missing"] and not proof["live"]
+
+
+def test_a_recording_whose_network_was_not_kept_is_refused(recording_browser, site, tmp_path):
+    site.pages["/"] = "<button>Press</button>"
+
+    async def press(page):
+        await page.locator("button").click()
+
+    plain = recording_browser.record(press, url=site.origin + "/").recording.layout.root
+    done = subprocess.run([COMMAND, "replay", "run", str(plain)],
+                          capture_output=True, text=True)
+    assert done.returncode == 2 and "--replayable" in done.stderr and "Traceback" not in done.stderr
