@@ -121,3 +121,32 @@ def _print_proof(recording: Path, proof) -> None:
         console.print(f"  {number:3} {turn['intent']:10} {turn['verdict']}{reason}")
     for each in proof["missing"]:
         console.print(f"  not recorded: {each['method']} {printable(each['url'])} ({each['count']})")
+
+
+@replay.command("act")
+@click.argument("recording", type=PATH)
+@click.argument("action")
+@click.option("--turn", "number", type=click.IntRange(min=1), default=1, show_default=True, help="Number of the turn "
+              "that it is done instead of, as `run` prints them.")
+@click.option("--grammar", type=click.Choice(("weblinx", "mind2web", "webvoyager", "browsergym")),
+              help="How ACTION is written; guessed without it.")
+@click.option("--live", is_flag=True, help="On the real network instead of what was recorded.")
+@click.option("--window", is_flag=True, help="Show the browser's window.")
+def act(recording: Path, action: str, number: int, grammar: str | None, live: bool, window: bool) -> None:
+    """Run a demonstration up to a turn, do ACTION instead of that, and say what came of it.
+
+    ACTION is what an agent answers, such as "click('12')", "Click [3]" or "[button] Search -> CLICK".
+    """
+    from pipeline import refresh
+    from recorder.reader import Recording
+    from replay import running
+    from replay.asked import with_action
+
+    asked, after = with_action(refresh(recording)[0], Recording(recording), number, action, grammar)
+    with tempfile.TemporaryDirectory(prefix="demotape-run-") as folder:
+        result = asyncio.run(running.run(recording, asked, Path(folder) / "run", live=live, headless=not window,
+                                         last=after))
+    told = next((each for each in result.outcomes if each.verdict == "failed"), result.outcomes[-1])
+    console.print(f"{told.intent}: {told.verdict}" + (f": {printable(told.reason)}" if told.reason else ""))
+    if told.verdict == "failed":
+        raise DemotapeError(f"{action[:100]!r} could not be done")

@@ -20,7 +20,7 @@ from recorder.browser.tab import Tab
 from recorder.building.looks import Look
 from recorder.reader import Recording
 from schemas import InputError
-from schemas.types import Demonstration
+from schemas.types import Demonstration, State
 
 from .acting import ActionFailed, Actor
 from .comparing import Comparison, Facts, compare, facts, told_scroll, worst
@@ -71,10 +71,11 @@ class Result:
 
 
 async def run(path: Path, demonstration: Demonstration, out: Path, *, live: bool = False, headless: bool = True,
-              on_turn: Callable[[int, int], None] = lambda done, of: None) -> Result:
+              on_turn: Callable[[int, int], None] = lambda done, of: None, last: State | None = None) -> Result:
     """Run a demonstration of the recording at `path` again; what happens is recorded into the new folder `out`.
 
     Offline it sees only what the recording kept; `live`: the real network. `on_turn` is told how many turns are done.
+    `last`: the state that the last turn should end in, if not that of the recording.
     Raises InputError when the recording's network was not kept, or there is nothing to run.
     """
     recording = Recording(path)
@@ -88,7 +89,7 @@ async def run(path: Path, demonstration: Demonstration, out: Path, *, live: bool
         stack.push_async_callback(browser.close)
         first = next((turn["state"] for turn in turns if turn["state"]), None)
         context = await open_context(browser, recording, first)
-        runner = Runner(recording, turns, context, server)
+        runner = Runner(recording, turns, context, server, last)
         return await runner.run(out, demonstration["task"], on_turn)
 
 
@@ -96,8 +97,9 @@ class Runner:
     """One run in a context of a browser."""
 
     def __init__(self, recording: Recording, turns: Sequence[Any], context: BrowserContext,
-                 server: ReplayServer | None):
+                 server: ReplayServer | None, last: State | None = None):
         self._recording = recording
+        self._last_expected = last or recording.manifest.get("last_state")
         self._turns = turns
         self._context = context
         self._server = server
@@ -145,7 +147,7 @@ class Runner:
         except (NotFound, ActionFailed) as error:
             return Outcome(turn["id"], turn["intent"], "failed", str(error), round(time.monotonic() - began, 3))
         after = self._turns[number + 1] if number + 1 < len(self._turns) else None
-        expected = after["state"] if after else self._recording.manifest.get("last_state")
+        expected = after["state"] if after else self._last_expected
         gap = after["timestamp"] - turn["timestamp"] if after else _AT_MOST
         comparison, picture = await self._settle(expected, min(max(gap, _AT_LEAST), _AT_MOST))
         return Outcome(turn["id"], turn["intent"], comparison.verdict, comparison.reason,

@@ -160,3 +160,13 @@ def test_a_recording_whose_network_was_not_kept_is_refused(recording_browser, si
     done = subprocess.run([COMMAND, "replay", "run", str(plain)],
                           capture_output=True, text=True)
     assert done.returncode == 2 and "--replayable" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("action, said", [
+    ("[button] Sign in -> CLICK", "click: "), ("click('nothing')", "no element"), ("click(", "click"),
+    ("[button] Sign out -> CLICK", "no elements in sight")])
+def test_what_an_agent_answers_is_done_or_its_fault_is_named(recorded, action, said):
+    done = subprocess.run([COMMAND, "replay", "act", "--turn", "2", str(recorded.recording.layout.root), action],
+                          capture_output=True, text=True)
+    assert said in done.stdout + done.stderr and "Traceback" not in done.stderr
+    assert (done.returncode == 0) == (action == "[button] Sign in -> CLICK")
