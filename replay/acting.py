@@ -14,12 +14,14 @@ from recorder.devtools.sessions import ProtocolError
 from schemas import REDACTED
 from schemas.types import Element
 
-from .finding import Found, NotFound, World, ask, box, find
+from .finding import Found, NotFound, World, ask, box, find, related
 
 _BUTTONS = ("left", "middle", "right")
 _STEADY, _LOOKS = 0.03, 20  # seconds between two looks whether an element moves; how many
 _ASKED = 0.04  # seconds between two looks for an element
 _STEPS = 10  # movements of a drag
+_PRESSED = 9  # square pixels that can be pressed
+_FAR = 300  # options further down a list, which are not gone through
 _GOING = 10_000  # ms that a page may take to begin
 _EDGE = 0.02  # share of a box that is not pressed
 _SECRET = "demotape-secret-0"  # typed where a secret was
@@ -44,7 +46,6 @@ _SELECT = """(e, first, last) => {
   if (e.selectionStart !== first || e.selectionEnd !== last) e.setSelectionRange(first, last);
   return true;
 }"""
-_LABEL = "(e) => { const l = e.labels?.[0]; const b = (l ?? e).getBoundingClientRect(); return Boolean(l && b.width); }"
 _OFFSETS = "(e) => { const s = e === document.documentElement ? document.scrollingElement : e; " \
            "return [s.scrollLeft, s.scrollTop]; }"
 _SCROLL = "(e, x, y) => { const s = e === document.documentElement ? document.scrollingElement : e; " \
@@ -192,25 +193,37 @@ class Actor:
 
     async def _tick(self, found: Found) -> None:
         """Press a box or button that is ticked, or its label where it is not shown itself."""
-        try:
-            x, y = await self._point({}, found, None)
-            await self._page.mouse.click(x, y)
-        except (ActionFailed, ProtocolError):
-            if not await ask(found, _LABEL):
-                raise ActionFailed("the element is not shown") from None
-            await ask(found, "(e) => { e.labels[0].click(); }")
+        size = self._page.viewport_size or await self._page.evaluate("({ width: innerWidth, height: innerHeight })")
+        for target in (found, await related(found, "(e) => e.labels?.[0] ?? null")):
+            place = await box(target) if target else None
+            if target and place and place[2] * place[3] >= _PRESSED:
+                x, y = await self._point({}, target, None)
+                if 0 <= x < size["width"] and 0 <= y < size["height"]:
+                    await self._page.mouse.click(x, y)
+                    return
+        raise ActionFailed("neither the element nor its label is shown")
 
     async def _choose(self, found: Found, value: str | None, label: str | None) -> None:
-        """Choose from a select by its keys, as far as one key does it: each step on the way tells the page."""
+        """Choose from a select by its list and keys, so that the page is told once; by script where several may be
+        chosen, or that did not do it."""
         options = await ask(found, _OPTIONS, value, label)
         if options["to"] < 0:
             raise ActionFailed(f"there is no option {label or value!r}"[:200])
         await self._focus(found)
-        distance = options["to"] - options["from"]
-        if not options["several"] and options["from"] >= 0 and abs(distance) == 1:
-            await self._page.keyboard.press("ArrowDown" if distance > 0 else "ArrowUp")
-        elif options["several"] or distance:
+        keyboard, distance = self._page.keyboard, options["to"] - options["from"]
+        key = "ArrowDown" if distance > 0 else "ArrowUp"
+        if options["several"] or options["from"] < 0 or abs(distance) > _FAR:
             await ask(found, _CHOOSE, value, label)
+        elif abs(distance) == 1:
+            await keyboard.press(key)
+        elif distance:
+            await keyboard.press("Alt+ArrowDown")
+            for _ in range(abs(distance)):
+                await keyboard.press(key)
+            await keyboard.press("Enter")
+            with suppress(ProtocolError):  # the page has gone on
+                if (await ask(found, _OPTIONS, value, label))["from"] == options["from"]:
+                    await ask(found, _CHOOSE, value, label)
 
     async def _submit(self, _arguments: Mapping[str, Any], found: Found | None, _element: Element | None) -> None:
         if found:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,14 @@ async def ask(found: Found, function: str, *arguments: Any) -> Any:
     if "exceptionDetails" in answer:
         raise ProtocolError("the page refused")
     return answer["result"].get("value")
+
+
+async def related(found: Found, function: str) -> Found | None:
+    """The element that a function of the found one (its source) gives, such as its label; None where it gives none."""
+    answer = await found.session.send("Runtime.callFunctionOn", {
+        "functionDeclaration": function, "objectId": found.object_id, "arguments": [{"objectId": found.object_id}]})
+    name = answer["result"].get("objectId")
+    return replace(found, object_id=name) if name and answer["result"].get("subtype") == "node" else None
 
 
 async def box(found: Found) -> tuple[float, float, float, float] | None:

@@ -1,6 +1,7 @@
 """Arms a session to follow the network of its page, and what its documents draw at random, as far as it is kept."""
 
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from secrets import token_hex
@@ -8,25 +9,59 @@ from typing import Any
 
 from recorder.building.tab_observer import TabObserver
 from recorder.devtools.sessions import Session
+from recorder.privacy.har import Exchange
 
 from . import channels, network
 
 _SEED = f"demotape{token_hex(8)}"  # the binding by which a document tells its seed; it is gone before the page runs
 
 
-def follow(session: Session, tab: int, main_frame: str, observer: TabObserver, spawn: Callable[[Coroutine], None], *,
-           replayable: bool) -> None:
-    """Tell `observer` of each exchange that ended; `replayable`: also of messages and seeds. See `network.listeners`.
-    """
-    handlers = [network.listeners(session, tab, main_frame, observer.network.exchange, spawn)]
-    if replayable:
-        handlers += [channels.listeners(tab, lambda: observer.now, observer.network.channel_event), _seeds(observer)]
+@dataclass(frozen=True)
+class Extras:
+    """What is kept of a page besides its states."""
+
+    har: bool = False
+    mhtml: bool = False
+    replayable: bool = False
+
+
+def follow(session: Session, tab: int, main_frame: str, requests: network.OpenRequests, observer: TabObserver,
+           spawn: Callable[[Coroutine], None], extras: Extras, *, worker: bool = False) -> None:
+    """Tell `observer` of each exchange that ended; where it is to be replayable, also of messages and seeds. See
+    `network.listeners`. `worker`: the session is a worker's, which has no documents."""
+    handlers = [network.listeners(session, tab, main_frame, requests, observer.network.exchange, spawn)]
+    if extras.replayable:
+        handlers.append(channels.listeners(tab, lambda: observer.now, observer.network.channel_event))
+    seeded = extras.replayable and not worker
+    if seeded:
+        handlers.append(_seeds(observer))
     for each in handlers:
         for event, handler in each.items():
             session.on(event, handler)
-    if replayable:
+    if worker:
+        session.post("Network.enable")
+    if seeded:
         session.post("Runtime.addBinding", {"name": _SEED})
         session.post("Page.addScriptToEvaluateOnNewDocument", {"source": _script()})
+
+
+def follow_scripts(session: Session, tab: int, observer: TabObserver, spawn: Callable[[Coroutine], None]) -> None:
+    """Take the scripts of a service worker from its session: the browser fetches them before it tells of the network.
+    """
+    async def take(script: str, url: str, began: float) -> None:
+        source = (await session.send("Debugger.getScriptSource", {"scriptId": script}))["scriptSource"]
+        observer.network.exchange(Exchange(
+            tab, "GET", url, began, began, {}, ended=began, body=source.encode("utf-8", "surrogatepass"), kind="Script",
+            response={"status": 200, "statusText": "OK", "mimeType": "text/javascript"},
+            response_headers={"Content-Type": "text/javascript; charset=utf-8", "Service-Worker-Allowed": "/"}))
+
+    def parsed(event: dict[str, Any]) -> None:
+        if event["url"].startswith(("http:", "https:")):
+            spawn(take(event["scriptId"], event["url"], observer.now))
+
+    session.on("Debugger.scriptParsed", parsed)
+    session.post("Debugger.enable")
+    session.post("Debugger.setSkipAllPauses", {"skip": True})
 
 
 def _seeds(observer: TabObserver) -> dict[str, Callable]:

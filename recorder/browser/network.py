@@ -13,14 +13,22 @@ from .hops import Hops
 Spawn = Callable[[Coroutine], None]
 
 
-def listeners(session: Session, tab: int, main_frame: str, done: Callable[[Exchange], None],
+class OpenRequests:
+    """Requests of a tab that have not ended: a worker's is told of in part by its page's session, in part by its own.
+    """
+
+    def __init__(self) -> None:
+        self.by_id: dict[str, Exchange] = {}
+        self.hops = Hops()
+
+
+def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequests, done: Callable[[Exchange], None],
               spawn: Spawn) -> dict[str, Callable]:
     """CDP handlers of one session that call `done` with each exchange that has ended, its body fetched.
 
-    `main_frame`: the id of the tab's main frame.
+    `main_frame`: the id of the tab's main frame; `requests`: those of the tab, shared by its sessions.
     """
-    open_: dict[str, Exchange] = {}
-    hops = Hops()
+    open_, hops = requests.by_id, requests.hops
 
     def sent(event: dict[str, Any]) -> None:
         request, key = event["request"], event["requestId"]

@@ -23,8 +23,9 @@ from schemas.types import Provenance
 
 from . import at_start
 from .capture_script import first_listener
+from .following import Extras
 from .playwright_targets import PlaywrightTargets
-from .tab import Extras, Tab
+from .tab import Tab
 from .targets import HeldTargets, Targets
 
 _SETTLE = 5.0  # seconds that a page's last requests may take after the recording's end
@@ -179,7 +180,8 @@ class Recorder:
         if found := await endpoint.connect(self._context, self._cdp):
             connection, context_id = found
             connection.on_error = self._on_error
-            return HeldTargets(connection, context_id, self, await endpoint.page_targets(self._context))
+            order = await endpoint.page_targets(self._context)
+            return HeldTargets(connection, context_id, self, order, workers=self._extras.replayable)
         warnings.warn(_NO_ADDRESS, stacklevel=3)
         return PlaywrightTargets(self._context, self)
 

@@ -8,7 +8,6 @@ import json
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from dataclasses import dataclass
 from secrets import token_hex
 from typing import Any
 
@@ -21,8 +20,9 @@ from schemas.types import EventData
 
 from . import closed_roots, loaded_before, resources
 from .capture_script import BINDING, DRAWN, LAST, TELLING, WORLD, capture_script, ending_script
-from .following import follow
+from .following import Extras, follow, follow_scripts
 from .navigation import Navigations
+from .network import OpenRequests
 from .screencast import Screencast
 from .whole_window import WholeWindow
 
@@ -33,15 +33,6 @@ _BEGINS = 1.0  # seconds in which a tab shows what is there at first; one out of
 _ANSWERED = 0.5  # seconds that frames have to tell what they show
 _BETWEEN = 0.02  # seconds between two questions where secrets stand
 _FAREWELL = 1.0  # seconds that a page has to take note of the end; one with a dialog open answers nothing
-
-
-@dataclass(frozen=True)
-class Extras:
-    """What is kept of a page besides its states."""
-
-    har: bool = False
-    mhtml: bool = False
-    replayable: bool = False
 
 
 class Tab(TabState):
@@ -57,6 +48,7 @@ class Tab(TabState):
         self._steer = steer  # obeys the keys that steer the recording
         self._token = token_hex(4)
         self._sessions: list[Session] = []  # of its page, then of frames in processes of their own
+        self._requests = OpenRequests()
         self._worlds: dict[Session, set[int]] = {}  # where the capture script runs
         self._tasks: set[asyncio.Task] = set()
         self._owed: set[asyncio.Task] = set()  # those of them that the end of the recording waits for
@@ -104,9 +96,7 @@ class Tab(TabState):
         session.on("Runtime.executionContextsCleared", lambda _: worlds.clear())
         for event, handler in resources.listeners(session, self._observer, self._spawn).items():
             session.on(event, handler)
-        if self._extras.har or self._extras.replayable:
-            follow(session, self.number, self._navigations.main_frame, self._observer, self._spawn,
-                   replayable=self._extras.replayable)
+        self.follow(session)
         session.post("Page.enable")
         session.post("Runtime.enable")
         session.post("Runtime.addBinding", {"name": BINDING, "executionContextName": WORLD})
@@ -116,6 +106,15 @@ class Tab(TabState):
         if self._loaded:
             self._spawn(loaded_before.take_up_fonts(session, self._observer))
         session.post("Network.enable", {"maxTotalBufferSize": 100_000_000, "maxResourceBufferSize": 20_000_000})
+
+    def follow(self, session: Session, *, worker: str = "") -> None:
+        """Follow the network of a page, of a frame in a process of its own, or of a kind of worker, where that is kept.
+        """
+        if self._extras.har or self._extras.replayable:
+            follow(session, self.number, self._navigations.main_frame, self._requests, self._observer, self._spawn,
+                   self._extras, worker=bool(worker))
+        if worker == "service_worker" and self._extras.replayable:
+            follow_scripts(session, self.number, self._observer, self._spawn)
 
     def leave(self, session: Session) -> None:
         """A session has ended: its frame was left or has joined its parent's process."""

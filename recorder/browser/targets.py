@@ -36,22 +36,26 @@ class Targets(Protocol):
     async def version(self) -> dict[str, Any]: ...
 
 
-def _attaching_to(kind: str) -> dict[str, Any]:
-    return {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True, "filter": [{"type": kind}]}
+def _attaching_to(*kinds: str) -> dict[str, Any]:
+    return {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True,
+            "filter": [{"type": kind} for kind in kinds]}
 
 
 class HeldTargets:
     """The tabs of the context `context_id`, on a connection of the recorder's own.
 
     `order`: ids of the targets that are there at the start, in order of appearance, which the browser does not tell.
+    `workers`: the network of workers is followed, too.
     """
 
-    def __init__(self, connection: Connection, context_id: str, keeper: TabKeeper, order: list[str]):
+    def __init__(self, connection: Connection, context_id: str, keeper: TabKeeper, order: list[str], *, workers: bool):
         self._connection = connection
         self._browser = connection.browser
         self._context_id = context_id
         self._keeper = keeper
         self._order = order
+        self._of_pages = ("iframe", "worker") if workers else ("iframe",)
+        self._of_browser = ("page", "service_worker", "shared_worker") if workers else ("page",)
         self._tabs: dict[str, Tab] = {}  # by their target's id
         self._sessions: dict[str, tuple[str, Tab, TargetSession]] = {}  # session id -> target's id, tab, session
 
@@ -63,7 +67,7 @@ class HeldTargets:
                 self._tabs[target] = self._keeper.open_tab(found["targetInfo"]["url"], None, loaded=True)
         self._browser.on("Target.attachedToTarget", self._on_page)
         self._browser.on("Target.detachedFromTarget", self._on_detached)
-        await self._browser.send("Target.setAutoAttach", _attaching_to("page"))
+        await self._browser.send("Target.setAutoAttach", _attaching_to(*self._of_browser))
         with suppress(TimeoutError):
             await asyncio.wait_for(self._begun(), ANSWERED)
 
@@ -93,6 +97,9 @@ class HeldTargets:
             session.post("Runtime.runIfWaitingForDebugger")
             self._browser.post("Target.detachFromTarget", {"sessionId": event["sessionId"]})
             return
+        if target["type"] != "page":
+            self._follow_worker(session, next(iter(self._tabs.values()), None), target["type"])
+            return
         with _going_on(session, shared=target.get("canAccessOpener", False)):
             if target["targetId"] not in self._tabs:
                 opener = self._tabs.get(target.get("openerId", ""))
@@ -103,16 +110,24 @@ class HeldTargets:
 
     def _on_frame(self, tab: Tab, event: dict[str, Any]) -> None:
         session = self._browser.child(event["sessionId"])
+        if event["targetInfo"]["type"] == "worker":
+            self._follow_worker(session, tab, "worker")
+            return
         with _going_on(session):
             tab.arm_frame(session)
             self._follow(session, event["targetInfo"]["targetId"], tab)
+
+    def _follow_worker(self, session: TargetSession, tab: Tab | None, kind: str) -> None:
+        with _going_on(session):
+            if tab:
+                tab.follow(session, worker=kind)
 
     def _follow(self, session: TargetSession, target: str, tab: Tab) -> None:
         """Attach to the frames in it, and learn when it ends."""
         self._sessions[str(session.id)] = target, tab, session
         session.on("Target.attachedToTarget", partial(self._on_frame, tab))
         session.on("Target.detachedFromTarget", self._on_detached)
-        session.post("Target.setAutoAttach", _attaching_to("iframe"))
+        session.post("Target.setAutoAttach", _attaching_to(*self._of_pages))
 
     def _on_detached(self, event: dict[str, Any]) -> None:
         target, tab, session = self._sessions.pop(event["sessionId"], (None, None, None))
