@@ -1,7 +1,6 @@
 """Plug-ins as their authors meet them: the example package installed, the real commands, and packages that break."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -21,41 +20,17 @@ from pipeline.export import FORMATS, splits
 from pipeline.export import plugged as plugged_formats
 from tests.support import recording_fixtures
 from tests.support.checkout import ROOT
+from tests.support.plugin_packages import package, run, tried, warmed, well
 from tests.support.recording_fixtures import EVENTS, STARTED_AT, write_recording
 from tests.support.sounds import spoken, track, video_with
+
+__all__ = ["tried", "warmed"]
 
 IRC = """[14:30:02] <Ann> Find lamps please
 [14:30:03] *** Bob has joined
 [14:30:04] <Bob> Done, what next
 """
 LIKE_CSV = "timestamp,speaker,utterance\n1.0,Ann,hello there\n2.0,Bob,good morning\n"
-MAIN = "from demotape.cli import main; main()"
-
-
-def run(*arguments, path: tuple[Path, ...] = (), program: str = MAIN) -> subprocess.CompletedProcess:
-    """A command in a process that has the packages in these folders."""
-    places = os.pathsep.join(map(str, (*path, ROOT)))
-    return subprocess.run([sys.executable, "-c", program, *map(str, arguments)], text=True, capture_output=True,
-                          stdin=subprocess.DEVNULL, timeout=120, env=os.environ | {"CI": "1", "PYTHONPATH": places})
-
-
-def well(done: subprocess.CompletedProcess) -> str:
-    """What a command that went well printed; warnings are no part of it."""
-    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stdout + done.stderr
-    return done.stdout
-
-
-def package(root: Path, name: str, points: dict[str, dict[str, str]], code: str = "") -> Path:
-    """A folder with an installed package of one module, made by hand."""
-    folder, module = root / name, name.replace("-", "_")
-    info = folder / f"{module}-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("".join(
-        f"[demotape.{group}]\n" + "".join(f"{key} = {value}\n" for key, value in entries.items())
-        for group, entries in points.items()))
-    (folder / f"{module}.py").write_text(textwrap.dedent(code))
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -123,14 +98,14 @@ def test_the_example_chat_parser_and_check_are_used(tmp_path, recordings, exampl
     assert without.returncode == 2 and "not a chat log of any kind" in without.stderr
 
 
-def test_the_example_recogniser_tells_when_something_was_said(tmp_path, recordings, examples):
+def test_the_example_recogniser_tells_when_something_was_said(tmp_path, recordings, examples, tried):
     video = video_with(tmp_path / "meeting.mp4", [track(4.0, {0.5: spoken("Find lamps"), 2.5: spoken("Yes")})])
     asked = (recordings[0], "--video", video, "--recogniser", "loudness")
-    well(run("process", *asked, path=(examples,)))
+    well(tried("process", *asked, path=(examples,)))
     assert said(recordings[0]).count("(Something was said.)") == 2
-    assert "nothing has changed" in well(run("process", *asked, path=(examples,)))
-    assert "recogniser 'loudness' is unknown" in run("process", *asked).stderr
-    well(run("process", recordings[0]))
+    assert "nothing has changed" in well(tried("process", *asked, path=(examples,)))
+    assert "recogniser 'loudness' is unknown" in tried("process", *asked).stderr
+    well(tried("process", recordings[0]))
     assert said(recordings[0]).count("(Something was said.)") == 2, "what was recognised needs no recogniser any more"
 
 
@@ -147,19 +122,19 @@ def test_processes_have_the_plugins_too(recordings, examples, monkeypatch, how):
     assert all("repeated-click" in kinds(path) for path in recordings)
 
 
-def test_demonstrations_are_made_again_when_a_plugin_comes_changes_or_goes(tmp_path, recordings):
+def test_demonstrations_are_made_again_when_a_plugin_comes_changes_or_goes(tmp_path, recordings, tried):
     path = recordings[0]
     code = """
         from pipeline.checks import Check, Finding
         CHECK = Check(("first",), lambda material: [Finding(material.turns[0]["id"], "first", "REASON")])
     """
     folder = package(tmp_path, "changing", {"checks": {"first": "changing:CHECK"}}, code.replace("REASON", "One."))
-    assert "nothing has changed" not in well(run("process", path))
-    assert "nothing has changed" not in well(run("process", path, path=(folder,)))
-    assert "nothing has changed" in well(run("process", path, path=(folder,))) and "first" in kinds(path)
+    assert "nothing has changed" not in well(tried("process", path))
+    assert "nothing has changed" not in well(tried("process", path, path=(folder,)))
+    assert "nothing has changed" in well(tried("process", path, path=(folder,))) and "first" in kinds(path)
     (folder / "changing.py").write_text(textwrap.dedent(code.replace("REASON", "Another.")))
-    assert "nothing has changed" not in well(run("process", path, path=(folder,)))
-    assert "nothing has changed" not in well(run("process", path)) and "first" not in kinds(path)
+    assert "nothing has changed" not in well(tried("process", path, path=(folder,)))
+    assert "nothing has changed" not in well(tried("process", path)) and "first" not in kinds(path)
 
 
 def test_the_example_format_and_split_rule(tmp_path, app, examples):
@@ -180,10 +155,10 @@ def test_the_example_format_and_split_rule(tmp_path, app, examples):
     assert well(run("check", tmp_path / "out-1")) == f"{tmp_path / 'out-1'}: whole\n"
 
 
-def test_the_card_names_the_rule(tmp_path, app, examples):
+def test_the_card_names_the_rule(tmp_path, app, examples, tried):
     (tmp_path / "rule.json").write_text(json.dumps({"by": "by-date"}))
-    well(run("export", tmp_path / "out", "--format", "parquet", "--splits", tmp_path / "rule.json", "--data", app,
-             path=(examples,)))
+    well(tried("export", tmp_path / "out", "--format", "parquet", "--splits", tmp_path / "rule.json", "--data", app,
+               path=(examples,)))
     assert "Split by the rule by-date ?demotape-example-plugins 0.1.0?." in (tmp_path / "out" / "README.md").read_text()
 
 
@@ -209,8 +184,8 @@ app.extensions["demotape"].jobs.close()
 """
 
 
-def test_the_review_app_has_the_formats_and_kinds(app, examples):
-    options, filters, begun, state, zipped = json.loads(well(run(app, path=(examples,), program=REVIEW_APP)))
+def test_the_review_app_has_the_formats_and_kinds(app, examples, tried):
+    options, filters, begun, state, zipped = json.loads(well(tried(app, path=(examples,), program=REVIEW_APP)))
     assert options == [*FORMATS, "steps"] and filters
     assert begun == [303, 202, 400] and state == "done" and zipped == 200
 
@@ -236,13 +211,13 @@ BROKEN_NAMES = ("raises", "unnamed", "no-turn", "no-fix", "taken", "bare")
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_checks_that_break_are_named_once_and_the_others_go_on(tmp_path, recordings, examples, jobs):
+def test_checks_that_break_are_named_once_and_the_others_go_on(tmp_path, recordings, examples, jobs, tried):
     points = {name: f"broken-checks:{name.upper().replace('-', '_')}".replace("broken-checks", "broken_checks")
               for name in (*BROKEN_NAMES, "well")}
     points |= {"gone": "not_there:CHECK", "Bad.Name": "broken_checks:WELL", "exits": "exits:CHECK"}
     folder = package(tmp_path, "broken-checks", {"checks": points}, BROKEN_CHECKS)
     (folder / "exits.py").write_text("raise SystemExit(3)\n")
-    done = run("process", *recordings, "--jobs", jobs, path=(folder, examples))
+    done = tried("process", *recordings, "--jobs", jobs, path=(folder, examples))
     well(done)
     warnings = done.stderr.splitlines()
     named = [re.match(r"warning: plug-in '([^']+)' of broken-checks 1.0 \(demotape.checks, ", line)[1]
@@ -267,11 +242,11 @@ BROKEN_CHAT = """
 """
 
 
-def test_chat_parsers_that_break(tmp_path, recordings):
+def test_chat_parsers_that_break(tmp_path, recordings, tried):
     points = {name: f"broken_chat:{name.upper()}" for name in ("recognises", "reads", "gives", "misnamed", "csv")}
     folder = package(tmp_path, "broken-chat", {"chat": points | {"gone": "not_there:READER"}}, BROKEN_CHAT)
     (tmp_path / "chat.csv").write_text(LIKE_CSV)
-    done = run("process", *recordings[:2], "--chat", tmp_path / "chat.csv", path=(folder,))
+    done = tried("process", *recordings[:2], "--chat", tmp_path / "chat.csv", path=(folder,))
     well(done)
     assert len(said(recordings[0])) == 4
     assert sorted(re.findall(r"^warning: plug-in '([^']+)'", done.stderr, flags=re.M)) == [
@@ -279,7 +254,7 @@ def test_chat_parsers_that_break(tmp_path, recordings):
     for text, reason in (("!", "plug-in 'reads' of broken-chat 1.0 (demotape.chat, broken_chat:READS) failed: "
                           "RuntimeError: boom"), ("?", "'gives' of broken-chat 1.0")):
         (tmp_path / "chat.txt").write_text(text)
-        done = run("process", recordings[0], "--chat", tmp_path / "chat.txt", path=(folder,))
+        done = tried("process", recordings[0], "--chat", tmp_path / "chat.txt", path=(folder,))
         assert done.returncode == 2 and reason in done.stderr and "Traceback" not in done.stderr
 
 
@@ -300,7 +275,7 @@ BROKEN_FORMATS = """
 """
 
 
-def test_formats_that_break_are_told_when_they_are_asked_for(tmp_path, app):
+def test_formats_that_break_are_told_when_they_are_asked_for(tmp_path, app, tried):
     points = {name: f"broken_formats:{name.upper()}" for name in ("weblinx", "breaks", "local", "half", "bare")}
     one = package(tmp_path, "broken-formats", {"formats": points | {"gone": "not_there:FORMAT"}}, BROKEN_FORMATS)
     other = package(tmp_path, "other-formats", {"formats": {"bare": "not_there:FORMAT"}})
@@ -309,15 +284,15 @@ def test_formats_that_break_are_told_when_they_are_asked_for(tmp_path, app):
             ("half", 2, "its writer has no __enter__"), ("gone", 2, "it cannot be imported (ModuleNotFoundError"),
             ("bare", 2, "it is no pipeline.export.Format")):
         for jobs in (1, 2) if name == "breaks" else (1,):
-            done = run("export", tmp_path / "out", "--format", name, "--jobs", jobs, "--data", app, path=(one,))
+            done = tried("export", tmp_path / "out", "--format", name, "--jobs", jobs, "--data", app, path=(one,))
             assert done.returncode == code and "Traceback" not in done.stderr, done.stderr
             assert re.match(rf"error: plug-in '{name}' of broken-formats 1.0 \(demotape.formats, ", done.stderr)
             assert reason in done.stderr and done.stderr.count("\n") == 1 and not (tmp_path / "out").exists()
-    both = run("export", tmp_path / "out", "--format", "bare", "--data", app, path=(one, other))
+    both = tried("export", tmp_path / "out", "--format", "bare", "--data", app, path=(one, other))
     assert both.returncode == 2 and "other-formats 1.0 has one of this name too; uninstall one" in both.stderr
-    unknown = run("export", tmp_path / "out", "--format", "x", "--data", app, path=(one,))
+    unknown = tried("export", tmp_path / "out", "--format", "x", "--data", app, path=(one,))
     assert unknown.returncode == 2 and f"{[*FORMATS][-1]}, bare, breaks, gone, half, local" in unknown.stderr
-    own = run("export", tmp_path / "out", "--format", "weblinx", "--data", app, path=(one,))
+    own = tried("export", tmp_path / "out", "--format", "weblinx", "--data", app, path=(one,))
     well(own)
     assert "plug-in 'weblinx' of broken-formats 1.0" in own.stderr and (tmp_path / "out" / "splits.json").exists()
 
@@ -339,14 +314,14 @@ SPLITS = """
 """
 
 
-def test_split_rules_that_break_or_leak(tmp_path, app):
+def test_split_rules_that_break_or_leak(tmp_path, app, tried):
     points = {name: f"broken_splits:{name}" for name in ("breaks", "unknown", "leaks", "tests_all")}
     folder = package(tmp_path, "broken-splits", {"splits": points | {"bare": "broken_splits:BARE"}}, SPLITS)
 
     def export(rule: dict) -> subprocess.CompletedProcess:
         (tmp_path / "rule.json").write_text(json.dumps(rule))
-        return run("export", tmp_path / "out", "--format", "weblinx", "--splits", tmp_path / "rule.json", "--data", app,
-                   path=(folder,))
+        return tried("export", tmp_path / "out", "--format", "weblinx", "--splits", tmp_path / "rule.json",
+                     "--data", app, path=(folder,))
 
     for rule, reason in (
             ({"by": "breaks"}, "RuntimeError: boom"), ({"by": "unknown"}, "gave 'holdout'; splits are train"),
@@ -359,10 +334,10 @@ def test_split_rules_that_break_or_leak(tmp_path, app):
     well(export({"by": "tests_all"}))
 
 
-def test_metadata_that_nobody_can_read_stops_nothing(tmp_path, recordings):
+def test_metadata_that_nobody_can_read_stops_nothing(tmp_path, recordings, tried):
     folder = package(tmp_path, "unreadable", {})
     (folder / "unreadable-1.0.dist-info" / "entry_points.txt").write_text("[demotape.checks]\nno entry point\n")
-    well(run("process", recordings[0], path=(folder,)))
+    well(tried("process", recordings[0], path=(folder,)))
 
 
 # ---- code and documents ----------------------------------------------------------------------------------------------
