@@ -1,6 +1,8 @@
-"""What many tests do again and again, done once: tables of SQLite files, compiled templates, processes with limits.
+"""What many tests do again and again, done once or not before it is needed: tables of SQLite files, compiled templates,
+processes with limits, the description of the API, how addresses are made.
 
-Nothing here changes what is tested: tables are those that the migrations make, templates those that Jinja compiles.
+Nothing here changes what is tested: tables are those that the migrations make, templates those that Jinja compiles, and
+the description is complete when somebody reads it.
 """
 
 import tempfile
@@ -11,8 +13,11 @@ from typing import Any
 
 import jinja2
 from _pytest import runner
+from apispec import APISpec
 from flask import Flask
+from flask_smorest import Blueprint
 from sqlalchemy import Connection, create_engine, inspect
+from werkzeug.routing import Rule
 
 from curator_web.db import database
 
@@ -63,9 +68,40 @@ def _copied(connection: Connection, revision: str = "head") -> None:
 _migrate: Callable[..., None] = database.migrate
 
 
+def _describe_later(blueprint: Blueprint, *about: Any, **options: Any) -> None:
+    """For every app that is made the views of the API would be described anew, and most tests read no description."""
+    about[2].__dict__.setdefault("described_later", []).append(lambda: _describe(blueprint, *about, **options))
+
+
+def _whole(spec: APISpec) -> dict[str, Any]:
+    for describe in spec.__dict__.pop("described_later", ()):
+        describe()
+    return _to_dict(spec)
+
+
+_describe: Callable[..., None] = Blueprint.register_views_in_doc
+_to_dict: Callable[[APISpec], dict[str, Any]] = APISpec.to_dict
+
+
+def _builder_later(rule: Rule, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+    """Compiles what makes addresses of a rule when the first is made: of most rules no test makes one."""
+    made: list[Callable[..., tuple[str, str]]] = []
+
+    def build(self: Rule, **values: Any) -> tuple[str, str]:
+        if not made:
+            made.append(_compile_builder(rule, append_unknown))
+        return made[0](self, **values)
+    return build
+
+
+_compile_builder: Callable[..., Callable[..., tuple[str, str]]] = Rule._compile_builder
+
+
 def begin() -> None:
     """From now on, in this process."""
     # A process with limits is replaced when the environment is another one: pytest notes there which test it is at.
     runner._update_current_test_var = lambda item, when: None
     database.migrate = _copied
+    Blueprint.register_views_in_doc, APISpec.to_dict = _describe_later, _whole
+    Rule._compile_builder = _builder_later
     Flask.jinja_options = {**Flask.jinja_options, "bytecode_cache": _Compiled()}
