@@ -58,7 +58,7 @@ def answer(request: Request, match: Match, started: float) -> Answer:
     exchange = match.exchange
     if exchange.status == 0:
         return Answer(0, cut=True)
-    began = started + exchange.time
+    began = started + exchange.ended
     content = exchange.answer() or b""
     headers = tuple((name, _shifted(value, began) if name.lower() == "set-cookie" else value)
                     for name, value in exchange.answer_headers

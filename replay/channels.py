@@ -12,7 +12,7 @@ from websockets.server import ServerProtocol
 
 from .exchanges import Channel, Headers, Message
 
-_LONGEST_WAIT = 0.25  # seconds between two messages: a session is served faster than it was
+_LONGEST_WAIT = 0.1  # seconds between two messages: a session is served faster than it was
 _READ = 1 << 16
 
 

@@ -14,7 +14,7 @@ class Recorded:
     `number`: its place in the order of requests; `time`: seconds since the recording started. `answer` reads the
     content of the answer, unpacked (None when it is not there). `status` is 0 and `failure` says why when there was no
     answer. `seed`: of what was random in a document; None when it is not known. `decoded`: text is UTF-8 here, whatever
-    its headers say, as the browser told it decoded.
+    its headers say, as the browser told it decoded. `duration`: seconds until all of the answer was there.
     """
 
     number: int
@@ -33,6 +33,12 @@ class Recorded:
     tab: int = 1
     seed: int | None = None
     decoded: bool = True
+    duration: float = 0.0
+
+    @property
+    def ended(self) -> float:
+        """When all of the answer was there, in seconds since the recording started."""
+        return self.time + self.duration
 
 
 @dataclass(frozen=True)

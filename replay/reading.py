@@ -42,7 +42,7 @@ def _exchange(recording: Recording, number: int, line: Exchange) -> Recorded:
         number, line["time"], line["method"], line["url"], line["status"],
         partial(recording.blob, answer_body) if answer_body else _nothing, _headers(line["answer_headers"]),
         _headers(line["headers"]), recording.blob(body) if body else None, line["kind"], line["top"],
-        line["status_text"], line["failure"], line["tab"], line.get("seed"))
+        line["status_text"], line["failure"], line["tab"], line.get("seed"), duration=line["duration"])
 
 
 def _nothing() -> bytes | None:

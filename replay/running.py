@@ -33,8 +33,9 @@ from .server import ReplayServer
 _LOOK = 0.04  # seconds between two looks at a page
 _QUIET = 0.06  # seconds without a request after which the network rests
 _AT_LEAST, _AT_MOST = 1.0, 2.0  # seconds that a page may take to be as recorded
-_RESTS = 0.3  # seconds without a change after which a page that is equivalent will not become the same
-_CHANGING = 0.6  # seconds that one may take which goes on changing
+_RESTS = 0.25  # seconds without a change after which a page that is equivalent will not become the same
+_CHANGING = 0.4  # seconds that one may take which goes on changing
+_LONG = 20.0  # seconds of timers that are not run one by one
 _TAB = 5.0  # seconds that a tab or a dialog may take to open
 _NOT_REACHED = "not reached, as a turn before it failed"
 
@@ -112,10 +113,12 @@ class Runner:
 
     async def run(self, out: Path, task: str, on_turn: Callable[[int, int], None]) -> Result:
         """Do all turns; ends at the first that fails."""
+        await self._context.clock.install()
         page = await self._context.new_page()
         async with Recorder(self._context, out, task, provenance={"actor": "script", "agent": "demotape replay"},
                             ) as self._recorder:
             began = time.monotonic()
+            self._clock = self._turns[0]["timestamp"] - began  # to be added to ours: the recording's
             await self._begin(page)
             outcomes: list[Outcome] = []
             for number, turn in enumerate(self._turns):
@@ -149,7 +152,8 @@ class Runner:
         after = self._turns[number + 1] if number + 1 < len(self._turns) else None
         expected = after["state"] if after else self._last_expected
         gap = after["timestamp"] - turn["timestamp"] if after else _AT_MOST
-        comparison, picture = await self._settle(expected, min(max(gap, _AT_LEAST), _AT_MOST))
+        comparison, picture = await self._settle(expected, min(max(gap, _AT_LEAST), _AT_MOST),
+                                                 after["timestamp"] if after else 0.0)
         return Outcome(turn["id"], turn["intent"], comparison.verdict, comparison.reason,
                        round(time.monotonic() - began, 3), found.by if found else (),
                        round(found.score, 3) if found else None, round(comparison.elements, 4),
@@ -207,16 +211,39 @@ class Runner:
                 raise ActionFailed(otherwise)
             await asyncio.sleep(_LOOK / 2)
 
-    async def _settle(self, expected: Mapping[str, Any] | None, patience: float) -> tuple[Comparison, float | None]:
+    async def _advance(self, until: float) -> bool:
+        """Let the pages' timers run on to a time of the recording; returns whether that was ahead.
+
+        Timers go by the recorded time, which is longer than that of the run: they begin with the newest document.
+        """
+        if self._server and self._server.document:
+            recorded, given = self._server.document
+            self._clock, self._server.document = recorded - given, None
+        gap = until - (time.monotonic() + self._clock)
+        if gap <= 0:
+            return False
+        self._clock += gap
+        clock = self._context.clock
+        with suppress(PlaywrightError):
+            await (clock.run_for(int(gap * 1000)) if gap < _LONG else clock.fast_forward(int(gap * 1000)))
+        return True
+
+    async def _settle(self, expected: Mapping[str, Any] | None, patience: float, until: float = 0.0
+                      ) -> tuple[Comparison, float | None]:
         """Wait until the page is as it was recorded, or rests and has had its time; returns how it compares."""
         began = changed = time.monotonic()
         before = ""
+        advanced = False
         while True:
             look = self._last = await self._look(expected)
             comparison, now = self._compare(expected, look), time.monotonic()
             if look is None or look.document != before:
                 changed, before = now, look.document if look else ""
             quiet = self._server is None or (not self._server.active and now - self._server.last_activity > _QUIET)
+            if quiet and not advanced:
+                advanced = True
+                if await self._advance(until):
+                    continue
             if quiet and expected and comparison.verdict == "same":
                 break
             alike = not expected or comparison.verdict == "equivalent"  # it may not become more so

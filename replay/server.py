@@ -39,6 +39,8 @@ class ReplayServer:
         self._connections: set[asyncio.Task[None]] = set()
         self.missing: dict[tuple[str, str], int] = {}
         self.serve(archive)
+        # When the newest document of a tab was recorded, in seconds of the recording; and when it was given again.
+        self.document: tuple[float, float] | None = None
         self.active = 0  # requests that are being answered
         self.last_activity = time.monotonic()
 
@@ -75,6 +77,8 @@ class ReplayServer:
         """What a request gets, which is noted as missing when it was not recorded."""
         match = self._session.match(request)
         if match is not None:
+            if match.exchange.top:
+                self.document = match.exchange.ended, time.monotonic()
             return answer(request, match, self._archive.started)
         if request.method == "OPTIONS" and header(request.headers, "access-control-request-method"):
             return preflight(request)

@@ -5,6 +5,7 @@ import hashlib
 import json
 import sys
 import zipfile
+from functools import partial
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,6 +18,8 @@ from replay.warc import read_wacz, read_warc, write_wacz, write_warc
 from schemas import InputError, limits
 from tests.replay.archives import FORM, JSON, archive, document, recorded
 from tests.replay.warcs import AT, LEFT, SITE, again, answers, asks
+
+gzipped = partial(gzip.compress, mtime=0)  # the same whenever it is asked
 
 HTML = "<!doctype html><title>Shop &amp; co</title>ä"
 
@@ -125,7 +128,7 @@ def test_an_empty_archive(tmp_path):
     assert read_wacz(path).exchanges == ()
 
 
-@pytest.mark.parametrize("content", [b"", b"it is a text", b"{}", gzip.compress(b"no WARC"), bytes(9), b"\x1f\x8b\x08"])
+@pytest.mark.parametrize("content", [b"", b"it is a text", b"{}", gzipped(b"no WARC"), bytes(9), b"\x1f\x8b\x08"])
 def test_what_is_no_warc(tmp_path, content):
     (path := tmp_path / "a").write_bytes(content)
     with pytest.raises(InputError, match=r"a: not a WARC \(no record was found in it\)"):
@@ -171,12 +174,12 @@ def package(**files: bytes) -> bytes:
         for name, content in files.items()]}).encode()
 
 
-ONE, TWO = gzip.compress(answers()), gzip.compress(answers(url=f"{SITE}/b"))
+ONE, TWO = gzipped(answers()), gzipped(answers(url=f"{SITE}/b"))
 
 
 def test_a_wacz_of_others(wacz):
     pages = b'{"format": "json-pages-1.0"}\n{"url": "%s/b#c", "ts": "x"}\n\n' % SITE.encode()
-    found = wacz({"archive/a.warc.gz": ONE, "archive/b.warc.gz": TWO + gzip.compress(again(url=f"{SITE}/c",
+    found = wacz({"archive/a.warc.gz": ONE, "archive/b.warc.gz": TWO + gzipped(again(url=f"{SITE}/c",
                   WARC_Refers_To_Target_URI=f"{SITE}/", WARC_Refers_To_Date=AT)), "pages/pages.jsonl": pages,
                   "datapackage.json": package(a=ONE), "logs/x": b"", "archive/": b""})
     assert [(one.url, one.top, one.answer()) for one in found.exchanges] == [
@@ -264,7 +267,7 @@ def test_bodies_in_the_index(headers, body, query):
 # --- Anything
 
 
-WHOLE = asks() + answers() + again() + answers(gzip.compress(b"it" * 99), headers="Content-Encoding: gzip\r\n")
+WHOLE = asks() + answers() + again() + answers(gzipped(b"it" * 99), headers="Content-Encoding: gzip\r\n")
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -272,11 +275,11 @@ WHOLE = asks() + answers() + again() + answers(gzip.compress(b"it" * 99), header
        st.booleans(), st.integers(0, 2))
 def test_nothing_but_a_clear_error(tmp_path, changes, before, packing):
     """Parts of a file are cut out and put in, before or after it is packed."""
-    content = WHOLE if before or not packing else gzip.compress(WHOLE, mtime=0)
+    content = WHOLE if before or not packing else gzipped(WHOLE)
     for at, size, put in changes:
         content = content[:at] + put + content[at + size:]
     if packing and before:
-        content = gzip.compress(content)
+        content = gzipped(content)
     path = tmp_path / "fuzzed"
     path.write_bytes(content)
     if packing == 2:

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import sys
 import zlib
+from functools import partial
 
 import pytest
 import zstandard
@@ -16,13 +17,15 @@ from replay.warc_unpacking import dechunked
 from schemas import limits
 from tests.replay.warcs import AT, LEFT, SITE, again, answers, asks, chunks, record
 
+gzipped = partial(gzip.compress, mtime=0)  # the same whenever it is asked
+
 
 @pytest.fixture
 def read(tmp_path):
     """Reads a WARC of records, each packed for itself or none."""
     def of(*records: bytes, packed=True) -> Archive:
         path = tmp_path / "others.warc"
-        path.write_bytes(b"".join(map(gzip.compress, records) if packed else records))
+        path.write_bytes(b"".join(map(gzipped, records) if packed else records))
         return read_warc(path)
     return of
 
@@ -76,17 +79,17 @@ def test_requests_and_answers_find_each_other(read, records, methods):
 TEXT = b"it is what it was" * 9
 RAW = zlib.compressobj(wbits=-15)
 ENCODED = [  # headers, payload, what is read
-    ("Content-Encoding: gzip", gzip.compress(TEXT), TEXT), ("Content-Encoding: x-gzip", gzip.compress(TEXT), TEXT),
-    ("Content-Encoding: gzip", gzip.compress(TEXT[:9]) + gzip.compress(TEXT[9:]) + b"\0\0", TEXT),
+    ("Content-Encoding: gzip", gzipped(TEXT), TEXT), ("Content-Encoding: x-gzip", gzipped(TEXT), TEXT),
+    ("Content-Encoding: gzip", gzipped(TEXT[:9]) + gzipped(TEXT[9:]) + b"\0\0", TEXT),
     ("Content-Encoding: deflate", zlib.compress(TEXT), TEXT),
     ("Content-Encoding: deflate", RAW.compress(TEXT) + RAW.flush(), TEXT),
     ("Content-Encoding: zstd", zstandard.compress(TEXT), TEXT),
-    ("Content-Encoding: gzip, zstd", zstandard.compress(gzip.compress(TEXT)), TEXT),
+    ("Content-Encoding: gzip, zstd", zstandard.compress(gzipped(TEXT)), TEXT),
     ("Content-Encoding: identity", TEXT, TEXT), ("Content-Encoding: gzip", b"", b""),
     ("Content-Encoding: gzip", TEXT, TEXT), ("Content-Encoding: zstd", TEXT, TEXT),  # unpacked, with their headers
-    ("Content-Encoding: gzip", gzip.compress(bytes(range(256)))[:-100], None),  # cut off
+    ("Content-Encoding: gzip", gzipped(bytes(range(256)))[:-100], None),  # cut off
     ("Transfer-Encoding: chunked", chunks(TEXT), TEXT), ("Transfer-Encoding: chunked", TEXT, TEXT),
-    ("Transfer-Encoding: chunked\r\nContent-Encoding: gzip", chunks(gzip.compress(TEXT)), TEXT),
+    ("Transfer-Encoding: chunked\r\nContent-Encoding: gzip", chunks(gzipped(TEXT)), TEXT),
 ]
 
 
@@ -176,7 +179,7 @@ def test_a_length_that_swallows_the_next_records(read):
 
 
 def test_damaged_members(tmp_path):
-    members = [gzip.compress(answers(base64.b85encode(hashlib.shake_128(bytes([number])).digest(size)),
+    members = [gzipped(answers(base64.b85encode(hashlib.shake_128(bytes([number])).digest(size)),
                                      url=f"{SITE}/{number}")) for number, size in enumerate((400, 90_000, 400, 400))]
     path = tmp_path / "a.warc.gz"
     for number in range(3):
@@ -205,7 +208,7 @@ def test_bombs(read, monkeypatch):
     many = bytes(3 << 20)
     found = read(answers(many), LEFT)
     assert len(found.exchanges) == 1 and found.notes == ("record 1: packed too tightly to be a recording; left out",)
-    for headers, content in (("gzip", gzip.compress(many)), ("deflate", zlib.compress(many)),
+    for headers, content in (("gzip", gzipped(many)), ("deflate", zlib.compress(many)),
                              ("zstd", zstandard.compress(many))):
         found = read(answers(content, headers=f"Content-Encoding: {headers}\r\n"), LEFT)
         assert [one.answer() for one in found.exchanges] == [None, b"it"]
@@ -214,7 +217,7 @@ def test_bombs(read, monkeypatch):
 
 def test_limits(read, monkeypatch):
     monkeypatch.setattr(limits, "BLOB", 1000)
-    found = read(answers(bytes(1001)), answers(gzip.compress(bytes(1001)), headers="Content-Encoding: gzip\r\n"), LEFT)
+    found = read(answers(bytes(1001)), answers(gzipped(bytes(1001)), headers="Content-Encoding: gzip\r\n"), LEFT)
     assert [one.answer() for one in found.exchanges] == [None, None, b"it"]
     assert found.notes == ("record 1: its content is larger than 1000 bytes; it is left out",
                            "record 2: its content is larger than 1000 bytes; it is left out")
