@@ -1,19 +1,26 @@
 """What the browser was when the recording started, as far as pages can tell: what replay begins with."""
 
+import asyncio
 from contextlib import suppress
 from typing import Any
 
 from playwright.async_api import BrowserContext, Page
 from playwright.async_api import Error as PlaywrightError
 
+_ANSWERED = 3.0  # seconds that pages have to tell what they store
 _SESSION = "() => [location.origin, Object.entries(sessionStorage)]"
 _PLACE = "() => [Intl.DateTimeFormat().resolvedOptions().timeZone, [...navigator.languages]]"
 
 
 async def stored(context: BrowserContext) -> dict[str, Any]:
-    """Cookies and what was stored by origin, of pages that are open; the values as they are."""
-    state: Any = await context.storage_state(indexed_db=True)
-    sessions = {origin: items for page in context.pages for origin, items in await _session_storage(page)}
+    """Cookies and what was stored by origin, of pages that are open; the values as they are. Of pages that do not
+    answer in time, as with a dialog open, only the cookies."""
+    state: Any = {"cookies": await context.cookies()}
+    sessions: dict[str, list[tuple[str, str]]] = {}
+    with suppress(TimeoutError, PlaywrightError):
+        async with asyncio.timeout(_ANSWERED):
+            state = await context.storage_state(indexed_db=True)
+            sessions = {origin: items for page in context.pages for origin, items in await _session_storage(page)}
     local = {each["origin"]: each for each in state.get("origins", ())}
     cookies = [{"name": cookie["name"], "value": cookie["value"], "domain": cookie["domain"], "path": cookie["path"],
                 "expires": cookie["expires"], "http_only": cookie["httpOnly"], "secure": cookie["secure"],
@@ -31,8 +38,9 @@ async def stored(context: BrowserContext) -> dict[str, Any]:
 async def place(context: BrowserContext) -> dict[str, Any]:
     """Time zone and languages, as a page is told them; neutral ones where no page answers."""
     for page in context.pages:
-        with suppress(PlaywrightError):
-            zone, languages = await page.evaluate(_PLACE)
+        with suppress(PlaywrightError, TimeoutError):
+            async with asyncio.timeout(_ANSWERED):
+                zone, languages = await page.evaluate(_PLACE)
             return {"time_zone": str(zone)[:100], "languages": [str(each)[:100] for each in languages[:20]]}
     return {"time_zone": "UTC", "languages": ["en-US"]}
 

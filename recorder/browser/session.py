@@ -143,10 +143,10 @@ class Recorder:
         try:
             self._builder.begin(f"Chromium {browser.version}" if browser else "Chromium")
             await self._in_context.enter_async_context(await self._context.add_init_script(first_listener()))
+            if self._extras.replayable:  # before new pages are tabs: Playwright may open one to look
+                self._at_start = await at_start.stored(self._context)
             await self._targets.begin()
             self._note_browser(await self._targets.version())
-            if self._extras.replayable:
-                self._at_start = await at_start.stored(self._context)
         except BaseException:
             await asyncio.to_thread(self._builder.abandon)
             await self._leave()

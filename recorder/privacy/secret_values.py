@@ -19,6 +19,7 @@ from schemas.types import SecretDigest
 
 _FEWEST = SECRETS["shortest_value"]  # characters of a value that is looked for at all
 _DISTINCT = SECRETS["distinct_value"]  # characters from which on a value is looked for inside other text
+_MOST_LEARNED = 500  # values of cookies and tokens: pages make new ones each time, and what is used comes again
 _NAMES = re.compile(SECRETS["names"])
 _ADDRESS = re.compile(r"https?://[^\s\"'<>\\]+")
 
@@ -35,6 +36,7 @@ class Secrets:
     def __init__(self) -> None:
         self._by_field: dict[str, str] = {}
         self._values: set[str] = set()
+        self._learned: dict[str, None] = {}  # the newest last
         self._left: list[str] = []  # those of them that a field held
         self._inside: re.Pattern | None = None
         self._whole: re.Pattern | None = None
@@ -74,11 +76,16 @@ class Secrets:
         self._left.append(before)
 
     def learn(self, values: Iterable[str]) -> None:
-        """Values that are secret wherever they stand, such as cookies."""
+        """Values that are secret wherever they stand, such as cookies; the newest are remembered."""
         told = {value for value in values if len(value) >= _DISTINCT}
         with self._lock:
-            if new := told - self._values:
-                self._values |= new
+            new = told - self._learned.keys()
+            for value in told:
+                self._learned.pop(value, None)
+                self._learned[value] = None
+            for value in list(self._learned)[:-_MOST_LEARNED]:
+                del self._learned[value]
+            if new:
                 self._compile()
 
     def facts(self) -> dict[str, list[SecretDigest]]:
@@ -177,7 +184,8 @@ class Secrets:
         return "&".join(parts)
 
     def _compile(self) -> None:
-        values = {value for value in (*self._values, *self._by_field.values()) if len(value.strip()) >= _FEWEST}
+        values = {value for value in (*self._values, *self._learned, *self._by_field.values())
+                  if len(value.strip()) >= _FEWEST}
         self._by_form = {form: value for value in values for form in _forms(value)}
         self._inside = _any_of(value for value in values if len(value) >= _DISTINCT and not _is_plain(value))
         self._whole = _any_of(values, r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])")
