@@ -28,7 +28,7 @@ demo: setup
 
 # Compiled modules are kept, whatever the environment says: many tests start many processes.
 test: setup-test
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 lint: setup-test
 	@$(BIN)/ruff check .

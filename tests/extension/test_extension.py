@@ -315,4 +315,6 @@ def test_a_good_picture_shows_the_target_in_its_box_also_when_it_was_just_scroll
         picture = cv2.imdecode(np.frombuffer(session.recording.blob(turn["state"]["screenshot"]), np.uint8), 1)
         box, expected = turn["element"]["bbox"], colours[int(turn["element"]["attributes"]["id"][1:])]
         seen = picture[int(box["y"]) + 10, int(box["x"] + box["width"] / 2)][::-1]
-        assert np.abs(seen.astype(int) - expected).max() < 12, turn["id"]  # the stream's colours are rounded
+        # The stream's colours are rounded, and under load more so: it is the target's if it is no other's.
+        apart = {colour: np.abs(seen.astype(int) - colour).max() for colour in (*colours, (255, 255, 255))}
+        assert min(apart, key=apart.get) == expected and apart[expected] < 30, (turn["id"], apart[expected])

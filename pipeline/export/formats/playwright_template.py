@@ -25,12 +25,15 @@ VALUES = {name: os.environ.get(name, placeholder) for name, placeholder in PLACE
 ORIGIN = os.environ.get("DEMOTAPE_ORIGIN", RECORDED_ORIGIN)
 FILES = Path(os.environ.get("DEMOTAPE_FILES", "."))
 SECONDS = 15  # that an element, or a page that opens, is waited for
+PATIENCE = 2  # seconds
 TYPED = 500  # characters; what is longer is put in at once
 
 
 def find(*ways: Locator) -> Locator:
-    """The element, by the first way that finds exactly one."""
-    end = time.monotonic() + SECONDS
+    """The element, by the first way that finds exactly one. While a way finds none, those after it have to wait: what
+    they find may stand where the element is yet to come."""
+    began = time.monotonic()
+    end = began + SECONDS
     while True:
         found = []
         for way in ways:
@@ -40,6 +43,8 @@ def find(*ways: Locator) -> Locator:
                 found.append(0)
             if found[-1] == 1:
                 return way
+            if found[-1] == 0 and time.monotonic() < began + PATIENCE:
+                break
         if time.monotonic() > end:
             raise SystemExit(f"not found, or not alone: {', '.join(map(str, ways))} ({found} elements)")
         ways[0].page.wait_for_timeout(100)
