@@ -4,6 +4,7 @@ import asyncio
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,13 @@ _BUTTONS = ("left", "middle", "right")
 _STEADY, _LOOKS = 0.03, 20  # seconds between two looks whether an element moves; how many
 _ASKED = 0.04  # seconds between two looks for an element
 _STEPS = 10  # movements of a drag
+_SEEN = 400  # CSS pixels of a part's height that are likely in sight
 _PRESSED = 9  # square pixels that can be pressed
 _FAR = 300  # options further down a list, which are not gone through
 _GOING = 10_000  # ms that a page may take to begin
 _EDGE = 0.02  # share of a box that is not pressed
 _SECRET = "demotape-secret-0"  # typed where a secret was
+_LONGEST_NAME = 200  # bytes of a file's name
 _FILE = b"A file of this name was uploaded when the session was recorded; its content was not kept.\n"
 _FOCUSED = "(e) => e.getRootNode().activeElement === e"
 _VALUE = "(e) => e.value ?? e.textContent"
@@ -48,6 +51,7 @@ _SELECT = """(e, first, last) => {
 }"""
 _OFFSETS = "(e) => { const s = e === document.documentElement ? document.scrollingElement : e; " \
            "return [s.scrollLeft, s.scrollTop]; }"
+_PAGE_OFFSETS = "() => [document.scrollingElement.scrollLeft, document.scrollingElement.scrollTop]"
 _SCROLL = "(e, x, y) => { const s = e === document.documentElement ? document.scrollingElement : e; " \
           "s.scrollTo({ left: x, top: y, behavior: 'instant' }); }"
 _READY_TO_SUBMIT = """(e) => {
@@ -62,12 +66,13 @@ class ActionFailed(Exception):
 
 
 class Actor:
-    """Acts in one page. `worlds`: where the capture script runs in it now; `patience`: seconds that an element may
-    take to appear."""
+    """Acts in one page. `worlds`: where the capture script runs in it now; `uploads`: a folder for files that are
+    uploaded, which must outlast the page; `patience`: seconds that an element may take to appear."""
 
-    def __init__(self, page: Page, worlds: Callable[[], Sequence[World]], patience: float = 5.0):
+    def __init__(self, page: Page, worlds: Callable[[], Sequence[World]], uploads: Path, patience: float = 5.0):
         self._page = page
         self._worlds = worlds
+        self._uploads = uploads
         self._patience = patience
         self._does: dict[str, Callable[[Mapping[str, Any], Found | None, Element | None], Awaitable[None]]] = {
             "click": self._click, "dblclick": self._click_twice, "hover": self._hover, "textInput": self._type,
@@ -238,22 +243,31 @@ class Actor:
         await self._page.keyboard.press(f"{key.removesuffix(' ')}Space" if key.endswith(" ") else key)
 
     async def _scroll(self, arguments: Mapping[str, Any], found: Found | None, _element: Element | None) -> None:
+        """Turn the wheel over what is scrolled; what that leaves, as over a part that scrolls too, is set by script."""
         x, y = arguments["x"], arguments["y"]
         if found is None:
-            left, top = await self._page.evaluate(
-                "() => [document.scrollingElement.scrollLeft, document.scrollingElement.scrollTop]")
-            size = await self._page.evaluate("() => [innerWidth, innerHeight]")
-            await self._page.mouse.move(size[0] / 2, size[1] / 2)
+            width, height = await self._page.evaluate("() => [innerWidth, innerHeight]")
+            place: tuple[float, float, float, float] | None = (0, 0, width, height)
+            offsets = partial(self._page.evaluate, _PAGE_OFFSETS)
+        else:
+            place, offsets = await box(found), partial(ask, found, _OFFSETS)
+        if place:
+            left, top = await offsets()
+            await self._page.mouse.move(place[0] + place[2] / 2, place[1] + min(place[3], _SEEN) / 2)
             await self._page.mouse.wheel(x - left, y - top)
-            await self._page.wait_for_timeout(50)
+            await self._until_at(offsets, x, y)
+        if found is None:
             await self._page.evaluate("([x, y]) => scrollTo({ left: x, top: y, behavior: 'instant' })", [x, y])
-            return
-        left, top = await ask(found, _OFFSETS)
-        if place := await box(found):
-            await self._page.mouse.move(place[0] + place[2] / 2, place[1] + min(place[3], 400) / 2)
-            await self._page.mouse.wheel(x - left, y - top)
-            await self._page.wait_for_timeout(50)
-        await ask(found, _SCROLL, x, y)
+        else:
+            await ask(found, _SCROLL, x, y)
+
+    async def _until_at(self, offsets: Callable[[], Awaitable[list[float]]], x: float, y: float) -> None:
+        """Wait until the wheel has brought it there, or has had its time."""
+        for _ in range(_LOOKS):
+            left, top = await offsets()
+            if abs(left - x) <= 1 and abs(top - y) <= 1:
+                return
+            await asyncio.sleep(_STEADY)
 
     async def _copy(self, _arguments: Mapping[str, Any], _found: Found | None, _element: Element | None) -> None:
         await self._page.keyboard.press("Control+c")
@@ -291,17 +305,17 @@ class Actor:
         await mouse.up()
 
     async def _upload(self, arguments: Mapping[str, Any], found: Found | None, _element: Element | None) -> None:
+        """Choose files of the recorded names; they stay until the run ends, as a form may send them later."""
         if not found:
             raise ActionFailed("upload: no element is told")
-        with tempfile.TemporaryDirectory(prefix="demotape-upload-") as folder:
-            paths = []
-            for number, name in enumerate(arguments["files"]):
-                path = Path(folder) / str(number) / (Path(name.replace("\\", "/")).name[:200] or "file")
-                path.parent.mkdir()
-                path.write_bytes(_FILE)
-                paths.append(str(path))
-            await found.session.send("DOM.setFileInputFiles", {"files": paths, "objectId": found.object_id})
-            await self._page.wait_for_timeout(100)  # for what reads them at once
+        folder = Path(tempfile.mkdtemp(dir=self._uploads))
+        paths = []
+        for number, name in enumerate(arguments["files"]):
+            path = folder / str(number) / _file_name(name)
+            path.parent.mkdir()
+            path.write_bytes(_FILE)
+            paths.append(str(path))
+        await found.session.send("DOM.setFileInputFiles", {"files": paths, "objectId": found.object_id})
 
     async def _load(self, arguments: Mapping[str, Any], _found: Found | None, _element: Element | None) -> None:
         url = arguments["url"]
@@ -325,6 +339,13 @@ def _changed(before: str, after: str) -> tuple[int, int]:
     first = next((at for at in range(most) if before[at] != after[at]), most)
     last = next((at for at in range(most - first) if before[-1 - at] != after[-1 - at]), most - first)
     return first, last
+
+
+def _file_name(name: str) -> str:
+    """A recorded file's name without a path, for any system."""
+    last = name.replace("\\", "/").rpartition("/")[2].replace("\0", "")
+    short = last.encode(errors="replace")[:_LONGEST_NAME].decode(errors="ignore")
+    return short if short.strip(". ") else "file"
 
 
 def _first_line(error: Exception) -> str:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
 
-from websockets.exceptions import ProtocolError
+from websockets.exceptions import WebSocketException
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request as WebSocketRequest
 from websockets.protocol import State
@@ -93,7 +93,7 @@ async def serve_websocket(channel: Channel | None, target: str, headers: Headers
         await _flush(protocol, writer)
     finally:
         playing.cancel()
-        with suppress(asyncio.CancelledError, OSError, ProtocolError):
+        with suppress(asyncio.CancelledError, OSError, WebSocketException):
             await playing
 
 

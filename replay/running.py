@@ -4,6 +4,7 @@ The run is recorded by the recorder, like a person's session: its states are wha
 """
 
 import asyncio
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
@@ -20,7 +21,7 @@ from recorder.browser.tab import Tab
 from recorder.building.looks import Look
 from recorder.reader import Recording
 from schemas import InputError
-from schemas.types import Demonstration, State
+from schemas.types import Demonstration, Provenance, State
 
 from .acting import ActionFailed, Actor
 from .comparing import Comparison, Facts, compare, facts, told_scroll, worst
@@ -115,25 +116,30 @@ class Runner:
         """Do all turns; ends at the first that fails."""
         await self._context.clock.install()
         page = await self._context.new_page()
-        async with Recorder(self._context, out, task, provenance={"actor": "script", "agent": "demotape replay"},
-                            ) as self._recorder:
-            began = time.monotonic()
-            self._clock = self._turns[0]["timestamp"] - began  # to be added to ours: the recording's
-            await self._begin(page)
-            outcomes: list[Outcome] = []
-            for number, turn in enumerate(self._turns):
-                outcomes.append(await self._turn(number, turn))
-                on_turn(number + 1, len(self._turns))
-                if outcomes[-1].verdict == "failed":
-                    outcomes += [Outcome(each["id"], each["intent"], "failed", _NOT_REACHED, 0.0)
-                                 for each in self._turns[number + 1:]]
-                    break
-            seconds = time.monotonic() - began
+        about: Provenance = {"actor": "script", "agent": "demotape replay"}
+        with tempfile.TemporaryDirectory(prefix="demotape-uploads-") as uploads:
+            self._uploads = Path(uploads)
+            async with Recorder(self._context, out, task, provenance=about) as self._recorder:
+                began = time.monotonic()
+                self._clock = self._turns[0]["timestamp"] - began  # to be added to ours: the recording's
+                await self._begin(page)
+                outcomes = await self._do_all(on_turn)
+                seconds = time.monotonic() - began
         version = f"Chromium {self._context.browser.version}" if self._context.browser else "Chromium"
-        last = outcomes[-1].verdict
-        return Result(worst([each.verdict for each in outcomes]), last, outcomes, round(seconds, 3),
+        return Result(worst([each.verdict for each in outcomes]), outcomes[-1].verdict, outcomes, round(seconds, 3),
                       max(0.0, round(self._turns[-1]["timestamp"] - self._turns[0]["timestamp"], 3)), version,
                       dict(self._server.missing) if self._server else {})
+
+    async def _do_all(self, on_turn: Callable[[int, int], None]) -> list[Outcome]:
+        """What came of each turn."""
+        outcomes: list[Outcome] = []
+        for number, turn in enumerate(self._turns):
+            outcomes.append(await self._turn(number, turn))
+            on_turn(number + 1, len(self._turns))
+            if outcomes[-1].verdict == "failed":
+                return outcomes + [Outcome(each["id"], each["intent"], "failed", _NOT_REACHED, 0.0)
+                                   for each in self._turns[number + 1:]]
+        return outcomes
 
     async def _begin(self, page: Page) -> None:
         """Where the session was when the recording started, if it does not begin by going somewhere."""
@@ -177,7 +183,7 @@ class Runner:
                 page = await self._page(number)
                 tab = self._tab(number)
                 await self._scroll_as_recorded(turn, page)
-                actor = Actor(page, tab.worlds if tab else list)
+                actor = Actor(page, tab.worlds if tab else list, self._uploads)
                 return await actor.act(intent, arguments, turn["element"])
         return None
 

@@ -13,6 +13,8 @@ from urllib.parse import urldefrag, urlsplit
 
 import h11
 
+from schemas import InputError
+
 from .answering import Answer, answer, missing, preflight
 from .certificates import Authority
 from .channels import Channels, event_stream, serve_websocket
@@ -79,8 +81,9 @@ class ReplayServer:
         if match is not None:
             if match.exchange.top:
                 self.document = match.exchange.ended, time.monotonic()
-            return answer(request, match, self._archive.started)
-        if request.method == "OPTIONS" and header(request.headers, "access-control-request-method"):
+            with suppress(InputError):  # what was kept of it is damaged: it is missing like what was not kept
+                return answer(request, match, self._archive.started)
+        elif request.method == "OPTIONS" and header(request.headers, "access-control-request-method"):
             return preflight(request)
         if _is_of_a_page(request):
             self._note_missing(request.method, request.url)

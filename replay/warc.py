@@ -12,8 +12,6 @@ import os
 import re
 import tempfile
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import unescape
@@ -25,7 +23,7 @@ from typing import IO, Any
 from uuid import uuid4
 
 from schemas.addresses import split_address
-from schemas.files import dump_json, dump_line
+from schemas.files import dump_json, dump_line, written_atomically
 
 from . import cdxj
 from .exchanges import Archive, Headers, Recorded, header, is_text
@@ -64,14 +62,14 @@ class _Written:
 def write_warc(archive: Archive, path: Path) -> None:
     """Write a WARC, each record packed for itself; the file is whole or absent. Needs the package warcio."""
     check_warcio()
-    with _whole(path) as file:
+    with written_atomically(path) as file:
         _write(archive, file, path.name)
 
 
 def write_wacz(archive: Archive, path: Path, title: str = "A recorded session") -> None:
     """Write a WACZ: the WARC with an index of it, and the list of documents; the file is whole or absent."""
     check_warcio()
-    with _whole(path) as file, tempfile.TemporaryFile(dir=path.parent) as warc:
+    with written_atomically(path) as file, tempfile.TemporaryFile(dir=path.parent) as warc:
         written = _write(archive, warc, "data.warc.gz")
         blocks, index = _index(written)
         pages = [one for one in written if one.exchange.top and one.kept and not 300 <= one.exchange.status < 400]
@@ -81,23 +79,6 @@ def write_wacz(archive: Archive, path: Path, title: str = "A recorded session") 
             package = dump_json(_package(title, resources, pages))
             _put(packed, _PACKAGE, BytesIO(package))
             _put(packed, _DIGEST, BytesIO(dump_json({"path": _PACKAGE, "hash": _sha256(package)})))
-
-
-@contextmanager
-def _whole(path: Path) -> Iterator[IO[bytes]]:
-    """A file that takes its name once all of it is written."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
-    try:
-        with os.fdopen(descriptor, "w+b") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 # --- The WARC

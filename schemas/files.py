@@ -6,6 +6,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -85,11 +86,18 @@ def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
 
     Without `sync` it may be damaged after a crash of the machine: only for what can be made again.
     """
+    with written_atomically(path, sync=sync) as file:
+        file.write(content)
+
+
+@contextmanager
+def written_atomically(path: Path, *, sync: bool = True) -> Iterator[IO[bytes]]:
+    """A file to write into, and to read from again, which takes its name at the end; see `write_atomically`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+        with os.fdopen(descriptor, "w+b") as file:
+            yield file
             if sync:
                 file.flush()
                 os.fsync(file.fileno())

@@ -9,6 +9,7 @@ from playwright.async_api import async_playwright
 from replay.exchanges import Archive, Channel, Message, Recorded, Request
 from replay.offline import open_browser
 from replay.server import ReplayServer
+from schemas import InputError
 from tests.support.canary import Canary
 
 STARTED = 1_600_000_000.0  # 2020-09-13
@@ -179,6 +180,18 @@ def test_sessions_share_nothing():
     assert one.answer(get).content.endswith(b"two") and other.answer(get).content.endswith(b"one")
     one.reset()
     assert one.answer(get).content.endswith(b"one")
+
+
+def test_an_answer_that_is_damaged_is_missing():
+    def damaged():
+        raise InputError("the blob is damaged")
+
+    server = ReplayServer(archive(replace(exchange(1, SHOP + "/a"), answer=damaged),
+                                  exchange(2, SHOP + "/b", b"b", "fetch", "text/plain")))
+    asked = (("Sec-Fetch-Mode", "cors"),)
+    assert server.answer(Request("GET", SHOP + "/a", asked)).status == 504
+    assert server.answer(Request("GET", SHOP + "/b", asked)).content == b"b"
+    assert server.missing == {("GET", SHOP + "/a"): 1}
 
 
 def test_an_odd_archive_costs_no_more_than_an_answer():
