@@ -1,33 +1,52 @@
 """WebSockets and EventSources as they are served again: in order, what answered something as an answer to it."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import suppress
+import math
+from bisect import bisect
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import aclosing, suppress
 
 from websockets.exceptions import WebSocketException
-from websockets.frames import Frame, Opcode
+from websockets.frames import CloseCode, Frame, Opcode
 from websockets.http11 import Request as WebSocketRequest
 from websockets.protocol import State
 from websockets.server import ServerProtocol
 
-from .exchanges import Channel, Headers, Message
+from .exchanges import Channel, Headers, Message, Recorded
 
 _LONGEST_WAIT = 0.1  # seconds between two messages: a session is served faster than it was
+_ASKED_AGAIN = 50  # milliseconds after which a browser is to ask again for a stream that ended
 _READ = 1 << 16
 
 
 class Channels:
-    """Which channel is served next: those of an address in order, the last again when there are no more."""
+    """Which channel is served next, those of an address in order, the last again when there are no more; and up to
+    when they are played."""
 
-    def __init__(self, channels: tuple[Channel, ...]):
+    def __init__(self, channels: tuple[Channel, ...], exchanges: Iterable[Recorded] = ()):
         self._channels = channels
+        self._renewed = _renewed(channels, exchanges)
         self._used: set[int] = set()
+        self._playing: set[Playing] = set()
+        self.until = math.inf  # seconds since the recording started
+        self._moved = asyncio.Event()
 
     def reset(self) -> None:
         """Begin anew."""
         self._used.clear()
 
-    def take(self, kind: str, url: str) -> Channel | None:
+    def play_until(self, time: float) -> None:
+        """Give what was received up to a time of the recording at once, and what came later not yet."""
+        self.until = time
+        self._moved.set()
+        self._moved = asyncio.Event()
+
+    @property
+    def behind(self) -> bool:
+        """Whether a message is on its way that was received before the time up to which they are played."""
+        return any(playing.awaited is not None and playing.awaited <= self.until for playing in self._playing)
+
+    def take(self, kind: str, url: str) -> "Playing | None":
         """The channel for a connection to an address; one that differs after the `?` when there is none."""
         same = [each for each in self._channels if each.kind == kind and each.url == url]
         if not same:
@@ -37,20 +56,82 @@ class Channels:
             return None
         chosen = next((each for each in same if each.number not in self._used), same[-1])
         self._used.add(chosen.number)
-        return chosen
+        return Playing(chosen, chosen.number in self._renewed, self)
+
+    async def reach(self, time: float, gap: float) -> None:
+        """Wait until a message of a time is due, `gap` seconds after the one before it."""
+        if math.isinf(self.until):
+            await asyncio.sleep(min(max(0.0, gap), _LONGEST_WAIT))
+        while time > self.until:
+            await self._moved.wait()
+
+    def enter(self, playing: "Playing") -> None:
+        """Count a channel as played."""
+        self._playing.add(playing)
+
+    def leave(self, playing: "Playing") -> None:
+        """It has ended, or the browser has gone."""
+        self._playing.discard(playing)
 
 
-async def event_stream(channel: Channel) -> AsyncIterator[bytes]:
-    """What an EventSource gets, in pieces; it stays open afterwards, as the browser would ask again otherwise."""
-    yield b": demotape\n\n"
-    before = channel.time
-    for message in channel.messages:
-        if message.direction != "received":
+class Playing:
+    """One channel as it is served to a browser. `awaited`: the time of the message that goes out next; None when that
+    waits for the browser, or there is none."""
+
+    def __init__(self, channel: Channel, renewed: bool, channels: Channels):
+        self._channel, self._renewed, self._channels = channel, renewed, channels
+        self._heard: asyncio.Queue[None] = asyncio.Queue()
+        self.awaited: float | None = None
+
+    def hear(self) -> None:
+        """The browser has sent a message."""
+        self._heard.put_nowait(None)
+
+    async def messages(self) -> AsyncGenerator[Message, None]:
+        """What goes out, in order and each when it is due: what came after something was sent waits until that is sent
+        again. Ends where the recorded one ended and the page asked again; goes on without end otherwise."""
+        before = self._channel.time
+        self._channels.enter(self)
+        try:
+            for message in self._channel.messages:
+                if message.direction == "sent" and self._channel.kind == "websocket":
+                    await self._heard.get()
+                elif message.direction == "received" or (message.direction == "close" and self._renewed):
+                    self.awaited = message.time
+                    await self._channels.reach(message.time, message.time - before)
+                    if message.direction == "close":
+                        return
+                    yield message
+                    self.awaited = None
+                before = message.time
+            await asyncio.Event().wait()
+        finally:
+            self._channels.leave(self)
+
+
+def _renewed(channels: tuple[Channel, ...], exchanges: Iterable[Recorded]) -> set[int]:
+    """Numbers of the channels that ended while their page stayed, and were opened again by it."""
+    documents = sorted(exchange.time for exchange in exchanges if exchange.kind == "document")
+    last: dict[tuple[str, str], Channel] = {}
+    found = set()
+    for channel in sorted(channels, key=lambda each: each.time):
+        before = last.get((channel.kind, channel.url))
+        last[channel.kind, channel.url] = channel
+        if before is None or not before.messages or before.messages[-1].direction != "close":
             continue
-        await asyncio.sleep(min(max(0.0, message.time - before), _LONGEST_WAIT))
-        before = message.time
-        yield _event(message)
-    await asyncio.Event().wait()
+        stayed = bisect(documents, before.time) == bisect(documents, channel.time)
+        if stayed and before.messages[-1].time <= channel.time:
+            found.add(before.number)
+    return found
+
+
+async def event_stream(playing: Playing) -> AsyncGenerator[bytes, None]:
+    """What an EventSource gets, in pieces."""
+    yield b": demotape\n\n"
+    async with aclosing(playing.messages()) as messages:
+        async for message in messages:
+            yield _event(message)
+    yield f"retry: {_ASKED_AGAIN}\n\n".encode()
 
 
 def _event(message: Message) -> bytes:
@@ -61,58 +142,54 @@ def _event(message: Message) -> bytes:
     return "".join(f"{line}\n" for line in [*lines, ""]).encode()
 
 
-async def serve_websocket(channel: Channel | None, target: str, headers: Headers, reader: asyncio.StreamReader,
-                          writer: asyncio.StreamWriter, rest: bytes) -> None:
-    """Answer a handshake and play a channel; None refuses it. `rest`: what came behind the request."""
+async def serve_websocket(playing: Playing | None, target: str, headers: Headers, reader: asyncio.StreamReader,
+                          writer: asyncio.StreamWriter, rest: bytes, told: Callable[[], None]) -> None:
+    """Answer a handshake and play a channel; None refuses it. `rest`: what came behind the request; `told` is called
+    for each message that goes out."""
     protocol = ServerProtocol(max_size=None)
     lines = [f"GET {target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers), "", ""]
     protocol.receive_data("\r\n".join(lines).encode("latin-1", "replace"))
     request = next((event for event in protocol.events_received() if isinstance(event, WebSocketRequest)), None)
     if request is None:  # no handshake
         return
-    response = protocol.accept(request) if channel else protocol.reject(504, "not in the recording\n")
-    if channel and (asked := request.headers.get("Sec-WebSocket-Protocol")):
+    response = protocol.accept(request) if playing else protocol.reject(504, "not in the recording\n")
+    if playing and (asked := request.headers.get("Sec-WebSocket-Protocol")):
         response.headers["Sec-WebSocket-Protocol"] = asked.split(",")[0].strip()
     protocol.send_response(response)
     await _flush(protocol, writer)
-    if channel is None or protocol.state is not State.OPEN:
+    if playing is None or protocol.state is not State.OPEN:
         return
-    heard: asyncio.Queue[None] = asyncio.Queue()
-    playing = asyncio.ensure_future(_play(channel, protocol, writer, heard))
+    going_out = asyncio.ensure_future(_play(playing, protocol, writer, told))
     try:
         if rest:
             protocol.receive_data(rest)
-        while protocol.state is State.OPEN:
+        while True:
             for event in protocol.events_received():
                 if isinstance(event, Frame) and event.opcode in (Opcode.TEXT, Opcode.BINARY):
-                    heard.put_nowait(None)
+                    playing.hear()
             await _flush(protocol, writer)
-            if not (data := await reader.read(_READ)):
+            if protocol.state is State.CLOSED or not (data := await reader.read(_READ)):
                 break
             protocol.receive_data(data)
         await _flush(protocol, writer)
     finally:
-        playing.cancel()
+        going_out.cancel()
         with suppress(asyncio.CancelledError, OSError, WebSocketException):
-            await playing
+            await going_out
 
 
-async def _play(channel: Channel, protocol: ServerProtocol, writer: asyncio.StreamWriter,
-                heard: asyncio.Queue[None]) -> None:
-    """Send what was received, in order: what came after something was sent waits until that is sent again."""
-    before = channel.time
-    for message in channel.messages:
-        match message.direction:
-            case "sent":
-                await heard.get()
-            case "received":
-                await asyncio.sleep(min(max(0.0, message.time - before), _LONGEST_WAIT))
-                if isinstance(message.data, str):
-                    protocol.send_text(message.data.encode("utf-8", "surrogatepass"))
-                else:
-                    protocol.send_binary(message.data)
-                await _flush(protocol, writer)
-        before = message.time
+async def _play(playing: Playing, protocol: ServerProtocol, writer: asyncio.StreamWriter,
+                told: Callable[[], None]) -> None:
+    async with aclosing(playing.messages()) as messages:
+        async for message in messages:
+            if isinstance(message.data, str):
+                protocol.send_text(message.data.encode("utf-8", "surrogatepass"))
+            else:
+                protocol.send_binary(message.data)
+            await _flush(protocol, writer)
+            told()
+    protocol.send_close(CloseCode.GOING_AWAY)
+    await _flush(protocol, writer)
 
 
 async def _flush(protocol: ServerProtocol, writer: asyncio.StreamWriter) -> None:

@@ -4,6 +4,7 @@ The run is recorded by the recorder, like a person's session: its states are wha
 """
 
 import asyncio
+import math
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -122,6 +123,8 @@ class Runner:
             async with Recorder(self._context, out, task, provenance=about) as self._recorder:
                 began = time.monotonic()
                 self._clock = self._turns[0]["timestamp"] - began  # to be added to ours: the recording's
+                if self._server:
+                    self._server.play_until(self._turns[0]["timestamp"])
                 await self._begin(page)
                 outcomes = await self._do_all(on_turn)
                 seconds = time.monotonic() - began
@@ -237,7 +240,9 @@ class Runner:
     async def _settle(self, expected: Mapping[str, Any] | None, patience: float, until: float = 0.0
                       ) -> tuple[Comparison, float | None]:
         """Wait until the page is as it was recorded, or rests and has had its time; returns how it compares."""
-        began = changed = time.monotonic()
+        began = changed = rested = time.monotonic()
+        if self._server:
+            self._server.play_until(until or math.inf)
         before = ""
         advanced = False
         while True:
@@ -245,7 +250,9 @@ class Runner:
             comparison, now = self._compare(expected, look), time.monotonic()
             if look is None or look.document != before:
                 changed, before = now, look.document if look else ""
-            quiet = self._server is None or (not self._server.active and now - self._server.last_activity > _QUIET)
+            quiet = self._server is None or self._server.quiet_for() > _QUIET
+            if not quiet:
+                rested = now
             if quiet and not advanced:
                 advanced = True
                 if await self._advance(until):
@@ -253,7 +260,8 @@ class Runner:
             if quiet and expected and comparison.verdict == "same":
                 break
             alike = not expected or comparison.verdict == "equivalent"  # it may not become more so
-            if quiet and ((alike and now - changed > _RESTS) or now - began > (_CHANGING if alike else patience)):
+            enough = now - changed > _RESTS or now - rested > _CHANGING if alike else now - began > patience
+            if quiet and enough:
                 break
             if now - began > patience + _AT_MOST:
                 break

@@ -6,8 +6,8 @@ The proxy has no way out: it opens no connection at all. What was not recorded i
 import asyncio
 import tempfile
 import time
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, suppress
 from pathlib import Path
 from urllib.parse import urldefrag, urlsplit
 
@@ -43,8 +43,8 @@ class ReplayServer:
         self.serve(archive)
         # When the newest document of a tab was recorded, in seconds of the recording; and when it was given again.
         self.document: tuple[float, float] | None = None
-        self.active = 0  # requests that are being answered
-        self.last_activity = time.monotonic()
+        self._active = 0  # requests that are being answered
+        self._last_activity = time.monotonic()
 
     async def __aenter__(self) -> "ReplayServer":
         self._folder = tempfile.TemporaryDirectory(prefix="demotape-replay-")
@@ -65,7 +65,7 @@ class ReplayServer:
         """Serve another archive from now on, from its beginning."""
         self._archive = archive
         self._session = Session(archive)
-        self._channels = Channels(archive.channels)
+        self._channels = Channels(archive.channels, archive.exchanges)
         self._secure = _secure_ports(archive)
         self.missing.clear()
 
@@ -74,6 +74,17 @@ class ReplayServer:
         self._session.reset()
         self._channels.reset()
         self.missing.clear()
+
+    def play_until(self, time: float) -> None:
+        """Let WebSockets and EventSources carry at once what they did up to a time of the recording, and no more."""
+        self._channels.play_until(time)
+
+    def quiet_for(self) -> float:
+        """Seconds since anything went out; 0 while something is on its way."""
+        return 0.0 if self._active or self._channels.behind else time.monotonic() - self._last_activity
+
+    def _note_activity(self) -> None:
+        self._last_activity = time.monotonic()
 
     def answer(self, request: Request) -> Answer:
         """What a request gets, which is noted as missing when it was not recorded."""
@@ -145,18 +156,18 @@ class ReplayServer:
         return f"http://{host}" if port == "80" else f"http://{target}"
 
     async def _give(self, request: Request, connection: h11.Connection, writer: asyncio.StreamWriter) -> None:
-        self.active += 1
-        self.last_activity = time.monotonic()
+        self._active += 1
+        self._last_activity = time.monotonic()
         try:
             channel = None
             if "text/event-stream" in header(request.headers, "accept"):
                 channel = self._channels.take("eventsource", request.url)
             if channel:
-                self.active -= 1
+                self._active -= 1
                 try:
-                    await _stream(event_stream(channel), connection, writer)
+                    await _stream(event_stream(channel), connection, writer, self._note_activity)
                 finally:
-                    self.active += 1
+                    self._active += 1
                 return
             given = self.answer(request)
             if given.cut:
@@ -170,8 +181,8 @@ class ReplayServer:
             writer.write(data + (connection.send(h11.EndOfMessage()) or b""))
             await writer.drain()
         finally:
-            self.active -= 1
-            self.last_activity = time.monotonic()
+            self._active -= 1
+            self._last_activity = time.monotonic()
 
     async def _websocket(self, url: str, target: str, headers: Headers, reader: asyncio.StreamReader,
                          writer: asyncio.StreamWriter, rest: bytes) -> None:
@@ -179,7 +190,7 @@ class ReplayServer:
         channel = self._channels.take("websocket", address)
         if channel is None:
             self._note_missing("GET", address)
-        await serve_websocket(channel, target, headers, reader, writer, rest)
+        await serve_websocket(channel, target, headers, reader, writer, rest, self._note_activity)
 
 
 async def _next(connection: h11.Connection, reader: asyncio.StreamReader) -> h11.Request | None:
@@ -204,14 +215,17 @@ async def _body(connection: h11.Connection, reader: asyncio.StreamReader) -> byt
             return b"".join(parts)
 
 
-async def _stream(parts: AsyncIterator[bytes], connection: h11.Connection, writer: asyncio.StreamWriter) -> None:
-    """An answer that goes on."""
+async def _stream(parts: AsyncGenerator[bytes, None], connection: h11.Connection, writer: asyncio.StreamWriter,
+                  told: Callable[[], None]) -> None:
+    """An answer that goes on; `told` is called for each part."""
     head = h11.Response(status_code=200, headers=[("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"),
                                                   ("Access-Control-Allow-Origin", "*")])
     writer.write(connection.send(head) or b"")
-    async for part in parts:
-        writer.write(connection.send(h11.Data(data=part)) or b"")
-        await writer.drain()
+    async with aclosing(parts):
+        async for part in parts:
+            writer.write(connection.send(h11.Data(data=part)) or b"")
+            await writer.drain()
+            told()
     writer.write(connection.send(h11.EndOfMessage()) or b"")
 
 

@@ -115,6 +115,31 @@ def test_sockets_and_streams_are_served_again(opened):
     assert opened(served, SHOP + "/", asked) == ["hello", "two", [1, 2], "one\ntwo", "7"]
 
 
+def test_a_stream_that_was_opened_again_is_opened_again(opened):
+    channels = (
+        Channel(1, 1.1, "eventsource", SHOP + "/news", (Message(1.2, "received", "one"), Message(1.3, "close"))),
+        Channel(2, 4.0, "eventsource", SHOP + "/news", (Message(4.1, "received", "two"), Message(9.0, "close"))),
+        Channel(3, 1.1, "websocket", "wss://shop.example/talk", (Message(1.2, "received", "a"), Message(1.3, "close"))),
+        Channel(4, 1.4, "websocket", "wss://shop.example/talk", (Message(1.5, "received", "b"),)))
+    served = archive(exchange(1, SHOP + "/", b"<p>Hello"), channels=channels)
+
+    async def asked(page):
+        return await page.evaluate("""async () => {
+          const heard = [], news = new EventSource("/news");
+          news.onerror = () => heard.push("again");
+          await new Promise((done) => news.onmessage = ({ data }) => heard.push(data) > 2 && done());
+          const talk = () => new Promise((done) => {
+            const socket = new WebSocket("wss://shop.example/talk");
+            socket.onmessage = ({ data }) => { heard.push(data); if (data === "b") done(); };
+            socket.onclose = () => { heard.push("closed"); talk().then(done); };
+          });
+          await talk();
+          return heard;
+        }""")
+
+    assert opened(served, SHOP + "/", asked) == ["one", "again", "two", "a", "closed", "b"]
+
+
 def test_ranges_heads_and_other_origins_are_answered(opened):
     served = archive(exchange(1, SHOP + "/", b"<p>Hello"),
                      exchange(2, SHOP + "/film", bytes(range(100)), "media", "video/mp4"),
