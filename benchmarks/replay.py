@@ -132,7 +132,7 @@ async def run_all(sessions: list[Session], runs: Path) -> tuple[dict[str, Any], 
         ours, theirs = [], []
         for session in (each for each in sessions if each.kind == kind):
             demonstration, _ = refresh(session.path)
-            result = await running.run(session.path, demonstration, runs / f"ours-{session.path.name}")
+            result = await running.run(Recording(session.path), demonstration, runs / f"ours-{session.path.name}")
             verdicts[session.path] = result.verdict
             ours.append(result)
             with suppress(PlaywrightError):
@@ -172,7 +172,7 @@ async def run_faults(sessions: list[Session], runs: Path, options: argparse.Name
         found = spoil(demonstration, Recording(session.path), chance)
         if found:
             fault, spoiled = found
-            result = await running.run(session.path, spoiled, runs / f"fault-{tried.total()}")
+            result = await running.run(Recording(session.path), spoiled, runs / f"fault-{tried.total()}")
             tried[fault] += 1
             called[fault] += result.verdict == "same"
             if result.verdict == "same":

@@ -17,6 +17,7 @@ from .api import labels as api_labels
 from .api import notifications as api_notifications
 from .api import pairs as api_pairs
 from .api import projects as api_projects
+from .api import proofs as api_proofs
 from .api import tasks as api_tasks
 from .api import team as api_team
 from .api import uploads as api_uploads
@@ -24,8 +25,9 @@ from .api import webhooks as api_webhooks
 from .db.database import open_database
 from .db.shared_secret import shared_secret
 from .demonstrations.library import Imported
-from .jobs import bulk_changes, exporting, queue, recounts, upload_service
+from .jobs import bulk_changes, exporting, queue, recounts, replays, upload_service
 from .jobs.queue import Jobs, Work
+from .jobs.replays import RunAgain
 from .notifications import reading
 from .settings import DEFAULT_DATA_DIR, default_db_url
 from .storage.opening import open_store
@@ -51,6 +53,7 @@ from .web import (
     people,
     project_settings,
     projects,
+    proofs,
     request_log,
     security,
     signing_in,
@@ -76,14 +79,15 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
                endpoint_url: str | None = None, who: str = LOCAL,
                upload_days: float = upload_service.UNFINISHED_DAYS, openid: OpenIDSettings | None = None,
                job_days: float = queue.PATIENCE.days,
-               import_package: Callable[..., Imported] | None = None,
+               import_package: Callable[..., Imported] | None = None, run_again: RunAgain | None = None,
                webhook_networks: Sequence[Network] = (), metrics_token: str = "", logs: bool = False) -> Flask:
     """The review app over a database and a data folder; both are made when they do not exist.
 
     `blobs`: `s3://bucket/prefix` where the recordings lie instead, at `endpoint_url` if that is not Amazon's.
     `who` is the name under which edits are noted, until there are accounts. `import_package` makes a package of the
     extension, sent by the user who recorded it, a demonstration of a project (`demotape.importing`);
-    without it no uploads are taken. One that is not finished is given up when nothing came for `upload_days`.
+    without it no uploads are taken. `run_again` runs a demonstration again (`demotape.run_again`); without it none is.
+    An upload that is not finished is given up when nothing came for `upload_days`.
     `job_days`: how long a job waits for a database or bucket that is away. `openid`: where people may sign in besides.
     `webhook_networks`: those that webhooks may lead to though they are not public.
     `metrics_token`: with which Prometheus reads /metrics; without it nobody does. `logs`: requests and messages are
@@ -99,6 +103,8 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
                               recounts.KIND: partial(recounts.run, db)}
     if import_package:
         kinds[upload_service.KIND] = partial(upload_service.run, partial(import_package, db, store), store.files)
+    if run_again:
+        kinds[replays.KIND] = partial(replays.run, run_again, db, store)
     secret = store.secret() or shared_secret(db)
     tries, hooks = Tries(db, secret), Webhooks(db, secret)
     chores: list[Callable[[], object]] = [
@@ -128,12 +134,12 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
 
         openid_views.register(app, openid)
     for concern in (signing_in, own_account, own_second_factor, people, projects, project_settings, notifications,
-                    pages, history, timeline, moments, tree, team, deletions, filters, pairs, tasks, labels, dashboard,
-                    exports, imports, jobs_pages, webhooks, blob_views, health):
+                    pages, history, proofs, timeline, moments, tree, team, deletions, filters, pairs, tasks, labels,
+                    dashboard, exports, imports, jobs_pages, webhooks, blob_views, health):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
     for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_pairs, api_jobs, api_dashboard,
-                    api_notifications, api_webhooks, api_export_presets):
+                    api_notifications, api_webhooks, api_export_presets, api_proofs):
         described.register_blueprint(concern.blueprint)
     api_uploads.register(described)
     failures.register(app)

@@ -252,8 +252,9 @@ def _serve(db: str | None, data: Path, host: str, port: int, **settings: Any) ->
     from curator_web.server import serve
 
     from .importing import import_package
+    from .run_again import run_again
 
-    serve(create_app(db, data, import_package=import_package, **settings), host, port)
+    serve(create_app(db, data, import_package=import_package, run_again=run_again, **settings), host, port)
 
 
 def _roles(speakers: tuple[str, ...]) -> dict[str, str]:

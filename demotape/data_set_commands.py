@@ -30,6 +30,8 @@ PROBLEMS_SHOWN = 20  # of one path
 @click.option("--project", metavar="ID", help="Only demonstrations of this project.  [default: the only one]")
 @click.option("--status", help="Only demonstrations with this status, such as approved.")
 @click.option("--reviewed-only", "reviewed", is_flag=True, help="Only demonstrations that somebody validated.")
+@click.option("--proven-only", "proven", is_flag=True, help="Only demonstrations that were run again as they are now, "
+              "and did what they did.")
 @click.option("--recorded-by", multiple=True, metavar="NAME", help="Only recordings of this user; may be given again.")
 @click.option("--since", type=_DAY, help="Only what was recorded on this day or later.")
 @click.option("--until", type=_DAY, help="Only what was recorded on this day or earlier.")

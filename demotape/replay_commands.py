@@ -3,11 +3,12 @@
 import asyncio
 import json
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import click
 
-from schemas import DemotapeError, InputError
+from schemas import DemotapeError, InputError, RecordingLayout
 
 from .terminal import PATH, complain, console, printable, progress
 
@@ -98,6 +99,8 @@ def run(recordings: tuple[Path, ...], live: bool, window: bool, out: Path | None
 
 def _run_one(recording: Path, *, live: bool, window: bool, out: Path | None):
     from pipeline import proofs, refresh
+    from pipeline.cache import derived
+    from recorder.reader import Recording
     from replay import running
     from replay.proof import proof_of
 
@@ -106,9 +109,9 @@ def _run_one(recording: Path, *, live: bool, window: bool, out: Path | None):
                                    for turn in demonstration["turns"])) as step:
         with tempfile.TemporaryDirectory(prefix="demotape-run-") as folder:
             result = asyncio.run(running.run(
-                recording, demonstration, out or Path(folder) / "run", live=live, headless=not window,
+                Recording(recording), demonstration, out or Path(folder) / "run", live=live, headless=not window,
                 on_turn=lambda done, of: step("")))
-        made = proof_of(demonstration, result, live=live)
+        made = proof_of(demonstration, result, live=live, keep=partial(derived.keep, RecordingLayout(recording)))
     proofs.write(recording, made)
     return made
 
@@ -142,9 +145,10 @@ def act(recording: Path, action: str, number: int, grammar: str | None, live: bo
     from replay import running
     from replay.asked import with_action
 
-    asked, after = with_action(refresh(recording)[0], Recording(recording), number, action, grammar)
+    opened = Recording(recording)
+    asked, after = with_action(refresh(recording)[0], opened, number, action, grammar)
     with tempfile.TemporaryDirectory(prefix="demotape-run-") as folder:
-        result = asyncio.run(running.run(recording, asked, Path(folder) / "run", live=live, headless=not window,
+        result = asyncio.run(running.run(opened, asked, Path(folder) / "run", live=live, headless=not window,
                                          last=after))
     told = next((each for each in result.outcomes if each.verdict == "failed"), result.outcomes[-1])
     console.print(f"{told.intent}: {told.verdict}" + (f": {printable(told.reason)}" if told.reason else ""))

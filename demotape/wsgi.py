@@ -7,7 +7,8 @@ that speaks HTTPS and sets X-Forwarded-For and X-Forwarded-Proto), DEMOTAPE_UPLO
 chunk an upload is given up; 7), DEMOTAPE_JOB_DAYS (after how many days of waiting for a database or bucket a
 job fails; 7), DEMOTAPE_OPENID_ISSUER, _CLIENT, _SECRET and _ROLE, DEMOTAPE_WEBHOOK_NETWORKS, DEMOTAPE_METRICS_TOKEN
 (environment.py), DEMOTAPE_DOWNLOADS=store (exports are downloaded from S3 itself, by a signed address),
-DEMOTAPE_LOG=json (requests and messages as lines of JSON).
+DEMOTAPE_LOG=json (requests and messages as lines of JSON), DEMOTAPE_REPLAY=1 (demonstrations are run again on this
+machine, which has a Chromium).
 """
 
 import gc
@@ -25,6 +26,7 @@ from schemas import InputError
 
 from .environment import metrics_token, openid, webhook_networks
 from .importing import import_package
+from .run_again import run_again
 
 
 def make_app() -> Flask:
@@ -36,6 +38,7 @@ def make_app() -> Flask:
                      upload_days=_days("DEMOTAPE_UPLOAD_DAYS", UNFINISHED_DAYS),
                      job_days=_days("DEMOTAPE_JOB_DAYS", PATIENCE.days), openid=openid(),
                      import_package=import_package, webhook_networks=webhook_networks(),
+                     run_again=run_again if os.environ.get("DEMOTAPE_REPLAY") == "1" else None,
                      metrics_token=metrics_token(data), logs=os.environ.get("DEMOTAPE_LOG") == "json")
     if hosts := os.environ.get("DEMOTAPE_HOSTS"):
         app.config["HOSTS"] = tuple(name.strip().lower() for name in hosts.split(","))

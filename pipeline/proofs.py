@@ -1,21 +1,31 @@
 """The proof beside a demonstration: what came of running it again, true of what was run only."""
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from schemas import RecordingLayout
+from schemas import InputError, RecordingLayout
 from schemas.files import dump_json, dump_line, read_json, write_atomically
 from schemas.proof import ProofSchema
 from schemas.proof_types import Proof
-from schemas.types import Demonstration
+from schemas.types import Demonstration, Turn
 
 
-def digest(demonstration: Demonstration) -> str:
-    """SHA-256 of what a run does: a proof is of another demonstration when one of these has changed."""
-    acted: list[Any] = [[turn["id"], turn["intent"], turn["arguments"], turn["element"]]
-                        for turn in demonstration["turns"] if turn["type"] == "browser" and not turn["dropped"]]
-    return hashlib.sha256(dump_line({"turns": acted})).hexdigest()
+def digest(turns: Iterable[Turn]) -> str:
+    """SHA-256 of what a run of turns does: a proof is of another demonstration when one of these has changed."""
+    acted = [[turn["id"], turn["intent"], turn["arguments"], turn["element"]]
+             for turn in turns if turn["type"] == "browser" and not turn["dropped"]]
+    return hashlib.sha256(dump_line({"turns": _canonical(acted)})).hexdigest()
+
+
+def _canonical(value: Any) -> Any:
+    """The value with whole numbers as such, and members in order: what is read need not be as it was written."""
+    if isinstance(value, dict):
+        return {name: _canonical(value[name]) for name in sorted(value)}
+    if isinstance(value, list | tuple):
+        return [_canonical(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def write(path: Path, proof: Proof) -> None:
@@ -23,10 +33,20 @@ def write(path: Path, proof: Proof) -> None:
     write_atomically(RecordingLayout(path).proof, dump_json(ProofSchema().dump(proof)))
 
 
+def pictures(path: Path, demonstration: Demonstration) -> set[str]:
+    """Names of the blobs that the proof beside a demonstration shows; none where that is damaged or of another."""
+    try:
+        proof = read(path, demonstration)
+    except InputError:
+        return set()
+    return {shown for turn in proof["turns"] if (shown := turn.get("shown"))} if proof else set()
+
+
 def read(path: Path, demonstration: Demonstration) -> Proof | None:
-    """The proof beside a demonstration; None where there is none, or it is of another version of it."""
+    """The proof beside a demonstration; None where there is none, or it is of another version of it. Raises InputError
+    for one that is damaged."""
     layout = RecordingLayout(path)
     if not layout.proof.exists():
         return None
     proof: Proof = read_json(layout.proof, ProofSchema())
-    return proof if proof["demonstration"] == digest(demonstration) else None
+    return proof if proof["demonstration"] == digest(demonstration["turns"]) else None

@@ -1,5 +1,6 @@
 """What a run proves of a demonstration."""
 
+from collections.abc import Callable
 from datetime import datetime
 from importlib.metadata import version
 
@@ -12,17 +13,18 @@ from schemas.types import Demonstration
 from .running import Result
 
 
-def proof_of(demonstration: Demonstration, result: Result, *, live: bool) -> Proof:
-    """What a run proves of a demonstration."""
+def proof_of(demonstration: Demonstration, result: Result, *, live: bool, keep: Callable[[bytes], str]) -> Proof:
+    """What a run proves of a demonstration. `keep` keeps a screenshot of it and returns its blob's name."""
     return {
-        "format": FORMAT, "version": VERSIONS[FORMAT], "demonstration": digest(demonstration),
+        "format": FORMAT, "version": VERSIONS[FORMAT], "demonstration": digest(demonstration["turns"]),
         "recording": demonstration["recording"], "made_at": datetime.now().astimezone(),
         "demotape": version("demotape"), "browser": result.browser, "live": live,
         "verdict": result.verdict, "last": result.last, "seconds": result.seconds,
         "recorded_seconds": result.recorded_seconds,
         "turns": [{"turn": each.turn, "intent": each.intent, "verdict": each.verdict, "reason": each.reason,
                    "seconds": each.seconds, "by": list(each.by), "score": each.score, "elements": each.elements,
-                   "texts": each.texts, "picture": each.picture} for each in result.outcomes],
+                   "texts": each.texts, "picture": each.picture,
+                   "shown": keep(each.shown) if each.shown else None} for each in result.outcomes],
         "missing": [{"method": method, "url": url, "count": count}
                     for (method, url), count in sorted(result.missing.items())],
     }

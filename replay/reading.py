@@ -15,17 +15,17 @@ from .warc import read_wacz, read_warc
 def read_archive(path: Path) -> Archive:
     """The network of a recording, or of a HAR 1.2, WARC or WACZ that any program made; raises InputError."""
     if not path.is_file():
-        return read_recording(path)
+        return read_recording(Recording(path))
     if path.suffix == ".wacz":
         return read_wacz(path)
     return read_warc(path) if path.name.endswith((".warc", ".warc.gz")) else read_har(path)
 
 
-def read_recording(path: Path | str) -> Archive:
+def read_recording(recording: Recording) -> Archive:
     """The network that a recording kept; raises InputError when it kept none, or what it kept cannot be read."""
-    recording = Recording(path)
     if not recording.layout.network.exists():
-        raise InputError(f"{path}: its network was not kept, so it cannot be served again; record with --replayable")
+        raise InputError(f"{recording.layout.root}: its network was not kept, so it cannot be served again; "
+                         "record with --replayable")
     return archive_of(recording)
 
 

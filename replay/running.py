@@ -45,7 +45,8 @@ _NOT_REACHED = "not reached, as a turn before it failed"
 @dataclass(frozen=True)
 class Outcome:
     """What came of one turn. `by`: what the element was found by; `score` from 0 to 1. `elements`, `texts` and
-    `picture` (SSIM) say how alike the state after it and the recorded one are, from 0 to 1; None when not known."""
+    `picture` (SSIM) say how alike the state after it and the recorded one are, from 0 to 1; None when not known.
+    `shown`: the screenshot after it, an image file's bytes."""
 
     turn: str
     intent: str
@@ -57,6 +58,7 @@ class Outcome:
     elements: float | None = None
     texts: float | None = None
     picture: float | None = None
+    shown: bytes | None = field(default=None, repr=False)
 
 
 @dataclass
@@ -73,20 +75,20 @@ class Result:
     missing: dict[tuple[str, str], int] = field(default_factory=dict)
 
 
-async def run(path: Path, demonstration: Demonstration, out: Path, *, live: bool = False, headless: bool = True,
-              on_turn: Callable[[int, int], None] = lambda done, of: None, last: State | None = None) -> Result:
-    """Run a demonstration of the recording at `path` again; what happens is recorded into the new folder `out`.
+async def run(recording: Recording, demonstration: Demonstration, out: Path, *, live: bool = False,
+              headless: bool = True, on_turn: Callable[[int, int], None] = lambda done, of: None,
+              last: State | None = None) -> Result:
+    """Run a demonstration of a recording again; what happens is recorded into the new folder `out`.
 
     Offline it sees only what the recording kept; `live`: the real network. `on_turn` is told how many turns are done.
     `last`: the state that the last turn should end in, if not that of the recording.
     Raises InputError when the recording's network was not kept, or there is nothing to run.
     """
-    recording = Recording(path)
     turns: list[Any] = [turn for turn in demonstration["turns"] if turn["type"] == "browser" and not turn["dropped"]]
     if not turns:
-        raise InputError(f"{path}: the demonstration has no turn to run")
+        raise InputError(f"{recording.layout.root}: the demonstration has no turn to run")
     async with AsyncExitStack() as stack:
-        server = None if live else await stack.enter_async_context(ReplayServer(read_recording(path)))
+        server = None if live else await stack.enter_async_context(ReplayServer(read_recording(recording)))
         playwright = await stack.enter_async_context(async_playwright())
         browser = await open_browser(playwright, server, headless=headless)
         stack.push_async_callback(browser.close)
@@ -166,7 +168,7 @@ class Runner:
         return Outcome(turn["id"], turn["intent"], comparison.verdict, comparison.reason,
                        round(time.monotonic() - began, 3), found.by if found else (),
                        round(found.score, 3) if found else None, round(comparison.elements, 4),
-                       round(comparison.texts, 4), picture)
+                       round(comparison.texts, 4), picture, self._last.picture if self._last else None)
 
     async def _do(self, turn: Mapping[str, Any]) -> Found | None:
         intent, arguments = turn["intent"], turn["arguments"]

@@ -25,6 +25,8 @@ class TurnProofSchema(Strict):
     elements = _share("likeness of the elements; null when not known")
     texts = _share("likeness of the texts; null when not known")
     picture = _share("likeness of the screenshots (SSIM); null when not known")
+    shown = digest("blob of the screenshot after it, among the derived ones; null without one", required=False,
+                   allow_none=True, load_default=None)
 
 
 class MissingSchema(Strict):

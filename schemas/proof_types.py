@@ -17,6 +17,7 @@ class TurnProof(TypedDict):
     elements: NotRequired[float | None]
     texts: NotRequired[float | None]
     picture: NotRequired[float | None]
+    shown: NotRequired[str | None]
 
 
 class Missing(TypedDict):

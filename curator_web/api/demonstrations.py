@@ -15,6 +15,7 @@ from marshmallow import Schema, fields, validate
 from curator_web.db.models import KEY_LENGTH, ORDERS, STATUSES
 from curator_web.demonstrations import editing, library, pairs, workflow
 from curator_web.demonstrations.listing import COUNT_LIMIT, Page, listing, read_filter
+from curator_web.demonstrations.proving import STATES
 from curator_web.web.accounts import account
 from curator_web.web.blobs import expect_picture
 from curator_web.web.context import services
@@ -61,6 +62,8 @@ class SummarySchema(Schema):
     lease_who = fields.String(required=True, allow_none=True, metadata={"description": "who has it at work"})
     lease_until = fields.AwareDateTime(required=True, allow_none=True)
     open_comments = fields.Integer(required=True)
+    proof = fields.String(required=True, allow_none=True, validate=validate.OneOf(STATES), metadata={
+        "description": "what came of running it again; `changed`: it was changed since; null: nobody has"})
     damage = fields.String(required=True, allow_none=True, metadata={
         "description": "why it could not be shown or exported when that was last tried; null when nothing is known"})
 
@@ -72,6 +75,7 @@ class SoughtSchema(Schema):
     status = fields.String(validate=validate.OneOf(("", *STATUSES)))
     site = fields.String()
     intent = fields.String()
+    proof = fields.String(validate=validate.OneOf(("", *STATES)))
     check = fields.String(metadata={"description": "kind of a check that asks for a look"})
     person = fields.String(metadata={"description": "who recorded, edited, was assigned or decided"})
     label = fields.String(metadata={"description": "`name=value`, said of it or of a turn"})

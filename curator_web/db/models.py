@@ -79,7 +79,8 @@ class Guidelines(Base):
 class Demonstration(Base):
     """One demonstration. The counts are of the current turns, kept here so that lists need not fold edits.
 
-    `damage`: why it could not be shown or exported when that was last tried, None otherwise.
+    `damage`: why it could not be shown or exported when that was last tried, None otherwise. `proof`: what came of
+    running it again (`demonstrations.proving`), None where nobody has.
     Every order that the list of a project can have is an index that ends with the id, with and without the status
     before it.
     """
@@ -117,6 +118,7 @@ class Demonstration(Base):
     touched_at: Mapped[datetime | None]
     open_comments: Mapped[int] = mapped_column(default=0, server_default="0")
     damage: Mapped[str | None] = mapped_column(Text)
+    proof: Mapped[str | None] = mapped_column(String(20))
     task_id: Mapped[str | None] = mapped_column(String(ID_LENGTH), index=True)  # of the table of tasks
 
     @property

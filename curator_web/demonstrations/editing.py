@@ -21,7 +21,7 @@ from pipeline.turns.edits import WITH_POINTER, appended
 from schemas import types
 from schemas.text import storable
 
-from . import in_use, labels
+from . import in_use, labels, proving
 from .library import Review, load
 from .summary import counts
 
@@ -76,6 +76,7 @@ def make_edit(session: Session, found: Review, edit: Mapping[str, Any], version:
     found.row.task = after.task
     for name, value in counts(base, turns, edits).items():
         setattr(found.row, name, value)
+    proving.stand(session, found.row, turns)
     grown = _grow(found, now)
     row = Edit(demonstration_id=found.row.id, number=len(edits), content=edits[-1], who=who, made_at=now, version=grown)
     session.add(row)

@@ -34,6 +34,7 @@ from curator_web.storage.recordings import ID, RecordingStore
 from curator_web.tasks import giving
 from curator_web.users import BY_COMMAND, project_settings
 from curator_web.users.project_settings import Settings
+from pipeline import proofs
 from pipeline.export import LeftOut, ReviewState, Selection, Source, place
 from pipeline.turns.edits import apply_edits, labels_after, standing, task_after
 from pipeline.turns.video_place import alignment_after
@@ -42,7 +43,7 @@ from schemas import DemonstrationSchema, InputError, types
 from schemas.files import read_json, validated
 from schemas.text import storable
 
-from . import copies, damage, facets, in_use, labels, owners, texts
+from . import copies, damage, facets, in_use, labels, owners, proving, texts
 from .summary import of_base, site
 
 EVERYTHING = Selection()
@@ -129,6 +130,7 @@ def import_recording(db: Database, store: RecordingStore, path: Path | str, reco
     """
     recording = Recording(path)
     demonstration = _read(recording)
+    proof = proofs.read(recording.layout.root, demonstration)
     if owners.claim(db, recording.id, recorded_by) != recording.id:
         raise InputError(f"{path}: there is a recording of somebody else's with the id {recording.id}")
     if store.holds(recording.id):
@@ -149,6 +151,8 @@ def import_recording(db: Database, store: RecordingStore, path: Path | str, reco
             row = _insert(session, demonstration, recording.manifest["started_at"], project or MAIN)
             copies.make_if_chosen(session, row, demonstration)
         row.damage = None  # what was missing came along
+        if proof:
+            proving.take(session, row, load(session, row.id).turns, proof, None)
         owner = owners.adopt(session, recording.id, recorded_by)
         if recorded_by and not row.recorded_by:
             row.recorded_by = recorded_by
@@ -209,12 +213,12 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
 def selected(db: Database, selection: Selection, not_selected: Counter[str], project: str = MAIN) -> list[str]:
     """Ids of what is selected of a project by what the list tells; the others are counted by reason."""
     columns = (Demonstration.id, Demonstration.status, Demonstration.reviewed_by, Demonstration.recorded_by,
-               Demonstration.recorded_at)
+               Demonstration.recorded_at, Demonstration.proof)
     ids = []
     with db.reading() as session:
-        for demonstration_id, status, reviewed_by, recorded_by, day in session.execute(
+        for demonstration_id, status, reviewed_by, recorded_by, day, proof in session.execute(
                 select(*columns).where(Demonstration.project == project).order_by(Demonstration.id)):
-            reason = selection.refuses(status, _validated(status, reviewed_by), recorded_by, day.date())
+            reason = selection.refuses(status, _validated(status, reviewed_by), recorded_by, day.date(), proof or "")
             if not reason and status == INVALID != selection.status:
                 reason = f"demonstration: its status is {INVALID}"
             if reason:
@@ -235,7 +239,7 @@ def _review_state(db: Database, row: Demonstration, key: str) -> ReviewState:
     people = {*editors, row.submitted_by} - {None, BY_COMMAND}
     validator = row.reviewed_by if _validated(row.status, row.reviewed_by) else None
     return ReviewState(row.status, tuple(sorted(_pseudonym(who, key) for who in people if who)),
-                       _pseudonym(validator, key) if validator else "")
+                       _pseudonym(validator, key) if validator else "", row.proof or "")
 
 
 def _pseudonym(who: str, key: str) -> str:
@@ -327,6 +331,7 @@ def _renew(session: Session, row: Demonstration,
         each.changed_at = datetime.now(UTC)
         for name, value in of_base(seen).items():
             setattr(each, name, value)
+        proving.stand(session, each, seen["turns"])
     _refresh(session, seen)
     return "renewed"
 

@@ -20,6 +20,7 @@ from curator_web.db.models import MAIN, ORDERS, STATUSES, Demonstration, Demonst
 from curator_web.errors import InputError
 from schemas.text import storable
 
+from .proving import STATES
 from .texts import Sought
 from .texts import sought as sought_texts
 
@@ -41,6 +42,7 @@ class Filter:
 
     search: str = ""
     status: str = ""
+    proof: str = ""
     site: str = ""
     intent: str = ""
     check: str = ""
@@ -94,6 +96,7 @@ def read_filter(parameters) -> Filter:
     """The filter that an address's parameters mean; what makes no sense is left out, so that every address works."""
     given = {each.name: storable(parameters.get(each.name, "")).strip()[:TEXT_LENGTH] for each in fields(Filter)}
     given["status"] = given["status"] if given["status"] in STATUSES else ""
+    given["proof"] = given["proof"] if given["proof"] in STATES else ""
     given["sort"] = given["sort"] if given["sort"] in ORDERS else NEWEST
     given["order"] = given["order"] if given["order"] in ("asc", "desc") else "desc"
     for name in ("since", "until"):
@@ -226,7 +229,7 @@ def _conditions(session: Session, sought: Filter, project: str,
     columns: list[ColumnElement[bool]] = [Demonstration.project == project]
     if hidden is not None:
         columns.append(Demonstration.id.not_in(hidden))
-    for name in ("status", "site"):
+    for name in ("status", "site", "proof"):
         if value := getattr(sought, name):
             columns.append(getattr(Demonstration, name) == value)
     if sought.assigned:

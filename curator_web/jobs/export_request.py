@@ -37,6 +37,7 @@ class ExportRequestSchema(Strict):
     format = fields.String(required=True, validate=validate.OneOf(format_names()))
     status = _choice("null: all but the invalid ones", STATUSES)
     reviewed = _flag("only what somebody validated")
+    proven = _flag("only what was run again as it is now, and did what it did")
     recorded_by = _names("only recordings of these users")
     since = fields.Date(load_default=None, allow_none=True, metadata={"description": "the first day of recording"})
     until = fields.Date(load_default=None, allow_none=True, metadata={"description": "the last day of recording"})

@@ -10,7 +10,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
@@ -69,6 +69,11 @@ class Jobs:
         self._name = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._wake, self._end = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
+
+    @property
+    def kinds(self) -> Collection[str]:
+        """The kinds of jobs that this process does."""
+        return self._kinds.keys()
 
     def start(self) -> None:
         """Have this process work on jobs, those that others left unfinished too."""

@@ -5,7 +5,7 @@ from flask import Blueprint, Flask, flash, redirect, render_template, request, u
 from werkzeug import Response
 
 from curator_web.db.notification_models import ASSIGNED, WEBHOOK_OFF
-from curator_web.jobs import bulk_changes, exporting, recounts
+from curator_web.jobs import bulk_changes, exporting, recounts, replays
 from curator_web.notifications import reading
 
 from .accounts import account
@@ -54,6 +54,7 @@ def place_of(told: reading.Told) -> str:
         return url_for("pages.index", project=row.project, assigned=row.who)
     if row.kind == WEBHOOK_OFF:
         return url_for("webhooks.index", project=row.project)
-    pages = {exporting.KIND: "exports.show", bulk_changes.KIND: "team.changes", recounts.KIND: "project_settings.show"}
+    pages = {exporting.KIND: "exports.show", bulk_changes.KIND: "team.changes", recounts.KIND: "project_settings.show",
+             replays.KIND: "proofs.runs"}
     endpoint = pages.get(told.work or "", "imports.show")
     return url_for(endpoint, project=row.project)

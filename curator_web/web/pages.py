@@ -14,11 +14,13 @@ from curator_web.demonstrations import (
     leases,
     library,
     pairs,
+    proving,
     saved_filters,
     workflow,
 )
 from curator_web.demonstrations.listing import COUNT_LIMIT, listing, read_filter, sites
 from curator_web.errors import Damaged, InputError
+from curator_web.jobs import replays
 from curator_web.users import project_settings, projects
 from pipeline.export import LeftOut
 from pipeline.turns.edits import standing
@@ -41,15 +43,17 @@ def index() -> str:
     """The list, searched and filtered by the URL."""
     db, sought = services().db, read_filter(request.args)
     page = listing(db, sought, account().project, pairs.hidden_from(account()))
+    runs = replays.KIND in services().jobs.kinds
     if request.headers.get("HX-Request"):
         return render_template("_rows.html", page=page, sought=sought, count_limit=COUNT_LIMIT, people=_people(),
-                               saved=saved_filters.saved(db, account()))
+                               runs=runs, saved=saved_filters.saved(db, account()))
     return render_template(
         "list.html", page=page, sought=sought, statuses=STATUSES, intents=INTENTS,
         kinds=project_settings.read(db, account().project).checks,
         sites=sites(db, account().project),
         orders=ORDERS, people=_people(), saved=saved_filters.saved(db, account()), labels=_label_values(db),
-        count_limit=COUNT_LIMIT, questions=len(comments.questions_for(db, account())))
+        count_limit=COUNT_LIMIT, runs=runs, proofs=proving.STATES,
+        questions=len(comments.questions_for(db, account())))
 
 
 def _label_values(db: Database) -> list[str]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import zstandard
 
+from pipeline import proofs
 from schemas import InputError, RecordingLayout
 from schemas.files import write_atomically
 from schemas.types import Demonstration
@@ -28,9 +29,10 @@ def write(layout: RecordingLayout, name: str, content: bytes, *, sync: bool = Tr
 
 
 def clear(layout: RecordingLayout, demonstration: Demonstration) -> None:
-    """Remove derived blobs that the demonstration does not name: an earlier one did."""
+    """Remove derived blobs that neither the demonstration nor its proof names: an earlier one did."""
     states = [turn["state"] for turn in demonstration["turns"] if turn["type"] == "browser" and turn["state"]]
-    named = {*(state["screenshot"] for state in states), *(state.get("axtree") for state in states)}
+    named = {*(state["screenshot"] for state in states), *(state.get("axtree") for state in states),
+             *proofs.pictures(layout.root, demonstration)}
     for path in blobs(layout):
         if path.name not in named:
             path.unlink()

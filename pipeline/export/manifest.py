@@ -48,6 +48,8 @@ class SourceSchema(Strict):
     split = string("the split that it is in", required=False, load_default="train")
     near_duplicate_of = string("id of the oldest one that is nearly the same; absent for that, and without such",
                                required=False)
+    proof = string("verdict of its last run, `changed` where it was changed since; absent where it was not run again",
+                   required=False)
     labels = fields.Dict(keys=fields.String(), values=fields.List(fields.String()), required=False, metadata={
         "description": "what people say of it, by the label's name; absent without"})
     turns = integer("turns exported", validate=validate.Range(min=0))
@@ -124,6 +126,7 @@ class ManifestSource(TypedDict):
     recording: str
     split: NotRequired[str]
     near_duplicate_of: NotRequired[str]
+    proof: NotRequired[str]
     labels: NotRequired[dict[str, list[str]]]
     turns: int
     sha256: str

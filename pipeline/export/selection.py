@@ -11,12 +11,15 @@ from schemas.types import Turn
 from .source import Source
 from .splits import Rule, websites
 
+PROVEN = ("same", "equivalent")  # verdicts of a demonstration that still does what it did
+
 
 @dataclass(frozen=True)
 class Selection:
     """What is selected; what is empty asks for nothing.
 
-    Of demonstrations: `status` in the review app; `reviewed`: somebody validated it; `recorded_by`: users of the app;
+    Of demonstrations: `status` in the review app; `reviewed`: somebody validated it; `proven`: it was run again as it
+    is now, and did what it did (PROVEN); `recorded_by`: users of the app;
     `since`, `until`: days of its recording, both included; `actors`: person, agent, script; `websites`: at least one of
     these; `labels`: as the split rule's file tells them. Of browser turns: `intents`; `good_screenshots`;
     `without_checks`: kinds of checks that ask for nothing more in it.
@@ -24,6 +27,7 @@ class Selection:
 
     status: str = ""
     reviewed: bool = False
+    proven: bool = False
     recorded_by: tuple[str, ...] = ()
     since: date | None = None
     until: date | None = None
@@ -40,12 +44,15 @@ class Selection:
         return {name: value.isoformat() if isinstance(value, date) else len(value) if name == "recorded_by" else value
                 for name, value in given.items()}
 
-    def refuses(self, status: str, reviewed: bool, recorded_by: str | None, day: date) -> str:
+    def refuses(self, status: str, reviewed: bool, recorded_by: str | None, day: date, proof: str = ""
+                ) -> str:
         """Why a demonstration is left out by what the app's list tells of it; empty when it is not."""
         if self.status and status != self.status:
             return f"demonstration: its status is {status or 'not told'}"
         if self.reviewed and not reviewed:
             return "demonstration: nobody validated it"
+        if self.proven and proof not in PROVEN:
+            return f"demonstration: not proven: {proof or 'not run again'}"
         if self.recorded_by and recorded_by not in self.recorded_by:
             return "demonstration: recorded by somebody else"
         if (self.since and day < self.since) or (self.until and day > self.until):

@@ -30,12 +30,14 @@ class About(TypedDict, total=False):
 class ReviewState:
     """What became of a demonstration in the review app; empty where it was never there.
 
-    People are told by pseudonyms: `annotators` edited or submitted it, `validator` validated or approved it.
+    People are told by pseudonyms: `annotators` edited or submitted it, `validator` validated or approved it. `proof`:
+    the verdict of its last run, `changed` where it was changed since.
     """
 
     status: str = ""
     annotators: tuple[str, ...] = ()
     validator: str = ""
+    proof: str = ""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from pipeline import refresh
+from recorder import Recording
 from replay import running
 
 PAGE = """<!DOCTYPE html><title>Kinds</title><h1>Kinds</h1>
@@ -103,7 +104,8 @@ def run(recording_browser, tmp_path_factory):
         site.close()
     root = recorded.recording.layout.root
     demonstration, _ = refresh(root)
-    return demonstration, asyncio.run(running.run(root, demonstration, tmp_path_factory.mktemp("runs") / "run"))
+    out = tmp_path_factory.mktemp("runs") / "run"
+    return demonstration, asyncio.run(running.run(Recording(root), demonstration, out))
 
 
 def test_every_turn_does_again_what_it_did(run):

@@ -39,5 +39,6 @@ def test_it_begins_as_the_session_did(recording_browser, site, tmp_path):
     assert (kept["time_zone"], kept["languages"][0]) == ("Europe/Vienna", "de-AT")
     assert {each["value"] for each in kept["cookies"]} == {"1", kept["origins"][0]["local_storage"][0]["value"]}
     assert CANARY not in (tmp_path / "recording" / "recording.json").read_text()
-    result = asyncio.run(running.run(tmp_path / "recording", refresh(tmp_path / "recording")[0], tmp_path / "run"))
+    again = Recording(tmp_path / "recording")
+    result = asyncio.run(running.run(again, refresh(again.layout.root)[0], tmp_path / "run"))
     assert [each.verdict for each in result.outcomes] == ["same", "same"], result.outcomes

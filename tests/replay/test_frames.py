@@ -3,6 +3,7 @@
 import asyncio
 
 from pipeline import refresh
+from recorder import Recording
 from replay import running
 
 PRESS = "<button onclick=\"this.textContent = '{0} pressed'\">{0}</button>"
@@ -33,7 +34,7 @@ def test_what_is_pressed_anywhere_is_pressed_again(recording_browser, site, tmp_
 
     root = recording_browser.record(act, url=site.origin + "/", keep={"replayable": True}).recording.layout.root
     site.pages.clear()
-    result = asyncio.run(running.run(root, refresh(root)[0], tmp_path / "run"))
+    result = asyncio.run(running.run(Recording(root), refresh(root)[0], tmp_path / "run"))
     # Of frames of another site a state has what they showed at rest, which on a busy machine is late; the last state is
     # told by all frames, and holds what every press has changed.
     assert result.missing == {} and result.last == "same", result.outcomes

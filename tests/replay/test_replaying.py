@@ -8,11 +8,17 @@ import copy
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from pipeline import proofs, refresh
+from curator_web import create_app
+from curator_web.demonstrations import proving
+from curator_web.demonstrations.library import import_recording, listed
+from demotape.run_again import run_again
+from pipeline import process, proofs, refresh
+from pipeline.cache import derived
 from recorder import Recording
 from replay import running
 from replay.proof import proof_of
@@ -70,7 +76,7 @@ def demonstration(recorded):
 
 
 def run(recording_browser, recorded, demonstration, out):
-    return asyncio.run(running.run(recorded.recording.layout.root, demonstration, out))
+    return asyncio.run(running.run(Recording(recorded.recording.layout.root), demonstration, out))
 
 
 @pytest.fixture(scope="module")
@@ -135,8 +141,12 @@ def test_a_demonstration_with_a_fault_is_not_called_the_same(recording_browser, 
 
 def test_a_proof_is_of_what_was_run(recorded, demonstration, result):
     root = recorded.recording.layout.root
-    proofs.write(root, proof_of(demonstration, result, live=False))
-    assert proofs.read(root, demonstration)["verdict"] == "same"
+    proofs.write(root, proof_of(demonstration, result, live=False,
+                                keep=partial(derived.keep, recorded.recording.layout)))
+    proof = proofs.read(root, demonstration)
+    assert proof["verdict"] == "same"
+    derived.clear(recorded.recording.layout, demonstration)  # as when it is processed again
+    assert all(recorded.recording.blob(turn["shown"]) for turn in proof["turns"])
     edited = copy.deepcopy(demonstration)
     another_text(edited)
     assert proofs.read(root, edited) is None
@@ -148,6 +158,23 @@ def test_the_command_says_what_came_of_it(recorded):
     assert done.returncode == 0, done.stderr
     proof, = json.loads(done.stdout)
     assert proof["verdict"] == "same" and not proof["missing"] and not proof["live"]
+
+
+def test_the_review_app_runs_it_again(recorded, tmp_path):
+    app = create_app(data_dir=tmp_path / "data", run_again=run_again)
+    services, name = app.extensions["demotape"], recorded.recording.id
+    process(recorded.recording.layout.root)
+    import_recording(services.db, services.store, recorded.recording.layout.root)
+    client = app.test_client()
+    answer = client.post(f"/api/demonstrations/{name}/proof",
+                         headers={"X-CSRFToken": client.get("/api/token").json["token"]})
+    services.jobs.close()
+    job = services.jobs.get(answer.json["id"])
+    assert (job.state, job.result["verdicts"]) == ("done", {"same": 1}), job.note
+    assert listed(services.db, name).proof == "same"
+    shown = proving.of(services.db, name).content["turns"][-1]["shown"]
+    assert client.get(f"/blobs/{name}/{shown}").status_code == 200
+    services.db.close()
 
 
 def test_a_recording_whose_network_was_not_kept_is_refused(recording_browser, site, tmp_path):

@@ -37,5 +37,5 @@ def test_workers(recording_browser, site, tmp_path):
     site.pages.clear()
     asked = {line["url"].removeprefix(site.origin) for line in Recording(root).exchanges()}
     assert {"/", "/worker.js", "/number", "/service.js", "/fresh"} <= asked
-    result = asyncio.run(running.run(root, refresh(root)[0], tmp_path / "run"))
+    result = asyncio.run(running.run(Recording(root), refresh(root)[0], tmp_path / "run"))
     assert result.missing == {} and [each.verdict for each in result.outcomes] == ["same", "same"], result.outcomes

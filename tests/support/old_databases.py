@@ -19,8 +19,9 @@ TOKEN = "token-of-ann"
 EDITS = [("ann", {"op": "drop", "turn": CHAT}), ("ann", {"op": "undo"}),
          ("val", {"op": "set_arguments", "turn": TYPING, "arguments": {"text": "Eve"}})]
 STEPS = [("submitted", "ann", 2), ("validated", "val", 3)]
-
-
+PROOF = {"format": "demotape/proof", "version": 1, "demonstration": "f" * 64, "recording": ID,
+         "made_at": "2025-01-02T03:04:05+00:00", "demotape": "1.0", "browser": "Chromium 1", "live": False,
+         "verdict": "same", "last": "same", "seconds": 1.0, "recorded_seconds": 2.0, "missing": [], "turns": []}
 LABEL = {"name": "success", "scope": "demonstration", "kind": "single", "options": ["yes", "no"], "hint": ""}
 
 
@@ -114,6 +115,8 @@ def _team(insert, revision: str) -> None:
         insert("project_settings", project="main", content={"review_steps": 3})
         insert("export_presets", project="main", name="Papers", content={"format": "weblinx"}, changed_by="ann",
                changed_at=NOW)
+    if revision >= "0020":
+        insert("proofs", demonstration_id=ID, content=PROOF, who="ann", made_at=NOW)
     if revision >= "0005":
         insert("sign_in_tries", key="c" * 64, count=3, since=NOW)
     else:

@@ -138,6 +138,7 @@ class Destination(ABC):
             ("left_out", tally.left_out), ("notes", tally.notes), ("redacted", tally.redacted)) if counter}
         entry: Any = {"id": source.id, "name": source.name, "recording": source.recording.id, "split": source.split,
                       "near_duplicate_of": source.near_duplicate_of or None,
+                      "proof": source.review.proof or None,
                       "labels": source.demonstration.get("labels") or None, "turns": tally.turns,
                       "sha256": source.sha256, **told}
         if told:

@@ -36,6 +36,7 @@ from tests.support.curator_fixtures import (
     serving,
 )
 from tests.support.packages import pack
+from tests.support.proofs import write_proof
 from tests.support.team_fixtures import ANN, BOB, LEA, PASSWORD, VAL, add_people
 
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
@@ -57,6 +58,7 @@ PAGES = {
     "notifications": "/notifications", "webhooks": "/webhooks", "webhook": "/webhooks/1",
     "withdraw": "/deleted/withdrawal/rec-1",
     "pairs": "/pairs", "jobs": "/jobs", "pair": "/pairs/rec-5",
+    "proof": "/demonstrations/rec-4/proof", "not-run": "/demonstrations/rec-1/proof", "runs": "/runs",
 }
 
 
@@ -64,11 +66,14 @@ PAGES = {
 def site(request, tmp_path_factory) -> Iterator[Site]:
     assert vendor.main() == 0
     folder = tmp_path_factory.mktemp("pages")
-    app = create_app(database_of(request), folder / "data", import_package=import_package)
+    app = create_app(database_of(request), folder / "data", import_package=import_package,
+                     run_again=lambda *_: None)
     services = app.extensions["demotape"]
     add_people(app)
     for number, task in enumerate(TASKS, 1):
-        path = make_recording(folder, recording_id=f"rec-{number}", task=task)
+        path = make_recording(folder, recording_id=f"rec-{number}", task=task, options={"replayable": number == 4})
+        if number == 4:
+            write_proof(path)
         import_recording(services.db, services.store, path, recorded_by="lea")
     import_recording(services.db, services.store, filmed_recording(folder), recorded_by="lea")
     prepare(services.db)

@@ -1,0 +1,60 @@
+"""The JSON API of proofs: what came of running a demonstration again, and having it run."""
+
+from flask.views import MethodView
+from marshmallow import fields, validate
+
+from curator_web.demonstrations import library, proving
+from curator_web.errors import NotFound
+from curator_web.jobs import replays
+from curator_web.web.accounts import account, lead
+from curator_web.web.context import services
+from schemas.parts import Strict
+from schemas.proof import ProofSchema
+
+from .bodies import Blueprint
+from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED, NOT_FOUND
+from .jobs import JobSchema
+
+blueprint = Blueprint("proofs_api", __name__, url_prefix="/api", description="Running demonstrations again")
+NONE_RUN = {"description": "This server does not run demonstrations again."}
+
+
+class ToRunSchema(Strict):
+    """Which demonstrations to run again."""
+
+    ids = fields.List(fields.String(), required=True, validate=validate.Length(1, replays.MOST))
+
+
+@blueprint.route("/demonstrations/<demonstration_id>/proof")
+class OneProof(MethodView):
+    """What came of running a demonstration again."""
+
+    @blueprint.response(200, ProofSchema)
+    @blueprint.alt_response(404, description="There is no such demonstration, or nobody has run it again.")
+    def get(self, demonstration_id: str):
+        """The proof of the last run; of an earlier version where `proof` of the demonstration is `changed`"""
+        library.listed(services().db, demonstration_id)
+        kept = proving.of(services().db, demonstration_id)
+        if kept is None:
+            raise NotFound("nobody has run this demonstration again")
+        return kept.content | {"made_at": kept.made_at}
+
+    @blueprint.response(202, JobSchema)
+    @blueprint.alt_response(404, **NOT_FOUND)
+    @blueprint.alt_response(409, **NONE_RUN)
+    def post(self, demonstration_id: str):
+        """Run it again, as it is now; its job tells how far that is"""
+        return replays.begin(services().db, services().store, services().jobs, [demonstration_id], account())
+
+
+@blueprint.post("/runs")
+@blueprint.doc(**IN_PROJECT)
+@blueprint.arguments(ToRunSchema)
+@blueprint.response(202, JobSchema)
+@blueprint.alt_response(403, **NOT_ALLOWED)
+@blueprint.alt_response(404, **NO_PROJECT)
+@blueprint.alt_response(409, **NONE_RUN)
+def run(given: dict[str, list[str]]):
+    """Run several again, one after the other; only for leads"""
+    who = lead()
+    return replays.begin(services().db, services().store, services().jobs, given["ids"], who)

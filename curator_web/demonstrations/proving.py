@@ -1,0 +1,50 @@
+"""Proofs of demonstrations: kept, and true only of the turns that were run.
+
+What lists show of a proof is its verdict; `changed` once its demonstration does something else than what was run, until
+that is taken back or it is run again.
+"""
+
+from typing import cast
+
+from sqlalchemy.orm import Session
+
+from curator_web.db.database import Database
+from curator_web.db.models import Demonstration
+from curator_web.db.proof_models import KeptProof
+from pipeline.proofs import digest
+from schemas import types
+from schemas.proof import VERDICTS
+from schemas.proof_types import Proof
+
+CHANGED = "changed"
+STATES = (*VERDICTS, CHANGED)
+
+
+def of(db: Database, demonstration_id: str) -> KeptProof | None:
+    """The last proof of a demonstration; None where nobody has run it."""
+    with db.reading() as session:
+        return session.get(KeptProof, demonstration_id)
+
+
+def take(session: Session, row: Demonstration, turns: list[types.Turn], proof: Proof, who: str | None) -> None:
+    """Keep what a run proved, inside a transaction; one that is older than what is kept is not taken. `turns`: as they
+    are now; `who` had it run, None where it came with its recording."""
+    held = session.get(KeptProof, row.id)
+    if held and held.made_at > proof["made_at"]:
+        return
+    content = cast(Proof, proof | {"made_at": proof["made_at"].isoformat()})
+    if held:
+        held.content, held.who, held.made_at = content, who, proof["made_at"]
+    else:
+        session.add(KeptProof(demonstration_id=row.id, content=content, who=who, made_at=proof["made_at"]))
+    row.proof = _state(content, turns)
+
+
+def stand(session: Session, row: Demonstration, turns: list[types.Turn]) -> None:
+    """Have lists show whether the proof is true of the turns as they are now."""
+    if row.proof is not None and (held := session.get(KeptProof, row.id)):
+        row.proof = _state(held.content, turns)
+
+
+def _state(proof: Proof, turns: list[types.Turn]) -> str:
+    return proof["verdict"] if proof["demonstration"] == digest(turns) else CHANGED

@@ -1,0 +1,108 @@
+"""The job that runs demonstrations again and keeps what that proves of them."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from curator_web.db import audit
+from curator_web.db.database import Database
+from curator_web.db.job_models import QUEUED, RUNNING, Job
+from curator_web.db.models import Demonstration
+from curator_web.demonstrations import library, proving
+from curator_web.errors import Away, Conflict, DemotapeError, InputError, NotFound
+from curator_web.storage.recordings import RecordingStore
+from curator_web.users import Account
+from recorder.reader import Recording
+from schemas.proof_types import Proof
+from schemas.types import Demonstration as Turns
+
+from .queue import Jobs, Step
+
+KIND = "replay"
+MOST = 200  # demonstrations of one job
+REFUSED_SHOWN = 20
+# Runs a demonstration again: told how many of its turns are done, and given what keeps a screenshot and names its blob.
+RunAgain = Callable[[Recording, Turns, Callable[[int, int], None], Callable[[bytes], str]], Proof]
+
+
+def begin(db: Database, store: RecordingStore, jobs: Jobs, ids: Sequence[str], account: Account) -> Job:
+    """Have demonstrations run again; where one of them alone is waiting for that already, the job that it waits for.
+
+    Raises InputError for none or too many, or one alone whose recording cannot be served again; NotFound; Conflict
+    where the server runs none.
+    """
+    if KIND not in jobs.kinds:
+        raise Conflict("this server does not run demonstrations again")
+    ids = list(dict.fromkeys(ids))
+    if not 0 < len(ids) <= MOST:
+        raise InputError(f"field ids: from 1 to {MOST} demonstrations")
+    for each in ids:
+        row = library.listed(db, each)
+        if row.home != account.project:
+            raise NotFound(f"there is no demonstration {each!r}")
+        if len(ids) == 1 and not can_run(store.open(row.recording)):
+            raise InputError("the network of this recording was not kept, so it cannot be run again; record with "
+                             "--replayable")
+    if len(ids) == 1 and (waiting := latest(db, ids[0])) and waiting.state in (QUEUED, RUNNING):
+        return waiting
+    return jobs.get(jobs.add(KIND, account.name, {"ids": ids}, project=account.project))
+
+
+def can_run(recording: Recording) -> bool:
+    """Whether a recording kept what it takes to be served again."""
+    return bool(recording.manifest["options"].get("replayable"))
+
+
+def latest(db: Database, demonstration_id: str) -> Job | None:
+    """The last job that runs this demonstration alone."""
+    with db.reading() as session:
+        home = session.scalars(select(Demonstration.project).where(Demonstration.id == demonstration_id)).one()
+        rows = session.scalars(select(Job).where(Job.kind == KIND, Job.project == home).order_by(Job.id.desc())
+                               .limit(MOST))
+        return next((job for job in rows if job.arguments["ids"] == [demonstration_id]), None)
+
+
+def run(run_again: RunAgain, db: Database, store: RecordingStore, job: Job, step: Step) -> dict[str, Any]:
+    """The job: returns how many came to each verdict, and why some could not be run; that of one alone is raised."""
+    ids: list[str] = job.arguments["ids"]
+    verdicts, refused = Counter[str](), list[dict[str, str]]()
+    for number, each in enumerate(ids):
+        told = partial(_told, step, number, len(ids), each)
+        try:
+            verdicts[_run_one(run_again, db, store, each, job.who, told)] += 1
+        except Away:
+            raise
+        except DemotapeError as error:
+            if len(ids) == 1:
+                raise
+            refused.append({"id": each, "reason": store.without_paths(str(error))})
+    one = {"demonstration": ids[0]} if len(ids) == 1 else {}
+    return {**one, "demonstrations": len(ids), "verdicts": dict(verdicts), "refused": len(refused),
+            "first": refused[:REFUSED_SHOWN]}
+
+
+def _told(step: Step, number: int, of: int, name: str, done: int, turns: int) -> None:
+    if of == 1:
+        step(done, turns, name)
+    else:
+        step(number, of, name)
+
+
+def _run_one(run_again: RunAgain, db: Database, store: RecordingStore, demonstration_id: str, who: str,
+             told: Callable[[int, int], None]) -> str:
+    found = library.review(db, demonstration_id)
+    recording = store.open(found.row.recording)
+    proof = run_again(recording, found.checked(), told, partial(store.keep, recording))
+    with db.writing() as session:
+        _keep(session, demonstration_id, proof, who)
+    return proof["verdict"]
+
+
+def _keep(session: Session, demonstration_id: str, proof: Proof, who: str) -> None:
+    now = library.load(session, demonstration_id, lock=True)  # somebody may have changed it meanwhile
+    proving.take(session, now.row, now.turns, proof, who)
+    audit.note(session, who, "run again", demonstration_id, verdict=proof["verdict"])

@@ -1,0 +1,38 @@
+"""Running a demonstration again for the review app, which knows no browser itself."""
+
+import asyncio
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from recorder.reader import Recording
+from schemas import DemotapeError
+from schemas.proof_types import Proof
+from schemas.types import Demonstration
+
+_A_TURN, _AT_LEAST = 30.0, 120.0  # seconds that a run may take for each turn, and besides
+
+
+def run_again(recording: Recording, demonstration: Demonstration, on_turn: Callable[[int, int], None],
+              keep: Callable[[bytes], str]) -> Proof:
+    """Run a demonstration offline in a browser of its own; returns what that proves. `keep` keeps a screenshot of it.
+
+    Raises InputError as `replay.running.run` does, DemotapeError where no browser can be started or it takes too long.
+    """
+    from playwright.async_api import Error as PlaywrightError
+
+    from replay import running
+    from replay.proof import proof_of
+
+    async def run(out: Path) -> running.Result:
+        async with asyncio.timeout(_AT_LEAST + _A_TURN * len(demonstration["turns"])):
+            return await running.run(recording, demonstration, out, on_turn=on_turn)
+
+    try:
+        with tempfile.TemporaryDirectory(prefix="demotape-run-") as folder:
+            result = asyncio.run(run(Path(folder) / "run"))
+    except TimeoutError:
+        raise DemotapeError("the demonstration took too long to run again") from None
+    except PlaywrightError as error:
+        raise DemotapeError(f"it could not be run in a browser: {str(error).splitlines()[0][:300]}") from None
+    return proof_of(demonstration, result, live=False, keep=keep)
