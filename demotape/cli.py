@@ -16,6 +16,7 @@ from schemas.recording import ACTORS
 from . import (
     admin_commands,
     data_set_commands,
+    outcome_commands,
     project_commands,
     ranker_commands,
     replay_commands,
@@ -223,7 +224,7 @@ def review(host: str, port: int, upload_days: float, db: str | None, data: Path,
 
 
 for _command in (*data_set_commands.COMMANDS, ranker_commands.ranker, replay_commands.replay, user_commands.user,
-                 project_commands.project, task_commands.task, admin_commands.admin):
+                 project_commands.project, task_commands.task, admin_commands.admin, outcome_commands.outcome):
     main.add_command(_command)
 
 

@@ -26,6 +26,7 @@ class RecordingLayout:
         self.demonstration = self.root / "demonstration.json"
         self.processed = self.root / "processed.json"
         self.proof = self.root / "proof.json"
+        self.outcome = self.root / "outcome.json"
         self.given = self.root / "given"
         self.speech = self.root / "speech"
 
@@ -34,7 +35,7 @@ class RecordingLayout:
         folder, or neither a file nor a folder, such as a FIFO, which may never end."""
         folders = self.given, self.speech, self.blobs, self.derived
         files = (self.manifest, self.events, self.chat, self.resources, self.video, self.external_video, self.har,
-                 self.network, self.messages, self.demonstration, self.processed, self.proof)
+                 self.network, self.messages, self.demonstration, self.processed, self.proof, self.outcome)
         for paths, kind, is_kind in ((files, "file", stat.S_ISREG), (folders, "folder", stat.S_ISDIR)):
             for path in paths:
                 try:

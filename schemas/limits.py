@@ -28,6 +28,7 @@ UPLOAD = 4 << 30  # bytes of a package on its way in
 CHUNK = 4 << 20  # bytes of a piece of it
 UNFINISHED = 100  # uploads of one user that have begun and are not finished
 UNFINISHED_BYTES = 16 << 30  # that they may come to together
+OUTCOME_TEXT = 1 << 16  # characters of a text in an outcome check
 FREE = 1 << 30  # bytes that stay free on the server's disk
 
 

@@ -13,7 +13,7 @@ Step = Callable[[dict[str, Any]], dict[str, Any]]
 
 VERSIONS: dict[str, int] = {
     "demotape/recording": 1, "demotape/demonstration": 1, "demotape/processed": 1, "demotape/package": 2,
-    "demotape/export": 1, "demotape/proof": 1,
+    "demotape/export": 1, "demotape/proof": 1, "demotape/outcome": 1,
 }
 
 # Which format's version each piece is of.
@@ -31,6 +31,7 @@ PIECES: dict[str, str] = {
     "package line": "demotape/package",
     "export": "demotape/export",
     "proof": "demotape/proof",
+    "outcome": "demotape/outcome",
 }
 
 # The pieces that say their format and version themselves; the others are of the version of what they lie beside.

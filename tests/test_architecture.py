@@ -29,7 +29,7 @@ FLOORS = {
     "pipeline": (
         {"workers", "plugins", "cluster", "proofs"}, {"limited", "cache"}, {"context"}, {"turns", "pages"}, {"privacy"},
         {"align", "chat", "speech"}, {"checks"}, {"export"},
-        {"evaluate", "ranker"}, {"processing", "verify"}, {"batch", "hub"},
+        {"evaluate", "ranker", "outcomes"}, {"processing", "verify"}, {"batch", "hub"},
     ),
     "replay": (
         {"exchanges", "certificates", "comparing", "pictures", "multipart", "finding", "action_forms"},

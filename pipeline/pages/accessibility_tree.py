@@ -4,29 +4,20 @@ acts nothing.
 """
 
 import json
-import os
-import signal
-import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
 from typing import Any
 
-from playwright.sync_api import Browser, Frame, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 from playwright.sync_api import Error as PlaywrightError
 
 from pipeline.context import Context
 from recorder import Recording
-from schemas import UID_ATTRIBUTE, DemotapeError, InputError, limits
-from schemas.chromium import NO_SANDBOX, find_chromium, sandbox_arguments
+from schemas import UID_ATTRIBUTE, InputError, limits
 from schemas.types import Demonstration, Turn, TurnState
 
+from .offline import limited, offline_browser, restore, set_size
 from .rendering import Resources, render
-from .restoring import PAGE_READY, SCRIPT
 
-_LARGEST = 16_384  # CSS pixels of a viewport's side
-_REACHES_NOTHING = ("--host-resolver-rules=MAP * ~NOTFOUND", "--disable-background-networking", "--disable-sync",
-                    "--disable-component-update", "--disable-quic", "--no-first-run", "--disable-webgl",
-                    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp")
 # What only says how the browser came to it.
 _LEFT_OUT = {"focusable", "url", "hiddenRoot", "actions"}
 
@@ -37,7 +28,7 @@ def stage(demonstration: Demonstration, context: Context) -> Demonstration:
         return demonstration
     states = [turn["state"] for turn in demonstration["turns"] if turn["type"] == "browser" and turn["state"]]
     trees: dict[str, str] = {}
-    with _offline_browser() as browser:
+    with offline_browser() as browser:
         resources = Resources(context.recording)
         for state in states:
             if state["dom"] and state["dom"] not in trees:
@@ -49,7 +40,7 @@ def stage(demonstration: Demonstration, context: Context) -> Demonstration:
 def _told(browser: Browser, recording: Recording, state: TurnState, resources: Resources) -> list[dict[str, Any]]:
     """A state's tree, from a page of its own; raises InputError when the browser cannot tell it in time."""
     where = f"{recording.layout.blob(state['dom'] or '')}: page of the accessibility tree"
-    with _limited(browser) as late:
+    with limited(browser, limits.AXTREE_SECONDS) as late:
         try:
             context = browser.new_context(offline=True, java_script_enabled=False, service_workers="block",
                                           accept_downloads=False)
@@ -62,27 +53,6 @@ def _told(browser: Browser, recording: Recording, state: TurnState, resources: R
                 raise InputError(f"{where}: takes the browser longer than {limits.AXTREE_SECONDS:.0f} s") from None
             raise InputError(f"{where}: cannot be shown ({str(error).partition(chr(10))[0][:200]})") from None
     return found
-
-
-@contextmanager
-def _limited(browser: Browser) -> Iterator[threading.Event]:
-    """Ends the browser when the time is over, as a page may keep it from answering anything; the event tells so."""
-    late = threading.Event()
-    session = browser.new_browser_cdp_session()
-    pid = next(each["id"] for each in session.send("SystemInfo.getProcessInfo")["processInfo"]
-               if each["type"] == "browser")
-    session.detach()
-
-    def end() -> None:
-        late.set()
-        with suppress(OSError):
-            os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
-    alarm = threading.Timer(limits.AXTREE_SECONDS, end)
-    alarm.start()
-    try:
-        yield late
-    finally:
-        alarm.cancel()
 
 
 def _with_tree(turn: Turn, trees: Mapping[str, str]) -> Turn:
@@ -98,11 +68,9 @@ def tree(page: Page, recording: Recording, state: TurnState, resources: Resource
     Each: `id` (from 1), `parent` (an id, null for the root), `role`, `name`, and, where there are any, `value`,
     `description`, `properties` (states and properties by name) and `uid` of its element.
     """
-    width, height = (min(max(1, int(state["viewport"][name])), _LARGEST) for name in ("width", "height"))
-    page.set_viewport_size({"width": width, "height": height})
+    set_size(page, state)
     page.set_content(render(recording, state, resources), wait_until="load")
-    _restore(page.main_frame)
-    page.evaluate(PAGE_READY)
+    restore(page)
     session = page.context.new_cdp_session(page)
     uids = dict(_uids(session.send("DOM.getDocument", {"depth": -1, "pierce": True})["root"]))
     trees: list[tuple[int | None, list[dict[str, Any]]]] = []
@@ -111,13 +79,6 @@ def tree(page: Page, recording: Recording, state: TurnState, resources: Resource
         trees.append((owner, session.send("Accessibility.getFullAXTree", {"frameId": frame})["nodes"]))
     session.detach()
     return _joined(trees, uids)
-
-
-def _restore(frame: Frame) -> None:
-    """Run the one script of a rendered page, which does not run here by itself: none does. It may write frames."""
-    frame.evaluate(SCRIPT)
-    for inner in frame.child_frames:
-        _restore(inner)
 
 
 def _frames(tree: dict[str, Any]) -> Iterator[str]:
@@ -172,21 +133,3 @@ def _facts(node: dict[str, Any], uids: dict[int, str]) -> dict[str, Any]:
     if uid := uids.get(node.get("backendDOMNodeId", 0)):
         facts["uid"] = uid
     return facts
-
-
-@contextmanager
-def _offline_browser() -> Iterator[Browser]:
-    """A fresh Chromium that reaches nothing, in its sandbox where that can be had: root's cannot."""
-    with sync_playwright() as playwright:
-        try:
-            browser = playwright.chromium.launch(
-                executable_path=find_chromium(playwright.chromium.executable_path),
-                args=[*sandbox_arguments(), *_REACHES_NOTHING], chromium_sandbox=not sandbox_arguments())
-        except PlaywrightError as error:
-            sandbox = "sandbox" in str(error).lower() and not sandbox_arguments()
-            raise DemotapeError(NO_SANDBOX if sandbox else str(error).partition("\n")[0]) from None
-        try:
-            yield browser
-        finally:
-            with suppress(PlaywrightError):  # it was ended
-                browser.close()

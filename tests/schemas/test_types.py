@@ -12,6 +12,8 @@ from schemas import (
     demonstration,
     network,
     network_types,
+    outcome,
+    outcome_types,
     package,
     package_types,
     parts,
@@ -25,8 +27,8 @@ from schemas.package import ChunksField, RowsField
 from schemas.parts import Strict
 
 TYPES = {name: value for name, value in (vars(types) | vars(package_types) | vars(network_types)
-                                    | vars(proof_types)).items() if is_typeddict(value)}
-MODULES = (parts, recording, network, demonstration, package, proof)
+                                    | vars(proof_types) | vars(outcome_types)).items() if is_typeddict(value)}
+MODULES = (parts, recording, network, demonstration, package, proof, outcome)
 SCHEMAS = {name: schema for module in MODULES for name, schema in vars(module).items()
            if inspect.isclass(schema) and issubclass(schema, Strict) and schema is not Strict}
 OTHERS = {"RecordingSchema": "RecordingManifest", "PackageSchema": "PackageManifest", "LineSchema": "PackageLine",

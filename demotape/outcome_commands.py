@@ -1,0 +1,175 @@
+"""The command that says whether the task of a recorded session was done."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from schemas import VERSIONS, DemotapeError, InputError, limits
+
+from .terminal import PATH, complain, console, printable
+
+if TYPE_CHECKING:
+    from pipeline.outcomes.checking import Held
+    from pipeline.outcomes.evidence import Evidence
+    from recorder import Recording
+    from schemas.outcome_types import Outcome
+
+_WORDS = {True: "holds", False: "does not hold", None: "not decided"}
+
+
+@click.command()
+@click.argument("recording", type=PATH)
+@click.option("--checks", type=PATH, help="File of the outcome checks.  [default: outcome.json in RECORDING]")
+@click.option("--task", type=PATH, help="File with a task of VisualWebArena instead, or with a list of them.")
+@click.option("--task-id", metavar="ID", help="Which task of the list.")
+@click.option("--site", "sites", multiple=True, metavar="NAME=URL", help="Address of a site that the task names by a "
+              "placeholder, such as __SHOPPING__; may be given again.")
+@click.option("--answer", help="What was answered in the end.  [default: the navigator's last utterance]")
+@click.option("--propose", is_flag=True, help="Propose checks from what the session changed, and write outcome.json.")
+@click.option("--write-task", type=PATH, help="Write the checks as a task of VisualWebArena to this file.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def outcome(recording: Path, checks: Path | None, task: Path | None, task_id: str | None, sites: tuple[str, ...],
+            answer: str | None, propose: bool, write_task: Path | None, as_json: bool) -> None:
+    """Say whether the task of a RECORDING was done: hold outcome checks against what it ended with.
+
+    The exit code is 1 when it was not done, that cannot be decided, or a check holds before anything was done.
+    """
+    from pipeline.outcomes.evidence import of_recording
+    from recorder import Recording
+
+    if sum(map(bool, (checks, task, propose))) > 1:
+        raise click.UsageError("--checks, --task and --propose exclude each other")
+    opened = Recording(recording)
+    evidence = of_recording(opened, answer)
+    for note in evidence.notes:
+        complain("note", note)
+    if propose:
+        wanted = _propose(opened, evidence)
+    elif task:
+        wanted = _task(task, task_id, sites, opened)
+    else:
+        wanted = _read(checks or opened.layout.outcome)
+    if write_task:
+        _write_task(wanted, opened, evidence, write_task)
+    _evaluate(wanted, opened, evidence, as_json, each_alone=not task)
+
+
+def _evaluate(wanted: "Outcome", recording: "Recording", evidence: "Evidence", as_json: bool, *,
+              each_alone: bool) -> None:
+    """Print what came of the checks. `each_alone`: none may hold at the start; else it suffices that not all do."""
+    from pipeline.outcomes.checking import score
+    from pipeline.outcomes.expressions import Expressions
+    from pipeline.outcomes.proposing import refused
+
+    with Expressions(recording) as evaluate:
+        evidence = replace(evidence, evaluate=evaluate)
+        found = score(wanted, evidence)
+        early = [refused(each.check, evidence) if each.holds else "" for each in found.checks]
+        if not each_alone and not all(early):
+            early = [""] * len(early)
+    if as_json:
+        click.echo(json.dumps({"score": found.value, "reached": found.reached, "checks": [
+            _told(each) | ({"refused": why} if why else {}) for each, why in zip(found.checks, early, strict=True)]},
+            indent=1))
+    else:
+        for number, (each, why) in enumerate(zip(found.checks, early, strict=True), 1):
+            console.print(f"{number:3} {_WORDS[each.holds]}: {_named(each)}")
+            for reason in filter(None, (each.reason, why and f"refused: {why}")):
+                console.print(f"      {printable(reason)}")
+        console.print("done" if found.value == 1 else "not done" if found.value == 0 else "not decided")
+        if found.reached is not None:
+            console.print(f"checkpoints reached: {found.reached:.2f}")
+    if found.value != 1 or any(early):
+        raise DemotapeError({0.0: "the task was not done", None: "whether the task was done cannot be decided"}.get(
+            found.value, "an outcome check holds before anything was done, so it says nothing"))
+
+
+def _told(held: "Held") -> dict[str, Any]:
+    return {"check": held.check, "holds": held.holds, "reason": held.reason} | (
+        {"parts": [_told(each) for each in held.parts]} if held.parts else {})
+
+
+def _named(held: "Held") -> str:
+    """A check in a line."""
+    check = {name: value for name, value in held.check.items() if name not in ("kind", "checks")}
+    return printable(f"{held.check['kind']} {json.dumps(check, ensure_ascii=False)}"[:200])
+
+
+def _read(path: Path) -> "Outcome":
+    from schemas.files import read_json
+    from schemas.outcome import OutcomeSchema
+
+    if not path.is_file():
+        raise InputError(f"{path}: there are no outcome checks; write them, or have them proposed with --propose")
+    found: Outcome = read_json(path, OutcomeSchema())
+    return found
+
+
+def _propose(recording: "Recording", evidence: "Evidence") -> "Outcome":
+    """Proposed checks, written beside the recording; none that are there are replaced."""
+    from pipeline import refresh
+    from pipeline.outcomes.proposing import propose
+    from schemas.files import dump_json, write_atomically
+    from schemas.outcome import FORMAT
+
+    layout = recording.layout
+    if layout.outcome.exists():
+        raise InputError(f"{layout.outcome}: there are outcome checks already; move them away first")
+    found = propose(evidence, refresh(layout.root)[0]["turns"])
+    if not found:
+        raise InputError(f"{layout.root}: nothing in it tells the end from the start; write outcome.json yourself")
+    wanted: Outcome = {"format": FORMAT, "version": VERSIONS[FORMAT], "checks": found}
+    write_atomically(layout.outcome, dump_json(wanted))
+    return wanted
+
+
+def _task(path: Path, task_id: str | None, sites: tuple[str, ...], recording: "Recording") -> "Outcome":
+    """The checks of a task file; pictures that it names lie beside it, or were used by the recorded pages."""
+    from pipeline.cache import derived
+    from pipeline.outcomes import visual_web_arena
+    from schemas.files import read_named
+
+    try:
+        content = json.loads(read_named(path, limits.JSON))
+    except (ValueError, RecursionError):
+        raise InputError(f"{path}: not JSON") from None
+    if isinstance(content, list):
+        fitting = [each for each in content if isinstance(each, dict) and str(each.get("task_id")) == task_id]
+        if len(fitting) != 1:
+            ids = ", ".join(str(each.get("task_id")) for each in content[:20] if isinstance(each, dict))
+            raise InputError(f"{path}: say with --task-id which task: {printable(ids)[:200]}")
+        content = fitting[0]
+    known = {line["url"]: line["blob"] for line in recording.resources()}
+
+    def find(address: str) -> str | None:
+        if address in known:
+            return known[address]
+        name = Path(address).name
+        beside = path.parent / name if name else path
+        return derived.keep(recording.layout, read_named(beside, limits.BLOB)) if name and beside.is_file() else None
+
+    read = visual_web_arena.read(content, str(path), find, _placeholders(sites))
+    for note in read.notes:
+        complain("note", printable(note))
+    return read.outcome
+
+
+def _placeholders(sites: tuple[str, ...]) -> Mapping[str, str]:
+    pairs = [site.partition("=") for site in sites]
+    if wrong := [name for name, equals, address in pairs if not name or not equals or not address]:
+        raise click.BadParameter(f"{wrong[0]!r} is not of the form NAME=URL", param_hint="--site")
+    return {name: address for name, _, address in pairs}
+
+
+def _write_task(wanted: "Outcome", recording: "Recording", evidence: "Evidence", path: Path) -> None:
+    from pipeline.outcomes import visual_web_arena
+    from schemas.files import write_atomically
+
+    task, left = visual_web_arena.write(wanted, recording.task, [evidence.pages[0].url])
+    write_atomically(path, json.dumps(task, indent=1).encode())
+    for each in left:
+        complain("left out", each)

@@ -1,0 +1,1 @@
+"""Outcome checks: whether what a session ended with is what its task asked for."""

@@ -1,0 +1,201 @@
+"""Whether outcome checks hold of a session. What nobody could decide is told as such, never guessed."""
+
+import html
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlsplit
+
+import cv2
+import numpy as np
+from skimage.metrics import structural_similarity
+
+from schemas import InputError
+from schemas.outcome_types import Match, Outcome, OutcomeCheck
+
+from .evidence import Asked, Evidence, Seen, decoded, fields, said
+from .texts import address_holds, holds, shown
+
+LIKE = 0.8  # SSIM, from which on two pictures are alike (VisualWebArena's default)
+_LEAST = 7  # pixels of a side: SSIM's window
+
+
+@dataclass(frozen=True)
+class Held:
+    """What came of a check: `holds` is None where it could not be decided; `reason`: why it does not, or is not."""
+
+    check: OutcomeCheck
+    holds: bool | None
+    reason: str = ""
+    parts: "tuple[Held, ...]" = ()
+
+
+@dataclass(frozen=True)
+class Score:
+    """What came of all: `holds` as a check's; `value` is 1.0 where all hold, 0.0 where one does not, None where that is
+    not known; `reached`: the share of checkpoints that were reached in order, None without any."""
+
+    holds: bool | None
+    checks: tuple[Held, ...]
+    reached: float | None = None
+
+    @property
+    def value(self) -> float | None:
+        return None if self.holds is None else float(self.holds)
+
+
+def score(outcome: Outcome, evidence: Evidence) -> Score:
+    """Hold all checks against a session."""
+    checks = tuple(check(each, evidence) for each in outcome["checks"])
+    return Score(_all(each.holds for each in checks), checks, _reached(outcome, evidence))
+
+
+def check(wanted: OutcomeCheck, evidence: Evidence) -> Held:
+    """Hold one check against a session."""
+    kind = wanted["kind"]
+    if kind in ("all", "any", "not"):
+        return _group(wanted, evidence)
+    try:
+        decided, reason = _RULES[kind](wanted, evidence)
+    except InputError as error:
+        decided, reason = None, str(error)
+    return Held(wanted, decided, reason)
+
+
+def _group(wanted: OutcomeCheck, evidence: Evidence) -> Held:
+    parts = tuple(check(each, evidence) for each in wanted["checks"])
+    match wanted["kind"]:
+        case "all":
+            decided = _all(each.holds for each in parts)
+        case "any":
+            decided = _not(_all(_not(each.holds) for each in parts))
+        case _:
+            decided = _not(parts[0].holds)
+    reasons = [each.reason for each in parts if each.reason]
+    otherwise = "what must not hold does" if wanted["kind"] == "not" else ""
+    return Held(wanted, decided, "" if decided else "; ".join(reasons) or otherwise, parts)
+
+
+def _all(decided: Iterable[bool | None]) -> bool | None:
+    known = list(decided)
+    return False if False in known else None if None in known else True
+
+
+def _not(decided: bool | None) -> bool | None:
+    return None if decided is None else not decided
+
+
+def _reached(outcome: Outcome, evidence: Evidence) -> float | None:
+    """The share of checkpoints that held one after the other on the way."""
+    wanted = outcome.get("checkpoints") or []
+    if not wanted:
+        return None
+    done = 0
+    for number in range(1, len(evidence.pages) + 1):
+        until = Evidence(evidence.pages[:number], evidence.answer if number == len(evidence.pages) else "",
+                         evidence.requests, evidence.reference, evidence.evaluate, evidence.judge)
+        while done < len(wanted) and check(wanted[done]["check"], until).holds:
+            done += 1
+    return done / len(wanted)
+
+
+def _url(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
+    return address_holds(wanted["match"], evidence.pages[-1].url)
+
+
+def _answer(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
+    return holds(wanted["match"], evidence.answer, evidence.judge)
+
+
+def _page(wanted: OutcomeCheck, evidence: Evidence) -> Seen:
+    """The page that a check looks at; raises InputError where it was never shown."""
+    if "page" not in wanted:
+        return evidence.pages[-1]
+    for page in reversed(evidence.pages):
+        if address_holds({"exact": [wanted["page"]]}, page.url)[0]:
+            return page
+    raise InputError(f"the page {shown(wanted['page'])} was not shown in this session")
+
+
+def _text(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
+    page, css = _page(wanted, evidence), wanted.get("css")
+    if css is None:
+        return holds(wanted["match"], html.unescape(page.content()), evidence.judge)
+    elements = page.elements(css)
+    if not elements:
+        return False, f"no element fits {shown(css)}"
+    name = wanted.get("attribute")
+    texts = [str(each.attr(name) or "") if name else said(each) for each in elements]
+    return holds(wanted["match"], "\n".join(texts), evidence.judge)
+
+
+def _script(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
+    page = _page(wanted, evidence)
+    if evidence.evaluate is None:
+        return None, "an expression needs a browser"
+    value = evidence.evaluate(page, wanted["expression"], wanted.get("before", []))
+    return holds(wanted["match"], html.unescape(value), evidence.judge)
+
+
+def _picture(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
+    page, css = _page(wanted, evidence), wanted.get("css")
+    pictures = [page.picture] if css is None and page.picture else page.pictures(css)
+    if not pictures:
+        return False, f"no picture fits {shown(css or 'the page')}"
+    reference = evidence.reference(wanted["picture"])
+    best = max(alike(reference, each) for each in pictures)
+    least = wanted.get("least", LIKE)
+    return best > least, "" if best > least else f"the most alike picture has {best:.2f} (SSIM), not above {least:g}"
+
+
+def alike(one: bytes, other: bytes) -> float:
+    """SSIM of two image files in grey, at the larger size of both; -1 where one is none."""
+    pictures = [decoded(one), decoded(other)]
+    if pictures[0] is None or pictures[1] is None:
+        return -1.0
+    height, width = (max(each) for each in zip(*(picture.shape[:2] for picture in pictures if picture is not None),
+                                               strict=True))
+    if min(height, width) < _LEAST:
+        return -1.0
+    grey = [cv2.cvtColor(cv2.resize(each, (width, height), interpolation=cv2.INTER_LANCZOS4), cv2.COLOR_BGR2GRAY)
+            for each in pictures if each is not None]
+    return float(structural_similarity(*(np.asarray(each) for each in grey)))
+
+
+def _request(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
+    if evidence.requests is None:
+        return None, "the network of this session was not kept"
+    reasons = [_unfit(wanted, each) for each in evidence.requests]
+    if "" in reasons:
+        return True, ""
+    near = next((reason for reason in reasons if reason and not reason.startswith("another")), "")
+    return False, f"no request was like that{f' ({near})' if near else ''}"
+
+
+def _unfit(wanted: OutcomeCheck, asked: Asked) -> str:
+    """Why a request is not the wanted one; empty when it is."""
+    address = asked.url.partition("?")[0]
+    if wanted.get("method", asked.method).upper() != asked.method or not address_holds(wanted["match"], address)[0]:
+        return "another address"
+    if asked.status != wanted["status"] if "status" in wanted else not 0 < asked.status < 400:
+        return f"it was answered {asked.status or 'by nobody'}"
+    query = dict(parse_qsl(urlsplit(asked.url).query, keep_blank_values=True))
+    return (_differs("parameter", wanted.get("query", {}), query)
+            or _differs("field", wanted.get("body", {}), fields(asked.body) if "body" in wanted else {}))
+
+
+def _differs(what: str, wanted: dict[str, Match], given: dict[str, str]) -> str:
+    for name, match in wanted.items():
+        if name not in given:
+            return f"{what} {shown(name)} is missing"
+        if not holds(match, given[name])[0]:
+            return f"{what} {shown(name)}: {holds(match, given[name])[1]}"
+    return ""
+
+
+def _unknown(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
+    return None, wanted["reason"]
+
+
+_RULES: dict[str, Callable[[OutcomeCheck, Evidence], tuple[bool | None, str]]] = {
+    "url": _url, "text": _text, "picture": _picture, "answer": _answer, "request": _request, "script": _script,
+    "unknown": _unknown}

@@ -1,0 +1,207 @@
+"""What outcome checks are held against: pages, requests and the answer of a session."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import parse_qsl, urldefrag, urljoin
+
+import cv2
+import numpy as np
+import turbohtml
+
+from recorder.reader import Recording
+from schemas import UID_ATTRIBUTE, InputError
+from schemas.limits import PIXELS
+from schemas.types import State
+
+from .texts import Judge
+
+_OURS = "data-demotape-"
+_UNSEEN = "script, style, noscript, template, head"
+_DEEP = 8  # frames in frames
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request: `status` is 0 where it had no answer."""
+
+    method: str
+    url: str
+    status: int
+    body: bytes = b""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A page at a moment. `markup`: its DOM snapshot; `picture`: its screenshot, an image file; `resource`: the content
+    of an address that it used; `boxes`: of its elements by uid, in CSS pixels; `state`: of which it was read."""
+
+    url: str
+    markup: str
+    picture: bytes | None = None
+    resource: Callable[[str], bytes | None] = lambda url: None
+    boxes: Callable[[], Mapping[str, Mapping[str, float]]] = dict
+    width: float = 0.0
+    state: State | None = None
+
+    @property
+    def documents(self) -> list[turbohtml.Document]:
+        """The page's own document and those of its frames."""
+        found, waiting = [], [(self.markup, 0)]
+        while waiting:
+            markup, depth = waiting.pop(0)
+            document = turbohtml.parse(markup)
+            found.append(document)
+            if depth < _DEEP:
+                waiting += [(inner, depth + 1) for frame in document.select("iframe[srcdoc], frame[srcdoc]")
+                            if isinstance(inner := frame.attr("srcdoc"), str)]
+        return found
+
+    def elements(self, css: str) -> list[turbohtml.Element]:
+        """Elements that a selector fits, in all documents; raises InputError for what is no selector."""
+        try:
+            return [element for document in self.documents for element in document.select(css)]
+        except ValueError as error:
+            raise InputError(f"selector {css[:80]!r}: {str(error)[:120]}") from None
+
+    def content(self) -> str:
+        """The whole page as HTML, without what the recorder put into it."""
+        return "\n".join(_without_ours(document).html for document in self.documents)
+
+    def pictures(self, css: str | None) -> list[bytes]:
+        """Image files of what a selector fits: of images what they show, of others their part of the screenshot; all
+        images of the page without a selector."""
+        found = []
+        for element in self.elements(css or "img"):
+            images = [element] if element.tag == "img" else [*element.select("img")]
+            shown = [content for image in images if (content := self._image(image))]
+            if not images and (part := self._cut_out(element)):
+                shown = [part]
+            found += shown
+        return found
+
+    def _image(self, image: turbohtml.Element) -> bytes | None:
+        address = image.attr("data-demotape-src") or image.attr("src")
+        return self.resource(urldefrag(urljoin(self.url, address)).url) if isinstance(address, str) else None
+
+    def _cut_out(self, element: turbohtml.Element) -> bytes | None:
+        box = self.boxes().get(str(element.attr(UID_ATTRIBUTE) or ""))
+        picture = decoded(self.picture) if box and self.width > 0 else None
+        if picture is None or box is None:
+            return None
+        scale = picture.shape[1] / self.width
+        left, top = (max(0, round(box[name] * scale)) for name in ("x", "y"))
+        right, bottom = (round((box[name] + box[size]) * scale) for name, size in (("x", "width"), ("y", "height")))
+        part = picture[top:bottom, left:right]
+        return cv2.imencode(".png", part)[1].tobytes() if part.size else None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All of a session. `pages`: in order, the last is what it ended with; `requests`: None where they were not kept;
+    `reference`: the bytes of a blob that a check names; `evaluate`: the value of an expression in a page, as text,
+    after others were run; without it, or without a `judge`, what needs them is not decided."""
+
+    pages: list[Seen]
+    answer: str = ""
+    requests: tuple[Asked, ...] | None = None
+    reference: Callable[[str], bytes] = lambda digest: b""
+    evaluate: Callable[[Seen, str, list[str]], str] | None = None
+    judge: Judge | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    def at_start(self) -> "Evidence":
+        """What was there before anything was done."""
+        return replace(self, pages=self.pages[:1], answer="", requests=None if self.requests is None else ())
+
+
+def of_recording(recording: Recording, answer: str | None = None) -> Evidence:
+    """What a recording tells of its session. `answer`: what was answered in the end; None for the last utterance of
+    whom the task was given to. Raises InputError when it shows no page, or what it kept cannot be read."""
+    states = [event["state"] for event in recording.events if event["state"] and event["state"]["dom"]]
+    last, notes = recording.manifest.get("last_state"), []
+    if last and last["dom"]:
+        states.append(last)
+    else:
+        notes.append("the recording does not tell how it ended: the state before its last action is looked at")
+    if not states:
+        raise InputError(f"{recording.layout.root}: no page was recorded in it")
+    kept = {urldefrag(line["url"]).url: line["blob"] for line in recording.resources()}
+
+    def resource(url: str) -> bytes | None:
+        return recording.blob(kept[url]) if url in kept else None
+
+    return Evidence([_seen(recording, state, resource) for state in states],
+                    _last_word(recording) if answer is None else answer, _asked(recording), recording.blob,
+                    notes=tuple(notes))
+
+
+def decoded(content: bytes | None) -> np.ndarray | None:
+    """The pixels of an image file; None for what is none, or is too large."""
+    if not content:
+        return None
+    try:
+        picture = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
+    except cv2.error:
+        return None
+    return None if picture is None or picture.size > 3 * PIXELS else picture
+
+
+def said(element: turbohtml.Element) -> str:
+    """The text of an element, without what is never shown."""
+    copy = turbohtml.parse_fragment(element.html)
+    for unseen in copy.select(_UNSEEN):
+        unseen.decompose()
+    return " ".join(copy.text.split())
+
+
+def fields(body: bytes) -> dict[str, str]:
+    """What a request's body says, by path: members of JSON, or fields of a form."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+    return dict(_members(value, ""))
+
+
+def _members(value: Any, path: str) -> list[tuple[str, str]]:
+    """Every value in JSON, by its path; bounded by what a body may hold."""
+    found, waiting = [], [(path, value)]
+    while waiting:
+        where, each = waiting.pop()
+        if isinstance(each, dict | list):
+            inner = each.items() if isinstance(each, dict) else enumerate(each)
+            waiting += [(f"{where}.{name}" if where else str(name), one) for name, one in inner]
+        else:
+            found.append((where, each if isinstance(each, str) else json.dumps(each)))
+    return found
+
+
+def _seen(recording: Recording, state: State, resource: Callable[[str], bytes | None]) -> Seen:
+    def boxes() -> Mapping[str, Mapping[str, float]]:
+        rows = json.loads(recording.blob(state["elements"])) if state["elements"] else []
+        return {row["uid"]: row["bbox"] for row in rows if not row["frame"]}
+
+    return Seen(state["url"], recording.blob(state["dom"] or "").decode("utf-8", "replace"),
+                recording.blob(state["screenshot"]) if state["screenshot"] else None, resource, boxes,
+                state["viewport"]["width"], state)
+
+
+def _asked(recording: Recording) -> tuple[Asked, ...] | None:
+    if not recording.layout.network.exists():
+        return None
+    return tuple(Asked(line["method"], line["url"], line["status"],
+                       recording.blob(line["body"]) if line["body"] else b"") for line in recording.exchanges())
+
+
+def _last_word(recording: Recording) -> str:
+    words = [line["utterance"] for line in recording.chat() if line["speaker"] == "navigator"]
+    return words[-1] if words else ""
+
+
+def _without_ours(document: turbohtml.Document) -> turbohtml.Document:
+    for element in document.select("*"):
+        for name in [name for name in element.attrs if name.startswith(_OURS)]:
+            del element.attrs[name]
+    return document

@@ -1,0 +1,122 @@
+"""What a text must be: the rules of outcome checks for texts, numbers and addresses. Pure functions.
+
+Texts are compared as VisualWebArena's evaluators do (Koh et al., 2024): in lower case, without the quotes around them;
+a single word must be a word of the text, several are looked for as they stand. Words are those of the Penn Treebank's
+tokenization, which those evaluators use.
+"""
+
+import math
+import operator
+import re
+from collections.abc import Callable, Sequence
+
+from schemas.outcome_types import Match
+
+# Whether a text means the same as another.
+Judge = Callable[[str, str], bool]
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_FINAL_STOP = re.compile(r"(?<!\.)\.([\])}>\"'»”’ ]{0,20})$")
+_APART = re.compile(r"([;@#$%&*?!()\[\]{}<>\"“”‘’«»„`]|\.{2,100}|--|[:,](?=\D|$))")
+_ENDING = re.compile(r"(?<=[^' ])('s|'m|'d|'ll|'re|'ve|n't|')(?= |$)", re.I)
+_TWO_WORDS = re.compile(r"\b(can)(not)\b|\b(gon|wan)(na)\b|\b(gim|lem)(me)\b|\b(got)(ta)\b", re.I)
+_LEADING = re.compile(r"(^|(?<= ))'(?=\w)")
+_COMPARISONS = (("<=", operator.le), (">=", operator.ge), ("==", operator.eq), ("<", operator.lt), (">", operator.gt))
+_SHOWN = 80  # characters of a text, in a reason
+
+
+def clean(text: str) -> str:
+    """A text as it is compared."""
+    text = text.strip()
+    for quote in ("'", '"'):
+        if len(text) > 1 and text.startswith(quote) and text.endswith(quote):
+            return text[1:-1].lower()
+    return text.lower()
+
+
+def words(text: str) -> list[str]:
+    """The words and signs of a text, in order."""
+    found: list[str] = []
+    for sentence in _SENTENCE.split(text):
+        apart = _APART.sub(r" \1 ", _FINAL_STOP.sub(r" . \1", sentence.strip()))
+        ended = _ENDING.sub(r" \1 ", _LEADING.sub(" ' ", apart))
+        found += _TWO_WORDS.sub(lambda two: " ".join(filter(None, two.groups())), ended).split()
+    return found
+
+
+def is_in(part: str, text: str) -> bool:
+    """Whether a text includes another: a single word as a word, several as they stand."""
+    part, text = clean(part), clean(text)
+    return part in words(text) if len(words(part)) == 1 else part in text
+
+
+def holds(match: Match, text: str, judge: Judge | None = None) -> tuple[bool | None, str]:
+    """Whether a text is what it must be, and why it is not; None where only a judge could tell, and there is none."""
+    if "exact" in match and not any(clean(each) == clean(text) for each in match["exact"]):
+        return False, f"{shown(text)} is not {_or(match['exact'])}"
+    for alternatives in match.get("includes", ()):
+        if not any(is_in(each, text) for each in alternatives):
+            return False, f"{_or(alternatives)} is not in {shown(text)}"
+    for each in match.get("excludes", ()):
+        if is_in(each, text):
+            return False, f"{shown(each)} is in {shown(text)}"
+    if "one_of" in match and not any(clean(each) in clean(text) for each in match["one_of"]):
+        return False, f"none of {_or(match['one_of'])} is in {shown(text)}"
+    for alternatives in match.get("numbers", ()):
+        value = _number(text)
+        if value is None:
+            return False, f"{shown(text)} is no number"
+        if not any(_compares(value, each) for each in alternatives):
+            return False, f"{shown(text)} is not {' or '.join(alternatives)}"
+    if "fuzzy" not in match:
+        return True, ""
+    if judge is None:
+        return None, f"whether it means {shown(match['fuzzy'])} is for a judge, and there is none"
+    alike = judge(match["fuzzy"], text)
+    return alike, "" if alike else f"it does not mean {shown(match['fuzzy'])}"
+
+
+def address_holds(match: Match, url: str) -> tuple[bool | None, str]:
+    """As `holds`, for an address: as it stands, but for a slash at its end and how this machine is called."""
+    now = _plain(url)
+    if "exact" in match and now not in map(_plain, match["exact"]):
+        return False, f"the address is {shown(url)}, not {_or(match['exact'])}"
+    for alternatives in [*match.get("includes", ()), *([match["one_of"]] if "one_of" in match else [])]:
+        if not any(_plain(each) in now for each in alternatives):
+            return False, f"{_or(alternatives)} is not in the address {shown(url)}"
+    for each in match.get("excludes", ()):
+        if _plain(each) in now:
+            return False, f"{shown(each)} is in the address {shown(url)}"
+    return (None, "an address is compared with exact, includes, excludes or one_of") if match.keys() & {
+        "numbers", "fuzzy"} else (True, "")
+
+
+def shown(text: str) -> str:
+    """A text in a reason."""
+    text = " ".join(text.split())
+    return f"“{text if len(text) <= _SHOWN else text[:_SHOWN] + '…'}”"
+
+
+def _or(texts: Sequence[str]) -> str:
+    return " or ".join(shown(each) for each in texts[:5]) + (" or others" if len(texts) > 5 else "")
+
+
+def _plain(url: str) -> str:
+    url = url.replace("localhost", "127.0.0.1")
+    return url[:-1] if url.endswith("/") else url
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text.strip().replace(",", ""))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _compares(value: float, condition: str) -> bool:
+    """Whether a number fulfils a condition such as `>= 12`; False for what is none."""
+    for sign, compare in _COMPARISONS:
+        if condition.strip().startswith(sign):
+            other = _number(condition.strip().removeprefix(sign))
+            return other is not None and bool(compare(value, other))
+    return False

@@ -1,0 +1,107 @@
+"""Format of outcome checks (outcome.json): what makes a task done, kept beside a recording."""
+
+from typing import Any
+
+from marshmallow import ValidationError, fields, validate, validates_schema
+
+from . import limits
+from .parts import Strict, digest, integer, listing, newest_version, number, string
+
+FORMAT = "demotape/outcome"
+GROUPS = ("all", "any", "not")
+KINDS = (*GROUPS, "url", "text", "picture", "answer", "request", "script", "unknown")
+_MOST = 1000
+_TEXT = validate.Length(max=limits.OUTCOME_TEXT)
+# What each kind needs, and what it may have besides.
+_NEEDS: dict[str, tuple[set[str], set[str]]] = {
+    "all": ({"checks"}, set()), "any": ({"checks"}, set()), "not": ({"checks"}, set()),
+    "url": ({"match"}, set()), "text": ({"match"}, {"page", "css", "attribute"}),
+    "picture": ({"picture"}, {"page", "css", "least"}), "answer": ({"match"}, set()),
+    "request": ({"match"}, {"method", "query", "body", "status"}),
+    "script": ({"expression", "match"}, {"page", "before"}), "unknown": ({"reason"}, set()),
+}
+
+
+def _some(item: fields.Field[Any], description: str) -> fields.List[Any]:
+    return listing(item, description, required=False, validate=validate.Length(1, _MOST))
+
+
+def _alternatives(description: str) -> fields.List[Any]:
+    return _some(fields.List(fields.String(validate=_TEXT), validate=validate.Length(1, _MOST)), description)
+
+
+class MatchSchema(Strict):
+    """What a text must be; of several members, all must hold."""
+
+    exact = _some(fields.String(validate=_TEXT), "it is one of these")
+    includes = _alternatives("of each list, one is in it")
+    excludes = _some(fields.String(validate=_TEXT), "none of these is in it")
+    one_of = _some(fields.String(validate=_TEXT), "at least one of these is in it, anywhere")
+    numbers = _alternatives("it is a number for which, of each list, one holds, such as `>= 12`, `< 700`, `== 3`")
+    fuzzy = string("it means the same as this; a judge of yours decides, and nobody does without one", required=False,
+                   validate=_TEXT)
+
+    @validates_schema
+    def _expect_something(self, match: dict[str, Any], **_: Any) -> None:
+        if not match:
+            raise ValidationError("Must say something: exact, includes, excludes, one_of, numbers or fuzzy.")
+
+
+class OutcomeCheckSchema(Strict):
+    """One outcome check: a group of others, or something that holds or does not."""
+
+    kind = string("`all`, `any` or `not` of `checks`; `url`, `text`, `picture`, `answer`, `request`, `script`; "
+                  "`unknown`: something that cannot be evaluated", validate=validate.OneOf(KINDS))
+    checks = listing(fields.Nested(lambda: OutcomeCheckSchema()), "of a group: the checks in it; `not` has one",
+                     required=False, validate=validate.Length(1, _MOST))
+    match = fields.Nested(MatchSchema, metadata={
+        "description": "what the address, the text, the answer or the expression's value must be; of a request: its "
+                       "address without the part after ?"})
+    page = string("address of the page that is looked at; absent: the last one", required=False, validate=_TEXT)
+    css = string("selector of the elements that are looked at; absent: the whole page", required=False, validate=_TEXT)
+    attribute = string("name of the attribute that is looked at; absent: the text", required=False, validate=_TEXT)
+    expression = string("JavaScript whose value, as text, is looked at; it runs in a world of its own", required=False,
+                        validate=_TEXT)
+    before = _some(fields.String(validate=_TEXT), "JavaScript that is run before the expression")
+    picture = digest("blob of the picture that the page, or one of the elements, is like", required=False)
+    least = number("how like it must be at least (SSIM); 0.8 where absent", least=-1, most=1, required=False)
+    method = string("method of the request; absent: any", required=False, validate=_TEXT)
+    query = fields.Dict(keys=fields.String(validate=_TEXT), values=fields.Nested(MatchSchema), metadata={
+        "description": "what parameters of the request's address must be, by name"})
+    body = fields.Dict(keys=fields.String(validate=_TEXT), values=fields.Nested(MatchSchema), metadata={
+        "description": "what parts of the request's body must be: fields of a form by name, members of JSON by their "
+                       "path, such as `order.items.0.name`"})
+    status = integer("status of its answer; absent: any below 400", required=False,
+                     validate=validate.Range(min=100, max=999))
+    reason = string("of `unknown`: why it cannot be evaluated", required=False, validate=_TEXT)
+
+    @validates_schema
+    def _expect_members(self, check: dict[str, Any], **_: Any) -> None:
+        needed, allowed = _NEEDS[check["kind"]]
+        given = check.keys() - {"kind"}
+        if missing := needed - given:
+            raise ValidationError(f"A check of kind {check['kind']} needs this.", min(missing))
+        if other := given - needed - allowed:
+            raise ValidationError(f"A check of kind {check['kind']} has no such thing.", min(other))
+        if check["kind"] == "not" and len(check["checks"]) != 1:
+            raise ValidationError("Must be one check.", "checks")
+
+
+class CheckpointSchema(Strict):
+    """Something that must hold on the way."""
+
+    name = string("what it is, for people", validate=_TEXT)
+    check = fields.Nested(OutcomeCheckSchema, required=True, metadata={"description": "what must hold at some moment"})
+
+
+class OutcomeSchema(Strict):
+    """outcome.json: what makes a task done."""
+
+    piece = "outcome"
+
+    format = string("always `demotape/outcome`", validate=validate.Equal(FORMAT))
+    version = newest_version(FORMAT)
+    checks = listing(fields.Nested(OutcomeCheckSchema), "all must hold when the session ends",
+                     validate=validate.Length(1, _MOST))
+    checkpoints = listing(fields.Nested(CheckpointSchema), "partial credit: what holds on the way, in this order",
+                          required=False, validate=validate.Length(max=_MOST))
