@@ -15,6 +15,7 @@ from schemas.recording import ACTORS
 
 from . import (
     admin_commands,
+    agent_commands,
     data_set_commands,
     outcome_commands,
     project_commands,
@@ -224,7 +225,8 @@ def review(host: str, port: int, upload_days: float, db: str | None, data: Path,
 
 
 for _command in (*data_set_commands.COMMANDS, ranker_commands.ranker, replay_commands.replay, user_commands.user,
-                 project_commands.project, task_commands.task, admin_commands.admin, outcome_commands.outcome):
+                 project_commands.project, task_commands.task, admin_commands.admin,
+                 outcome_commands.outcome, agent_commands.agents):
     main.add_command(_command)
 
 

@@ -22,12 +22,21 @@ def replay() -> None:
 @click.argument("recording", type=PATH)
 @click.option("--port", type=click.IntRange(0, 65535), default=8099, show_default=True, help="Port of the proxy on "
               "this machine; 0 takes a free one.")
-def serve(recording: Path, port: int) -> None:
+@click.option("--cdp", type=click.IntRange(0, 65535), metavar="PORT", help="Be an environment for agents instead: a "
+              "browser that listens for CDP on this port; 0 takes a free one.")
+@click.option("--api", type=click.IntRange(0, 65535), default=0, metavar="PORT", help="With --cdp: port of the HTTP "
+              "API with goal, reset and score.  [default: a free one]")
+@click.option("--runs", type=PATH, help="With --cdp: folder for the recordings of the runs.  [default: RECORDING-runs]")
+@click.option("--window", is_flag=True, help="With --cdp: show the browser's window.")
+def serve(recording: Path, port: int, cdp: int | None, api: int, runs: Path | None, window: bool) -> None:
     """Be a proxy that answers with what a RECORDING (or a .har, .warc, .warc.gz or .wacz file) holds, and nothing else.
 
     Point a browser at it, and have that admit the certificate that is named. What was not recorded is answered 504 and
     told at the end. Ctrl-C ends it.
     """
+    if cdp is not None:
+        asyncio.run(_serve_environment(recording, runs or Path(f"{recording.resolve()}-runs"), cdp, api, window))
+        return
     from replay.reading import read_archive
 
     asyncio.run(_serve(read_archive(recording), port))
@@ -49,6 +58,27 @@ async def _serve(archive, port: int) -> None:
                     complain("not recorded", f"{method} {url}" + (f" ({count} times)" if count > 1 else ""))
     except OSError as error:
         raise InputError(f"port {port}: cannot be listened on ({error.strerror}); give another with --port") from None
+
+
+async def _serve_environment(path: Path, runs: Path, cdp: int, api: int, window: bool) -> None:
+    from recorder.reader import Recording
+    from replay.environment import Environment
+
+    from .agents import outcome_of
+    from .environment_api import Served, app_of
+
+    recording = Recording(path)
+    outcome = outcome_of(recording) if recording.layout.outcome.exists() else None
+    try:
+        async with Environment(recording, outcome, runs, port=cdp, headless=not window) as environment:
+            await environment.reset()
+            with Served(app_of(environment, asyncio.get_running_loop()), api) as served:
+                console.print(f"CDP: {environment.cdp}")
+                console.print(f"API: http://127.0.0.1:{served.port} (/openapi.json)")
+                console.print(f"Goal: {printable(environment.goal)}")
+                await asyncio.Event().wait()
+    except OSError as error:
+        raise InputError(f"port {api or cdp}: cannot be listened on ({error.strerror})") from None
 
 
 def _quoted(argument: str) -> str:

@@ -39,6 +39,17 @@ async def open_browser(playwright: Playwright, server: ReplayServer | None, *, h
 async def open_context(browser: Browser, recording: Recording, first: Mapping[str, Any] | None) -> BrowserContext:
     """A context as the recording's was at its start: size, place, cookies and storage. `first`: the first state that
     is known."""
+    options = context_options(recording, first)
+    try:
+        context = await browser.new_context(**options)
+    except PlaywrightError:  # a time zone or language that this browser does not know
+        context = await browser.new_context(**without_place(options))
+    await restore(context, recording)
+    return context
+
+
+def context_options(recording: Recording, first: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What Playwright is told of a context: size, browser, place. `first`: the first state that is known."""
     manifest = recording.manifest
     at_start = manifest.get("browser_at_start")
     options: dict[str, Any] = {"viewport": manifest["viewport"] or (first or {}).get("viewport") or _VIEWPORT}
@@ -48,14 +59,18 @@ async def open_context(browser: Browser, recording: Recording, first: Mapping[st
         options["user_agent"] = manifest["user_agent"]
     if at_start:
         options |= {"locale": (at_start["languages"] or ["en-US"])[0], "timezone_id": at_start["time_zone"]}
-    try:
-        context = await browser.new_context(**options)
-    except PlaywrightError:  # a time zone or language that this browser does not know
-        context = await browser.new_context(**{key: value for key, value in options.items()
-                                               if key not in ("locale", "timezone_id")})
-    if at_start:
+    return options
+
+
+def without_place(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options without language and time zone."""
+    return {key: value for key, value in options.items() if key not in ("locale", "timezone_id")}
+
+
+async def restore(context: BrowserContext, recording: Recording) -> None:
+    """Give a context the cookies that there were at the start, and its pages the storage."""
+    if at_start := recording.manifest.get("browser_at_start"):
         await _restore(context, at_start)
-    return context
 
 
 async def _restore(context: BrowserContext, at_start: BrowserAtStart) -> None:

@@ -77,11 +77,12 @@ class Result:
 
 async def run(recording: Recording, demonstration: Demonstration, out: Path, *, live: bool = False,
               headless: bool = True, on_turn: Callable[[int, int], None] = lambda done, of: None,
-              last: State | None = None) -> Result:
+              last: State | None = None, replayable: bool = False) -> Result:
     """Run a demonstration of a recording again; what happens is recorded into the new folder `out`.
 
     Offline it sees only what the recording kept; `live`: the real network. `on_turn` is told how many turns are done.
-    `last`: the state that the last turn should end in, if not that of the recording.
+    `last`: the state that the last turn should end in, if not that of the recording. `replayable`: keep the network of
+    the run, too.
     Raises InputError when the recording's network was not kept, or there is nothing to run.
     """
     turns: list[Any] = [turn for turn in demonstration["turns"] if turn["type"] == "browser" and not turn["dropped"]]
@@ -95,7 +96,7 @@ async def run(recording: Recording, demonstration: Demonstration, out: Path, *, 
         first = next((turn["state"] for turn in turns if turn["state"]), None)
         context = await open_context(browser, recording, first)
         runner = Runner(recording, turns, context, server, last)
-        return await runner.run(out, demonstration["task"], on_turn)
+        return await runner.run(out, demonstration["task"], on_turn, replayable=replayable)
 
 
 class Runner:
@@ -115,14 +116,15 @@ class Runner:
         self._facts = lru_cache(4)(self._read_facts)
         context.on("page", self._on_page)
 
-    async def run(self, out: Path, task: str, on_turn: Callable[[int, int], None]) -> Result:
+    async def run(self, out: Path, task: str, on_turn: Callable[[int, int], None], *, replayable: bool) -> Result:
         """Do all turns; ends at the first that fails."""
         await self._context.clock.install()
         page = await self._context.new_page()
         about: Provenance = {"actor": "script", "agent": "demotape replay"}
         with tempfile.TemporaryDirectory(prefix="demotape-uploads-") as uploads:
             self._uploads = Path(uploads)
-            async with Recorder(self._context, out, task, provenance=about) as self._recorder:
+            async with Recorder(self._context, out, task, provenance=about,
+                                replayable=replayable) as self._recorder:
                 began = time.monotonic()
                 self._clock = self._turns[0]["timestamp"] - began  # to be added to ours: the recording's
                 if self._server:

@@ -35,7 +35,8 @@ FLOORS = {
         {"exchanges", "certificates", "comparing", "pictures", "multipart", "finding", "action_forms"},
         {"varying", "cdxj", "warc_unpacking", "har_reading", "channels", "acting", "action_strings"},
         {"bodies", "warc_records"}, {"addresses", "warc_reading"}, {"variants", "order", "warc"},
-        {"places", "reading", "asked"}, {"matching"}, {"answering"}, {"server"}, {"offline"}, {"running"}, {"proof"},
+        {"places", "reading", "asked"}, {"matching"}, {"answering"}, {"server"}, {"offline"},
+        {"running", "environment"}, {"proof"},
     ),
     "curator_web": (
         {"errors", "settings", "vendor"}, {"db"}, {"users", "storage"}, {"notifications"}, {"webhooks"},

@@ -1,2 +1,3 @@
 from .launching import has_display as has_display
 from .launching import launch as launch
+from .launching import launch_context as launch_context

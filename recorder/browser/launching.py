@@ -1,9 +1,12 @@
 """Launching a Chromium."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
-from playwright.async_api import Browser, Playwright
+from playwright.async_api import Browser, BrowserContext, Playwright
 from playwright.async_api import Error as PlaywrightError
 
 from schemas import DemotapeError
@@ -28,12 +31,30 @@ async def launch(playwright: Playwright, *, headless: bool, arguments: Sequence[
                  signals: bool = True) -> Browser:
     """Start a Chromium whose pages can be recorded whole, in its sandbox unless we are root. `signals`: Ctrl-C and the
     like end it, as with Playwright. Raises DemotapeError where there can be no sandbox."""
+    with _without_sandbox_told():
+        return await playwright.chromium.launch(headless=headless, **_options(playwright, arguments, signals))
+
+
+async def launch_context(playwright: Playwright, profile: Path, *, headless: bool, arguments: Sequence[str] = (),
+                         signals: bool = True, **options: Any) -> BrowserContext:
+    """As `launch`, with a profile in a folder: the browser has one context, which is returned. `options`: Playwright's,
+    of the context."""
+    with _without_sandbox_told():
+        return await playwright.chromium.launch_persistent_context(
+            profile, headless=headless, **_options(playwright, arguments, signals), **options)
+
+
+def _options(playwright: Playwright, arguments: Sequence[str], signals: bool) -> dict[str, Any]:
+    return {"executable_path": find_chromium(playwright.chromium.executable_path), "handle_sigint": signals,
+            "handle_sigterm": signals, "handle_sighup": signals,
+            "args": [*_ARGUMENTS, *sandbox_arguments(), *arguments],
+            "chromium_sandbox": not sandbox_arguments()}  # which Playwright leaves off
+
+
+@contextmanager
+def _without_sandbox_told() -> Iterator[None]:
     try:
-        return await playwright.chromium.launch(
-            executable_path=find_chromium(playwright.chromium.executable_path), headless=headless,
-            handle_sigint=signals, handle_sigterm=signals, handle_sighup=signals,
-            args=[*_ARGUMENTS, *sandbox_arguments(), *arguments],
-            chromium_sandbox=not sandbox_arguments())  # which Playwright leaves off
+        yield
     except PlaywrightError as error:
         if "sandbox" in str(error).lower() and not sandbox_arguments():
             raise DemotapeError(NO_SANDBOX) from None

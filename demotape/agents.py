@@ -1,0 +1,151 @@
+"""Running agents on recorded tasks: each in an environment of its own, scored by the task's outcome checks."""
+
+import asyncio
+import importlib
+import inspect
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from pipeline import refresh, workers
+from recorder.reader import Recording
+from replay import running
+from replay.environment import Environment, scored, start_of
+from schemas import DemotapeError, InputError
+from schemas.files import read_json
+from schemas.outcome import OutcomeSchema
+from schemas.outcome_types import Outcome
+
+RECORDED, IDLE = "recorded", "idle"  # agents of our own: the recorded person, and one that does nothing
+
+
+@dataclass(frozen=True)
+class Task:
+    """What an agent is given: the goal, where it begins, what the instructor said, and the address of its browser, to
+    which it connects over CDP; the page is the first one of the first context."""
+
+    goal: str
+    start_url: str
+    said: list[dict[str, Any]]
+    cdp: str
+
+
+# Does a task, and returns what it answers; it may be a coroutine function.
+Agent = Callable[[Task], Any]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of an agent on a task. `score`: None where it was not decided; `reason`: why it is not 1."""
+
+    recording: str
+    site: str
+    score: float | None
+    reached: float | None
+    seconds: float
+    reason: str = ""
+    missing: int = 0
+
+
+def agent_named(name: str) -> Agent | None:
+    """The function of `MODULE:FUNCTION`, in the current folder, too; None for one of our own. Raises InputError."""
+    if name in (RECORDED, IDLE):
+        return None
+    module, colon, function = name.partition(":")
+    if not colon or not module or not function:
+        raise InputError(f"{name}: is not MODULE:FUNCTION, {RECORDED} or {IDLE}")
+    if (here := os.getcwd()) not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found = getattr(importlib.import_module(module), function)
+    except ImportError as error:
+        raise InputError(f"{name}: module {module} cannot be imported ({error})") from None
+    except AttributeError:
+        raise InputError(f"{name}: module {module} has no {function}") from None
+    if not callable(found):
+        raise InputError(f"{name}: is no function")
+    agent: Agent = found
+    return agent
+
+
+def outcome_of(recording: Recording) -> Outcome:
+    """The outcome checks beside a recording; raises InputError when there are none."""
+    path = recording.layout.outcome
+    if not path.exists():
+        raise InputError(f"{path}: there are no outcome checks to score by; have them proposed: "
+                         f"demotape outcome {recording.layout.root} --propose")
+    outcome: Outcome = read_json(path, OutcomeSchema())
+    return outcome
+
+
+def run_all(name: str, recordings: Sequence[Path], runs: Path, jobs: int, seconds: float) -> Iterator[Run]:
+    """Run an agent on recordings, each in a folder of its own below `runs`, several at once in processes; what came of
+    each, as it comes. One that fails stops no other. `seconds`: that an agent has for a task."""
+    arguments = [(name, path, runs / path.resolve().name, seconds) for path in recordings]
+    if jobs == 1:
+        yield from (_run_one(*each) for each in arguments)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=workers.begin) as pool:
+        for future in as_completed([pool.submit(_run_one, *each) for each in arguments]):
+            yield future.result()
+
+
+def _run_one(name: str, path: Path, runs: Path, seconds: float) -> Run:
+    began, site = time.monotonic(), ""
+    try:
+        recording = Recording(path)
+        outcome = outcome_of(recording)
+        site = urlsplit(start_of(recording)[0]).netloc.rpartition("@")[2]
+        value, reached, reason, missing = asyncio.run(
+            _recorded(recording, outcome, runs) if name == RECORDED else
+            _acted(name, recording, outcome, runs, seconds))
+    except DemotapeError as error:
+        return Run(path.name, site, None, None, round(time.monotonic() - began, 1), str(error))
+    return Run(path.name, site, value, reached, round(time.monotonic() - began, 1), reason, missing)
+
+
+async def _recorded(recording: Recording, outcome: Outcome, runs: Path) -> tuple[float | None, float | None, str, int]:
+    """What the recorded person did, done again."""
+    demonstration, _ = refresh(recording.layout.root)
+    result = await running.run(recording, demonstration, runs / "run-1", replayable=True)
+    failed = next((each.reason for each in result.outcomes if each.verdict == "failed"), "")
+    answer = next((turn["utterance"] for turn in reversed(demonstration["turns"])
+                   if turn["type"] == "chat" and turn["speaker"] == "navigator" and not turn["dropped"]), "")
+    found = await asyncio.to_thread(scored, outcome, runs / "run-1", answer)
+    return *_told(found, failed), sum(result.missing.values())
+
+
+async def _acted(name: str, recording: Recording, outcome: Outcome, runs: Path, seconds: float
+                 ) -> tuple[float | None, float | None, str, int]:
+    agent, answer, failed = agent_named(name), "", ""
+    async with Environment(recording, outcome, runs, agent=name) as environment:
+        await environment.reset()
+        if agent:
+            task = Task(environment.goal, environment.start_url, environment.said, environment.cdp)
+            try:
+                async with asyncio.timeout(seconds):
+                    answer = str(await _called(agent, task) or "")
+            except TimeoutError:
+                failed = f"the agent took longer than {seconds:g} s"
+            except Exception as error:  # it is somebody else's
+                failed = f"the agent failed: {type(error).__name__}: {str(error)[:200]}"
+        return *_told(await environment.score(answer), failed), sum(environment.missing.values())
+
+
+async def _called(agent: Agent, task: Task) -> Any:
+    """What an agent answers; one that is no coroutine works in a thread, beside the browser."""
+    if inspect.iscoroutinefunction(agent):
+        return await agent(task)
+    return await asyncio.to_thread(agent, task)
+
+
+def _told(found: Any, failed: str) -> tuple[float | None, float | None, str]:
+    reasons = [failed, *(each.reason for each in found.checks if not each.holds)]
+    return found.value, found.reached, "; ".join(filter(None, reasons))[:500]

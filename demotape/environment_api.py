@@ -1,0 +1,114 @@
+"""The HTTP API of an environment: goal, reset, score; described in OpenAPI at /openapi.json."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from flask import Flask
+from flask_smorest import Api, Blueprint
+from marshmallow import Schema, fields
+from werkzeug.serving import make_server
+
+from replay.environment import Environment
+from schemas import DemotapeError
+
+_Answer = TypeVar("_Answer")
+_SECONDS = 120.0  # that a reset or a score may take
+
+
+class GoalSchema(Schema):
+    """What the agent is asked to do, and where."""
+
+    goal = fields.String(required=True)
+    start_url = fields.String(required=True)
+    cdp = fields.String(required=True, metadata={"description": "address of the browser, for CDP"})
+    said = fields.List(fields.Dict(), required=True, metadata={"description": "what the instructor said, in order"})
+
+
+class RunSchema(Schema):
+    """The run that has begun."""
+
+    run = fields.String(required=True, metadata={"description": "name of its recording"})
+
+
+class AnswerSchema(Schema):
+    """How the agent ended."""
+
+    answer = fields.String(load_default="", metadata={"description": "what it answers in the end; may be empty"})
+
+
+class CheckedSchema(Schema):
+    """What came of one outcome check."""
+
+    kind = fields.String(required=True, attribute="check.kind")
+    holds = fields.Boolean(required=True, allow_none=True, metadata={"description": "null: it was not decided"})
+    reason = fields.String(required=True)
+
+
+class ScoreSchema(Schema):
+    """What came of the run."""
+
+    score = fields.Float(required=True, allow_none=True, attribute="value", metadata={
+        "description": "1: all outcome checks hold; 0: one does not; null: that is not decided"})
+    reached = fields.Float(required=True, allow_none=True, metadata={"description": "share of checkpoints"})
+    checks = fields.List(fields.Nested(CheckedSchema), required=True)
+
+
+def app_of(environment: Environment, loop: asyncio.AbstractEventLoop) -> Flask:
+    """The API over an environment that lives in an event loop of another thread."""
+    app = Flask("demotape-environment")
+    app.config |= {"API_TITLE": "demotape environment", "API_VERSION": "1", "OPENAPI_VERSION": "3.0.3",
+                   "OPENAPI_URL_PREFIX": "/", "OPENAPI_JSON_PATH": "openapi.json"}
+    blueprint = Blueprint("environment", __name__, description="A recorded task for agents")
+    turn = threading.Lock()  # one after the other: a run is begun, or ended
+
+    def wait(work: Callable[[], Coroutine[Any, Any, _Answer]]) -> _Answer:
+        with turn:
+            future: Future[_Answer] = asyncio.run_coroutine_threadsafe(work(), loop)
+            return future.result(_SECONDS)
+
+    @blueprint.get("/goal")
+    @blueprint.response(200, GoalSchema)
+    def goal() -> Environment:
+        """What is to be done"""
+        return environment
+
+    @blueprint.post("/reset")
+    @blueprint.response(200, RunSchema)
+    def reset() -> dict[str, str]:
+        """Begin a run at the start; one that is going on ends"""
+        return {"run": wait(environment.reset).name}
+
+    @blueprint.post("/score")
+    @blueprint.arguments(AnswerSchema)
+    @blueprint.response(200, ScoreSchema)
+    @blueprint.alt_response(409, description="No run is going on, or there are no outcome checks.")
+    def score(given: dict[str, str]) -> Any:
+        """End the run and score it"""
+        return wait(lambda: environment.score(given["answer"]))
+
+    @app.errorhandler(DemotapeError)
+    def refused(error: DemotapeError) -> tuple[dict[str, Any], int]:
+        return {"code": 409, "message": str(error)}, 409
+
+    Api(app).register_blueprint(blueprint)
+    return app
+
+
+class Served:
+    """The API served on a port of this machine, in a thread; use it with `with`. `port`: its own once it runs."""
+
+    def __init__(self, app: Flask, port: int):
+        self._server = make_server("127.0.0.1", port, app, threaded=True)
+        self.port: int = self._server.server_port
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+
+    def __enter__(self) -> "Served":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._thread.join()

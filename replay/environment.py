@@ -1,0 +1,182 @@
+"""A recording as an environment for agents: any that speaks CDP finds the start state, acts offline, and is scored.
+
+What the agent does is recorded like a person's session, and the outcome checks are held against that recording.
+"""
+
+import asyncio
+import tempfile
+from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.async_api import BrowserContext, Page, Playwright, async_playwright
+from playwright.async_api import Error as PlaywrightError
+
+from pipeline.outcomes.checking import Score, score
+from pipeline.outcomes.evidence import of_recording
+from pipeline.outcomes.expressions import Expressions
+from recorder import Recorder
+from recorder.browser import launch_context
+from recorder.reader import Recording
+from schemas import DemotapeError, InputError
+from schemas.outcome_types import Outcome
+from schemas.types import Provenance, State
+
+from .offline import context_options, offline_arguments, restore, without_place
+from .reading import read_recording
+from .server import ReplayServer
+
+_LOADED = 10.0  # seconds that the start page may take
+
+
+def start_of(recording: Recording) -> tuple[str, State | None]:
+    """The address at which the session began, and the first state that is known; raises InputError for one that shows
+    no page."""
+    state = next((event["state"] for event in recording.events if event["state"]), None)
+    for event in recording.events:
+        shown = event["state"]["url"] if event["state"] else ""
+        for url in (shown, str(event["data"].get("url", "")) if event["type"] == "navigate" else ""):
+            if url.startswith(("http://", "https://")):
+                return url, state
+    raise InputError(f"{recording.layout.root}: no page was recorded in it")
+
+
+def scored(outcome: Outcome, run: Path, answer: str) -> Score:
+    """What outcome checks say of a recorded run; not for a thread with an event loop."""
+    recording = Recording(run)
+    with Expressions(recording) as evaluate:
+        return score(outcome, replace(of_recording(recording, answer), evaluate=evaluate))
+
+
+class Environment:
+    """A recording that an agent acts in; use it with `async with`, then `reset`.
+
+    `runs`: a folder, in which each run becomes a recording. `port`: on which the browser listens for CDP; 0 takes a
+    free one. `agent`: its name and version, for the recordings. Raises InputError when the recording's network was not
+    kept.
+    """
+
+    def __init__(self, recording: Recording, outcome: Outcome | None, runs: Path, *, port: int = 0,
+                 headless: bool = True, agent: str = ""):
+        self._recording, self._outcome, self._runs = recording, outcome, runs
+        self._port, self._headless = port, headless
+        self._about: Provenance = {"actor": "agent", **({"agent": agent} if agent else {})}  # type: ignore[typeddict-item]
+        self._start, self._first = start_of(recording)
+        self._stack = AsyncExitStack()
+        self._recorder: Recorder | None = None
+        self._number = 0
+
+    async def __aenter__(self) -> "Environment":
+        try:
+            self._server = await self._stack.enter_async_context(ReplayServer(read_recording(self._recording)))
+            playwright = await self._stack.enter_async_context(async_playwright())
+            profile = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="demotape-profile-",
+                                                                            ignore_cleanup_errors=True))
+            self._context = await self._open(playwright, Path(profile))
+            self._stack.push_async_callback(self._context.close)
+            self.cdp = f"http://127.0.0.1:{await asyncio.to_thread(_listening, Path(profile))}"
+            await restore(self._context, self._recording)
+        except BaseException:
+            await self._stack.aclose()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        try:
+            await self.end()
+        finally:
+            await self._stack.aclose()
+
+    @property
+    def goal(self) -> str:
+        """What the agent is asked to do."""
+        return self._recording.task
+
+    @property
+    def start_url(self) -> str:
+        """Where it begins."""
+        return self._start
+
+    @property
+    def said(self) -> list[dict[str, Any]]:
+        """What the instructor said, in order."""
+        return [{"time": line["time"], "speaker": line["speaker"], "utterance": line["utterance"]}
+                for line in self._recording.chat() if line["speaker"] == "instructor"]
+
+    @property
+    def missing(self) -> dict[tuple[str, str], int]:
+        """Requests of this run that were not recorded, counted by method and address."""
+        return dict(self._server.missing)
+
+    async def reset(self) -> Path:
+        """Begin a run: one tab, at the start page, with nothing left of an earlier run; returns its folder."""
+        await self.end()
+        self._number += 1
+        run = self._runs / f"run-{self._number}"
+        page = await self._emptied()
+        self._server.reset()
+        await restore(self._context, self._recording)
+        self._recorder = Recorder(self._context, run, self.goal, cdp=self.cdp, provenance=self._about, replayable=True)
+        await self._recorder.__aenter__()
+        with suppress(PlaywrightError):  # it takes long, or was not recorded: the agent sees that
+            await page.goto(self._start, wait_until="load", timeout=_LOADED * 1000)
+        return run
+
+    async def end(self) -> Path | None:
+        """End the run; returns its recording, None where none was going on."""
+        recorder, self._recorder = self._recorder, None
+        if recorder is None:
+            return None
+        await recorder.__aexit__(None, None, None)
+        return recorder.directory
+
+    async def score(self, answer: str = "") -> Score:
+        """End the run and hold the outcome checks against it. Raises InputError without checks, DemotapeError without a
+        run."""
+        if self._outcome is None:
+            raise InputError(f"{self._recording.layout.outcome}: there are no outcome checks to score by")
+        run = await self.end()
+        if run is None:
+            raise DemotapeError("no run is going on; reset begins one")
+        return await asyncio.to_thread(scored, self._outcome, run, answer)
+
+    async def _open(self, playwright: Playwright, profile: Path) -> BrowserContext:
+        """The browser's one context, so that whoever connects finds it first."""
+        options = context_options(self._recording, self._first)
+        arguments = [*offline_arguments(self._server), f"--remote-debugging-port={self._port}"]
+        try:
+            return await launch_context(playwright, profile, headless=self._headless, arguments=arguments, **options)
+        except PlaywrightError as error:
+            if not options.keys() & {"locale", "timezone_id"}:
+                raise DemotapeError(str(error).splitlines()[0]) from None
+            return await launch_context(playwright, profile, headless=self._headless, arguments=arguments,
+                                        **without_place(options))
+
+    async def _emptied(self) -> Page:
+        """One empty tab, and nothing that pages have kept."""
+        page = await self._context.new_page()
+        for other in self._context.pages:
+            if other is not page:
+                with suppress(PlaywrightError):
+                    await other.close()
+        await self._context.clear_cookies()
+        session = await self._context.new_cdp_session(page)
+        for origin in self._origins():
+            await session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+        await session.send("Network.clearBrowserCache")
+        await session.detach()
+        return page
+
+    def _origins(self) -> set[str]:
+        found = set()
+        for exchange in self._recording.exchanges():
+            parts = urlsplit(exchange["url"])
+            found.add(f"{parts.scheme}://{parts.netloc}")
+        return found
+
+
+def _listening(profile: Path) -> int:
+    """The port on which a browser listens, from its profile."""
+    return int((profile / "DevToolsActivePort").read_text(encoding="ascii").split()[0])
