@@ -27,7 +27,8 @@ FLOORS = {
         {"media", "devtools"}, {"building"}, {"browser", "package"}, {"control"},
     ),
     "pipeline": (
-        {"workers", "plugins", "cluster", "proofs"}, {"limited", "cache"}, {"context"}, {"turns", "pages"}, {"privacy"},
+        {"workers", "plugins", "cluster", "proofs", "timed_connection"}, {"limited", "cache", "model_endpoint"},
+        {"context"}, {"turns", "pages"}, {"privacy"},
         {"align", "chat", "speech"}, {"checks"}, {"export"},
         {"evaluate", "ranker", "outcomes"}, {"processing", "verify"}, {"batch", "hub"},
     ),
