@@ -8,6 +8,8 @@ from pathlib import Path
 
 from flask import Flask
 
+from pipeline.model_endpoint import ModelSettings
+
 from .api import dashboard as api_dashboard
 from .api import demonstrations as api_demonstrations
 from .api import export_presets as api_export_presets
@@ -25,7 +27,7 @@ from .api import webhooks as api_webhooks
 from .db.database import open_database
 from .db.shared_secret import shared_secret
 from .demonstrations.library import Imported
-from .jobs import bulk_changes, exporting, queue, recounts, replays, upload_service
+from .jobs import bulk_changes, exporting, proposing_tasks, queue, recounts, replays, upload_service
 from .jobs.queue import Jobs, Work
 from .jobs.replays import RunAgain
 from .notifications import reading
@@ -57,6 +59,7 @@ from .web import (
     request_log,
     security,
     signing_in,
+    task_proposals,
     tasks,
     team,
     timeline,
@@ -80,7 +83,8 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
                upload_days: float = upload_service.UNFINISHED_DAYS, openid: OpenIDSettings | None = None,
                job_days: float = queue.PATIENCE.days,
                import_package: Callable[..., Imported] | None = None, run_again: RunAgain | None = None,
-               webhook_networks: Sequence[Network] = (), metrics_token: str = "", logs: bool = False) -> Flask:
+               webhook_networks: Sequence[Network] = (), metrics_token: str = "", logs: bool = False,
+               model: ModelSettings | None = None) -> Flask:
     """The review app over a database and a data folder; both are made when they do not exist.
 
     `blobs`: `s3://bucket/prefix` where the recordings lie instead, at `endpoint_url` if that is not Amazon's.
@@ -91,7 +95,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     `job_days`: how long a job waits for a database or bucket that is away. `openid`: where people may sign in besides.
     `webhook_networks`: those that webhooks may lead to though they are not public.
     `metrics_token`: with which Prometheus reads /metrics; without it nobody does. `logs`: requests and messages are
-    written to stderr as lines of JSON.
+    written to stderr as lines of JSON. `model`: which proposes tasks when a lead asks for it.
     Raises InputError when the database, the folder or the bucket cannot be opened.
     """
     store = open_store(data_dir, blobs, endpoint_url)
@@ -100,7 +104,8 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     db = open_database(db_url or default_db_url(data_dir))
     kinds: dict[str, Work] = {exporting.KIND: partial(exporting.run, db, store),
                               bulk_changes.KIND: partial(bulk_changes.run, db),
-                              recounts.KIND: partial(recounts.run, db)}
+                              recounts.KIND: partial(recounts.run, db),
+                              proposing_tasks.KIND: partial(proposing_tasks.run, db, model)}
     if import_package:
         kinds[upload_service.KIND] = partial(upload_service.run, partial(import_package, db, store), store.files)
     if run_again:
@@ -116,7 +121,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     if uploads:
         chores.append(uploads.give_up_old)
     app.extensions["demotape"] = Services(db, store, who, uploads, jobs, tries,
-                                               SecondFactors(db, secret), openid, hooks)
+                                               SecondFactors(db, secret), openid, hooks, model)
     if logs:
         request_log.register(app)
     if metrics_token:
@@ -134,8 +139,8 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
 
         openid_views.register(app, openid)
     for concern in (signing_in, own_account, own_second_factor, people, projects, project_settings, notifications,
-                    pages, history, proofs, timeline, moments, tree, team, deletions, filters, pairs, tasks, labels,
-                    dashboard, exports, imports, jobs_pages, webhooks, blob_views, health):
+                    pages, history, proofs, timeline, moments, tree, team, deletions, filters, pairs, task_proposals, tasks,
+                    labels, dashboard, exports, imports, jobs_pages, webhooks, blob_views, health):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
     for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_pairs, api_jobs, api_dashboard,

@@ -218,10 +218,10 @@ def import_(paths: tuple[Path, ...], project: str | None, db: str | None, data: 
 def review(host: str, port: int, upload_days: float, db: str | None, data: Path, blobs: str | None,
            endpoint_url: str | None) -> None:
     """Serve the review app."""
-    from .environment import openid, webhook_networks
+    from .environment import model, openid, webhook_networks
 
     _serve(db, data, host, port, blobs=blobs, endpoint_url=endpoint_url, upload_days=upload_days, openid=openid(),
-           webhook_networks=webhook_networks())
+           webhook_networks=webhook_networks(), model=model())
 
 
 for _command in (*data_set_commands.COMMANDS, ranker_commands.ranker, replay_commands.replay, user_commands.user,

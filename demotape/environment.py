@@ -7,6 +7,7 @@ from pathlib import Path
 
 from curator_web.web.openid_settings import OpenIDSettings
 from curator_web.webhooks.addresses import Network, read_networks
+from pipeline.model_endpoint import ModelSettings, model_settings
 from schemas import InputError
 
 TOKEN_LENGTH = 16
@@ -68,3 +69,12 @@ def _lives(process: int) -> bool:
     except OSError:  # another user's
         return True
     return True
+
+
+def model() -> ModelSettings | None:
+    """The model that proposes tasks: DEMOTAPE_MODEL_URL (an OpenAI-compatible endpoint), DEMOTAPE_MODEL (its name
+    there) and DEMOTAPE_MODEL_KEY. None without an address; raises InputError for what cannot be one, and never tells
+    the key."""
+    url = os.environ.get("DEMOTAPE_MODEL_URL")
+    return model_settings(url, os.environ.get("DEMOTAPE_MODEL", ""),
+                          os.environ.get("DEMOTAPE_MODEL_KEY", "")) if url else None

@@ -8,7 +8,7 @@ chunk an upload is given up; 7), DEMOTAPE_JOB_DAYS (after how many days of waiti
 job fails; 7), DEMOTAPE_OPENID_ISSUER, _CLIENT, _SECRET and _ROLE, DEMOTAPE_WEBHOOK_NETWORKS, DEMOTAPE_METRICS_TOKEN
 (environment.py), DEMOTAPE_DOWNLOADS=store (exports are downloaded from S3 itself, by a signed address),
 DEMOTAPE_LOG=json (requests and messages as lines of JSON), DEMOTAPE_REPLAY=1 (demonstrations are run again on this
-machine, which has a Chromium).
+machine, which has a Chromium), DEMOTAPE_MODEL_URL, DEMOTAPE_MODEL and DEMOTAPE_MODEL_KEY (environment.py).
 """
 
 import gc
@@ -24,7 +24,7 @@ from curator_web.jobs.upload_service import UNFINISHED_DAYS
 from curator_web.web.exports import FROM_STORE
 from schemas import InputError
 
-from .environment import metrics_token, openid, webhook_networks
+from .environment import metrics_token, model, openid, webhook_networks
 from .importing import import_package
 from .run_again import run_again
 
@@ -39,7 +39,8 @@ def make_app() -> Flask:
                      job_days=_days("DEMOTAPE_JOB_DAYS", PATIENCE.days), openid=openid(),
                      import_package=import_package, webhook_networks=webhook_networks(),
                      run_again=run_again if os.environ.get("DEMOTAPE_REPLAY") == "1" else None,
-                     metrics_token=metrics_token(data), logs=os.environ.get("DEMOTAPE_LOG") == "json")
+                     metrics_token=metrics_token(data), logs=os.environ.get("DEMOTAPE_LOG") == "json",
+                     model=model())
     if hosts := os.environ.get("DEMOTAPE_HOSTS"):
         app.config["HOSTS"] = tuple(name.strip().lower() for name in hosts.split(","))
     app.config[FROM_STORE] = os.environ.get("DEMOTAPE_DOWNLOADS") == "store"

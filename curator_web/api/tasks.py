@@ -1,18 +1,21 @@
 """The JSON API of tasks: the bank of a project, decisions, and the next one for who records."""
 
+import random
 from typing import Any
 
 from flask.views import MethodView
 from marshmallow import Schema, fields, validate
 
-from curator_web.db.task_models import ACCEPTED, REFUSED, RETURNED, TASK_STATES
-from curator_web.tasks import bank, coverage, giving
+from curator_web.db.task_models import ACCEPTED, CATEGORY_LENGTH, REFUSED, RETURNED, TASK_STATES
+from curator_web.jobs import proposing_tasks
+from curator_web.tasks import bank, coverage, giving, proposing
 from curator_web.web.accounts import account, lead
 from curator_web.web.context import services
 from schemas.parts import Strict
 
 from .bodies import Blueprint
 from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
+from .jobs import JobSchema
 
 blueprint = Blueprint("tasks_api", __name__, url_prefix="/api", description="Tasks")
 
@@ -83,6 +86,16 @@ class ProposalsSchema(Strict):
     tasks = fields.List(fields.Nested(bank.TaskSchema), required=True, validate=validate.Length(1, bank.MOST_AT_ONCE))
 
 
+class WishSchema(Strict):
+    """Which tasks a model is to propose."""
+
+    count = fields.Integer(required=True, validate=validate.Range(1, proposing.MOST))
+    site = fields.String(load_default="", validate=validate.Length(max=bank.SITE_LENGTH), metadata={
+        "description": "that all are of"})
+    category = fields.String(load_default="", validate=validate.Length(max=CATEGORY_LENGTH), metadata={
+        "description": "that all are of"})
+
+
 class TaskDecisionSchema(Strict):
     """What becomes of a task."""
 
@@ -133,6 +146,19 @@ class Tasks(MethodView):
     def post(self, given: dict[str, Any]):
         """Propose tasks; a lead's are accepted at once"""
         return bank.propose(services().db, account(), given["tasks"])
+
+
+@blueprint.post("/tasks/proposals")
+@blueprint.doc(**IN_PROJECT)
+@blueprint.alt_response(404, **NO_PROJECT)
+@blueprint.arguments(WishSchema)
+@blueprint.response(202, JobSchema)
+@blueprint.alt_response(403, **NOT_ALLOWED)
+def ask_model(given: dict[str, Any]):
+    """Have the model that the server names propose tasks, in the background; only for leads"""
+    who, wished = lead(), proposing.wish(**given)
+    sent = proposing.messages(services().db, who, wished, random.Random())
+    return services().jobs.get(proposing_tasks.begin(services().jobs, services().model, who, wished, sent))
 
 
 @blueprint.post("/tasks/next")

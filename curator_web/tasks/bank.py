@@ -54,7 +54,8 @@ class TaskSchema(Strict):
     site = fields.String(validate=validate.Length(max=SITE_LENGTH), metadata={
         "description": "by default, that of the url"})
     category = fields.String(validate=validate.Length(max=CATEGORY_LENGTH), metadata={"description": "such as Travel"})
-    difficulty = fields.String(validate=validate.OneOf(("", *DIFFICULTIES)))
+    difficulty = fields.String(validate=validate.OneOf(
+        ("", *DIFFICULTIES), error=f"one of {', '.join(DIFFICULTIES)}"))
     answer = fields.String(validate=validate.Length(max=TEXT_LENGTH), metadata={
         "description": "what is expected at its end"})
     unachievable = fields.String(validate=validate.Length(max=TEXT_LENGTH), metadata={
@@ -102,6 +103,18 @@ def propose(db: Database, account: Account, given: Iterable[Mapping[str, Any]]) 
 def add_all(db: Database, project: str, given: Sequence[Mapping[str, Any]], state: str = ACCEPTED) -> list[Task]:
     """The same by command, in a state; all or none. Raises InputError."""
     return _add(db, project, [dict(each) for each in given], BY_COMMAND, state)
+
+
+def add_proposals(db: Database, project: str, given: Sequence[Mapping[str, Any]], who: str) -> list[Task]:
+    """The same as proposals of somebody who is no member, such as a model. Raises InputError."""
+    return _add(db, project, [dict(each) for each in given], who, PROPOSED)
+
+
+def without_alike(db: Database, project: str, given: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Those of some tasks (`site`, `text`) that are not nearly the same as one of their site that is there, whatever
+    its state, or that comes before them."""
+    alike = _alike(db, project, [(f"new-{number}", each["site"], each["text"]) for number, each in enumerate(given)])
+    return [each for each, others in zip(given, alike, strict=True) if not others]
 
 
 def change(db: Database, account: Account, task_id: str, given: Mapping[str, Any]) -> Task:

@@ -10,6 +10,7 @@ from curator_web.jobs.upload_service import UploadService
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import SecondFactors, Tries
 from curator_web.webhooks.hooks import Webhooks
+from pipeline.model_endpoint import ModelSettings
 
 from .openid_settings import OpenIDSettings
 
@@ -27,6 +28,7 @@ class Services:
     second_factors: SecondFactors
     openid: OpenIDSettings | None
     webhooks: Webhooks
+    model: ModelSettings | None
 
 
 def services() -> Services:

@@ -24,7 +24,7 @@ def index() -> str:
     found = bank.find(db, who, page=page, **sought)
     return render_template("tasks.html", found=found, sought=sought, page=page, pages=-(-found.total // bank.PAGE),
                            states=TASK_STATES, difficulties=bank.DIFFICULTIES, mine=giving.held(db, who),
-                           seeds=bank.seeds(db, who), limit=bank.TEXT_LENGTH)
+                           seeds=bank.seeds(db, who), limit=bank.TEXT_LENGTH, model=services().model)
 
 
 @blueprint.post("")

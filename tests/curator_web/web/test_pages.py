@@ -24,6 +24,7 @@ from curator_web.tasks.giving import give, give_back
 from curator_web.users.projects import write_guidelines
 from curator_web.webhooks.events import EVENTS
 from demotape.importing import import_package
+from pipeline.model_endpoint import model_settings
 from tests.support.checkout import ROOT
 from tests.support.curator_fixtures import (
     HOSTILE,
@@ -57,6 +58,7 @@ PAGES = {
     "guidelines": "/projects/main/guidelines", "deleted": "/deleted", "tasks": "/tasks", "task": "/tasks/task-2",
     "notifications": "/notifications", "webhooks": "/webhooks", "webhook": "/webhooks/1",
     "withdraw": "/deleted/withdrawal/rec-1",
+    "task-proposals": "/tasks/proposals", "task-request": "/tasks/proposals?count=5&site=shop.example",
     "pairs": "/pairs", "jobs": "/jobs", "pair": "/pairs/rec-5",
     "proof": "/demonstrations/rec-4/proof", "not-run": "/demonstrations/rec-1/proof", "runs": "/runs",
 }
@@ -67,7 +69,7 @@ def site(request, tmp_path_factory) -> Iterator[Site]:
     assert vendor.main() == 0
     folder = tmp_path_factory.mktemp("pages")
     app = create_app(database_of(request), folder / "data", import_package=import_package,
-                     run_again=lambda *_: None)
+                     run_again=lambda *_: None, model=model_settings("http://127.0.0.1:9/v1", "kind-model"))
     services = app.extensions["demotape"]
     add_people(app)
     for number, task in enumerate(TASKS, 1):

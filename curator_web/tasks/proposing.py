@@ -1,0 +1,167 @@
+"""Tasks proposed by a model, self-instruct as WebVoyager has it (section 4.2): a few tasks of the bank are its
+examples, and what it writes is proposed, for people to accept or refuse. Only words of the bank are sent, nothing
+captured.
+"""
+
+import hashlib
+import json
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+
+from curator_web.db.database import Database
+from curator_web.db.task_models import ACCEPTED, CATEGORY_LENGTH, Task
+from curator_web.errors import InputError
+from curator_web.users import Account
+from curator_web.users.projects import expect_lead
+from schemas.addresses import split_address
+from schemas.text import read_well_formed, storable
+
+from . import bank
+
+MOST = 50  # proposals that are asked for at once
+EXAMPLES = 8  # tasks that are sent
+_POOL = 1000  # of the newest accepted tasks, examples are drawn from so many
+_LONGEST = 500  # characters of an example
+_TOLD = ("text", "url", "site", "category", "difficulty")  # of what the model tells, this is taken
+_FENCES = ("```json\n", "```jsonl\n", "```\n")
+_RULES = f"""You propose tasks for people to do in a web browser; how they do them is recorded, to train and test web \
+agents.
+A task can be done on the public pages of one website without signing in, paying or sending anything to anybody. It \
+says in one or two sentences what is to be done, not how; it is specific, takes several steps, and it can be checked \
+whether it was done. Dates are told relative to today. No task is like another one or like an example.
+Answer with a JSON array and nothing else. Each entry is an object with the strings "text" (the task), "site" (the \
+host of the website), "url" (where it begins), "category" (such as Travel) and "difficulty" \
+({", ".join(bank.DIFFICULTIES)})."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked for: so many tasks, of a site and a category, or of any."""
+
+    count: int
+    site: str = ""
+    category: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What of an answer was proposed, what was nearly the same as a task that is there, and what was none, by reason.
+    """
+
+    proposed: int
+    alike: int
+    wrong: Counter[str]
+
+
+def wish(count: Any, site: str, category: str) -> Wish:
+    """What is asked for; raises InputError."""
+    site, category = storable(site).strip().lower(), storable(category).strip()
+    if not isinstance(count, int) or not 1 <= count <= MOST:
+        raise InputError(f"field count: a number from 1 to {MOST}")
+    for name, value, longest in (("site", site, bank.SITE_LENGTH), ("category", category, CATEGORY_LENGTH)):
+        if len(value) > longest or not (value.isprintable() or not value):
+            raise InputError(f"field {name}: {longest} characters at most, in one line")
+    return Wish(count, site, category)
+
+
+def messages(db: Database, account: Account, wished: Wish, chance: random.Random) -> list[dict[str, str]]:
+    """What is sent: rules, some accepted tasks of the project, what is asked for. Those of the same site and category
+    come first, then those that leads marked for who proposes others. Raises NotAllowed."""
+    expect_lead(account)
+    with db.reading() as session:
+        tasks = list(session.scalars(select(Task).where(Task.project == account.project, Task.state == ACCEPTED)
+                                     .order_by(Task.made_at.desc(), Task.id).limit(_POOL)))
+    chance.shuffle(tasks)
+    tasks.sort(key=lambda task: -_closeness(task, wished))
+    return prompt(wished, [{"text": task.text[:_LONGEST], "site": task.site, "category": task.category,
+                            "difficulty": task.difficulty} for task in tasks[:EXAMPLES]])
+
+
+def prompt(wished: Wish, examples: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """The messages; examples are JSON, so that no text of one ends it."""
+    about = f" on the website {json.dumps(wished.site, ensure_ascii=False)}" if wished.site else ""
+    about += f" of the category {json.dumps(wished.category, ensure_ascii=False)}" if wished.category else ""
+    lines = [json.dumps({name: value for name, value in each.items() if value}, ensure_ascii=False)
+             for each in examples]
+    shown = "Examples:\n" + "\n".join(lines) + "\n\n" if lines else ""
+    tasks = "1 new task" if wished.count == 1 else f"{wished.count} new tasks"
+    return [{"role": "system", "content": _RULES}, {"role": "user", "content": f"{shown}Propose {tasks}{about}."}]
+
+
+def digest(sent: Sequence[dict[str, str]]) -> str:
+    """Tells whether what is to be sent is what was shown."""
+    return hashlib.sha256(json.dumps(sent).encode("ascii")).hexdigest()
+
+
+def read(answer: str) -> list[Any]:
+    """The entries of an answer: a JSON array or JSON Lines, in a code fence or not. Raises InputError for anything
+    else."""
+    text = answer.strip()
+    for fence in _FENCES:
+        if text.startswith(fence) and text.endswith("\n```"):
+            text = text[len(fence):-4].strip()
+            break
+    if text.startswith("["):
+        found = _json(text, "it is no JSON array")
+    else:
+        found = [_json(line, f"line {number} is no JSON") for number, line in
+                 enumerate(text.split("\n"), 1) if line.strip()]
+    if not found or not any(isinstance(each, dict) for each in found):
+        raise InputError("the model's answer holds no tasks; nothing was stored")
+    return found
+
+
+def rows(entries: Sequence[Any], wished: Wish) -> tuple[list[dict[str, Any]], Counter[str]]:
+    """What can be proposed of them (TaskSchema), and why the others cannot, counted."""
+    found, wrong = list[dict[str, Any]](), Counter[str]()
+    for entry in entries:
+        if len(found) == wished.count:
+            wrong["more than were asked for"] += 1
+            continue
+        try:
+            found.append(_row(entry, wished))
+        except InputError as error:
+            wrong[str(error)] += 1
+    return found, wrong
+
+
+def store(db: Database, project: str, answer: str, wished: Wish, model: str) -> Outcome:
+    """Propose what of an answer is no task that is there already. Raises InputError for an answer that is none."""
+    found, wrong = rows(read(answer), wished)
+    new = bank.without_alike(db, project, found)
+    if new:
+        bank.add_proposals(db, project, new, f"model {model}")
+    return Outcome(len(new), len(found) - len(new), wrong)
+
+
+def _row(entry: Any, wished: Wish) -> dict[str, Any]:
+    if not isinstance(entry, dict):
+        raise InputError("no object")
+    told = {name: value for name in _TOLD if (value := entry.get(name)) not in (None, "")}
+    if wrong := next((name for name, value in told.items() if not isinstance(value, str)), None):
+        raise InputError(f"field {wrong}: no text")
+    if wished.site:
+        host = split_address(told.get("url", "")).hostname
+        if not host or not f".{host}".endswith(f".{wished.site}"):
+            told.pop("url", None)
+        told["site"] = wished.site
+    if wished.category:
+        told["category"] = wished.category
+    return bank.columns_of(told)
+
+
+def _json(text: str, wrong: str) -> Any:
+    try:
+        return read_well_formed(text.encode())
+    except (ValueError, RecursionError):
+        raise InputError(f"the model's answer: {wrong}; nothing was stored") from None
+
+
+def _closeness(task: Task, wished: Wish) -> int:
+    return (4 * bool(wished.site and task.site == wished.site) + task.seed
+            + 2 * bool(wished.category and task.category.lower() == wished.category.lower()))

@@ -1,0 +1,48 @@
+"""Pages on which a lead has a model propose tasks: what is sent is shown before, and what came of it after."""
+
+import random
+import secrets
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from werkzeug import Response
+
+from curator_web.errors import Conflict
+from curator_web.jobs import proposing_tasks
+from curator_web.tasks import proposing
+
+from .accounts import lead
+from .context import services
+
+blueprint = Blueprint("task_proposals", __name__, url_prefix="/tasks/proposals")
+_USUAL = 10  # tasks
+
+
+@blueprint.get("")
+def index() -> str:
+    """What may be asked for, what would be sent, and what was asked for so far; asked by htmx, only that."""
+    who, model = lead(), proposing_tasks.expect_model(services().model)
+    jobs, here = services().jobs.latest(proposing_tasks.KIND, who.project), url_for(".index")
+    if request.headers.get("HX-Request"):
+        return render_template("_jobs.html", jobs=jobs, here=here)
+    wished = _wished() if "count" in request.args else None
+    seed = secrets.randbelow(1 << 31)
+    sent = proposing.messages(services().db, who, wished, random.Random(seed)) if wished else []
+    return render_template("task_proposals.html", jobs=jobs, here=here, model=model, wished=wished, seed=seed,
+                           sent=sent, digest=proposing.digest(sent), usual=_USUAL, most=proposing.MOST)
+
+
+@blueprint.post("")
+def begin() -> Response:
+    """Send what was shown."""
+    who, wished = lead(), _wished()
+    chance = random.Random(request.form.get("seed", 0, type=int))
+    sent = proposing.messages(services().db, who, wished, chance)
+    if proposing.digest(sent) != request.form.get("digest"):
+        raise Conflict("the tasks that go along have changed since; look again at what is sent")
+    proposing_tasks.begin(services().jobs, services().model, who, wished, sent)
+    return redirect(url_for(".index"), 303)
+
+
+def _wished() -> proposing.Wish:
+    given = request.values
+    return proposing.wish(given.get("count", type=int), given.get("site", ""), given.get("category", ""))
