@@ -139,8 +139,8 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
 
         openid_views.register(app, openid)
     for concern in (signing_in, own_account, own_second_factor, people, projects, project_settings, notifications,
-                    pages, history, proofs, timeline, moments, tree, team, deletions, filters, pairs, task_proposals, tasks,
-                    labels, dashboard, exports, imports, jobs_pages, webhooks, blob_views, health):
+                    pages, history, proofs, timeline, moments, tree, team, deletions, filters, pairs, task_proposals,
+                    tasks, labels, dashboard, exports, imports, jobs_pages, webhooks, blob_views, health):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
     for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_pairs, api_jobs, api_dashboard,

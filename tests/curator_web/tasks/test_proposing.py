@@ -11,6 +11,7 @@ from curator_web import create_app
 from curator_web.errors import InputError
 from curator_web.notifications import reading
 from curator_web.tasks import bank, proposing
+from demotape import environment
 from pipeline.model_endpoint import model_settings
 from tests.support.model_server import Answer, model_server, said
 from tests.support.team_fixtures import ANN, LEA, VAL, add_people, csrf, signed_in
@@ -173,3 +174,16 @@ def test_only_leads_ask_and_only_where_there_is_a_model(made, tmp_path):
     assert answer.status_code == 400 and "DEMOTAPE_MODEL_URL" in answer.json["message"]
     without.extensions["demotape"].db.close()
     assert server.got == [] and services.jobs.latest("proposals") == []
+
+
+def test_the_environment_names_the_model(monkeypatch):
+    for name in ("DEMOTAPE_MODEL_URL", "DEMOTAPE_MODEL", "DEMOTAPE_MODEL_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    assert environment.model() is None
+    monkeypatch.setenv("DEMOTAPE_MODEL_URL", "http://127.0.0.1:8000/v1")
+    with pytest.raises(InputError, match="DEMOTAPE_MODEL: "):
+        environment.model()
+    monkeypatch.setenv("DEMOTAPE_MODEL", "kind-model")
+    monkeypatch.setenv("DEMOTAPE_MODEL_KEY", KEY)
+    settings = environment.model()
+    assert settings and (settings.name, settings.key) == ("kind-model", KEY) and KEY not in repr(settings)
