@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemas import DemotapeError, InputError
+from schemas import DemotapeError, InputError, limits
 from schemas.addresses import split_address
 from schemas.text import read_well_formed
 
 from .timed_connection import FAILURES, TimedConnection
 
+NAMES = ("DEMOTAPE_MODEL_URL", "DEMOTAPE_MODEL", "DEMOTAPE_MODEL_KEY")  # of address, model and key, for people
 NAME_LENGTH = 90
 SECONDS = 120.0  # for all tries together, with the pauses between them
 MOST_BYTES = 1 << 20  # of an answer
@@ -45,32 +46,51 @@ class ModelSettings:
         return split_address(self.url).netloc
 
 
-def model_settings(url: str, name: str, key: str = "", prefix: str = "DEMOTAPE_MODEL") -> ModelSettings:
+@dataclass(frozen=True)
+class Completion:
+    """What a model answered: its text, and the tokens of the request and of the answer, where the endpoint tells."""
+
+    text: str
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+def model_settings(url: str, name: str, key: str = "", named: tuple[str, str, str] = NAMES) -> ModelSettings:
     """Settings of `url`, where `/chat/completions` follows, such as `http://127.0.0.1:8000/v1`, the model's name there,
-    and the key, if one is needed. Raises InputError that names the setting, and never tells the key."""
+    and the key, if one is needed. Raises InputError that says which it is, as `named`, and never tells the key."""
+    of_url, of_name, of_key = named
     parts = split_address(url)
     if not (url.isascii() and url.isprintable() and " " not in url and parts.scheme in ("http", "https")
             and parts.hostname):
-        raise InputError(f"{prefix}_URL: an address that begins with http:// or https:// and has a host")
+        raise InputError(f"{of_url}: an address that begins with http:// or https:// and has a host")
     if parts.username is not None or parts.password is not None:
-        raise InputError(f"{prefix}_URL: no name and no password in it; {prefix}_KEY is the key")
+        raise InputError(f"{of_url}: no name and no password in it; {of_key} is the key")
     try:
         _ = parts.port
     except ValueError:
-        raise InputError(f"{prefix}_URL: its port is none") from None
+        raise InputError(f"{of_url}: its port is none") from None
     if not 0 < len(name) <= NAME_LENGTH or not name.isprintable():
-        raise InputError(f"{prefix}: the model's name at {prefix}_URL, of {NAME_LENGTH} characters at most")
+        raise InputError(f"{of_name}: the model's name at {of_url}, of {NAME_LENGTH} characters at most")
     if not key.isascii() or not (key.isprintable() or not key):
-        raise InputError(f"{prefix}_KEY: only printable ASCII characters")
+        raise InputError(f"{of_key}: only printable ASCII characters")
     return ModelSettings(url, name, key)
 
 
 def complete(settings: ModelSettings, messages: Sequence[Mapping[str, Any]],
              pause: Callable[[float], None] = time.sleep) -> str:
-    """The text that the model answers to messages (`role`, `content`). What says that it is busy (429, 5xx) is asked
-    again, three times in all. Raises ModelFailed."""
+    """The text that the model answers to messages (`role`, `content`). Raises as `ask` does."""
+    return ask(settings, request_body(settings.name, messages), pause).text
+
+
+def request_body(model: str, messages: Sequence[Mapping[str, Any]], **options: float) -> bytes:
+    """What is sent, the same bytes for the same messages and options (such as `temperature`)."""
+    return json.dumps({"model": model, "messages": messages, "stream": False} | options).encode("ascii")
+
+
+def ask(settings: ModelSettings, body: bytes, pause: Callable[[float], None] = time.sleep) -> Completion:
+    """What the model answers to a request. What says that it is busy (429, 5xx) is asked again, three times in all.
+    Raises ModelFailed."""
     end = time.monotonic() + settings.seconds
-    body = json.dumps({"model": settings.name, "messages": messages, "stream": False}).encode("ascii")
     for wait in (*PAUSES, None):
         try:
             return _answer(_asked(settings, body, end - time.monotonic()))
@@ -144,15 +164,22 @@ def _resolved(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
-def _answer(content: bytes) -> str:
-    """The text in a chat completion."""
+def _answer(content: bytes) -> Completion:
+    """What a chat completion says."""
     try:
-        choice = read_well_formed(content)["choices"][0]
-        text, end = choice["message"]["content"], choice.get("finish_reason")
+        read = read_well_formed(content)
+        choice = read["choices"][0]
+        text, end, usage = choice["message"]["content"], choice.get("finish_reason"), read.get("usage")
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise _Unfit("its answer is no chat completion") from None
     if end == "length":
         raise _Unfit("its answer was cut off at its limit of tokens; ask for less")
     if not isinstance(text, str) or not text.strip():
         raise _Unfit("its answer has no text")
-    return text
+    return Completion(text, _count(usage, "prompt_tokens"), _count(usage, "completion_tokens"))
+
+
+def _count(usage: Any, name: str) -> int | None:
+    """A number of tokens; None where the endpoint tells none, or nonsense."""
+    count = usage.get(name) if isinstance(usage, dict) else None
+    return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= limits.WHOLE else None

@@ -7,7 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.model_endpoint import MOST_BYTES, PAUSES, ModelFailed, complete, model_settings
+from pipeline.model_endpoint import (
+    MOST_BYTES,
+    PAUSES,
+    Completion,
+    ModelFailed,
+    complete,
+    model_settings,
+    request_body,
+)
+from pipeline.model_endpoint import ask as ask_body
 from schemas import InputError
 from tests.support.model_server import Answer, model_server, said
 
@@ -37,6 +46,17 @@ def test_messages_go_as_they_are_and_the_text_comes_back():
     with model_server(said("Yes")) as server:
         assert complete(model_settings(f"{server.url}/?version=2", "m"), MESSAGES) == "Yes"
         assert server.got[0][0] == "/v1/chat/completions?version=2" and "authorization" not in server.got[0][1]
+
+
+@pytest.mark.parametrize("usage, told", [
+    ({"prompt_tokens": 12, "completion_tokens": 3}, (12, 3)), ({"prompt_tokens": 12}, (12, None)),
+    ({"prompt_tokens": -1, "completion_tokens": "3"}, (None, None)), ({"prompt_tokens": True}, (None, None)),
+    ({"prompt_tokens": 10**40}, (None, None)), ([1], (None, None)), (None, (None, None))])
+def test_tokens_are_told_where_they_are_numbers(usage, told):
+    with model_server(said("Yes", usage=usage)) as server:
+        answer = ask_body(model_settings(server.url, "m"), request_body("m", MESSAGES, temperature=0))
+        assert server.got[0][2]["temperature"] == 0
+    assert answer == Completion("Yes", *told)
 
 
 @pytest.mark.parametrize("answer, told", [

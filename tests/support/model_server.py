@@ -20,10 +20,10 @@ class Answer:
     drip: float = 0.0
 
 
-def said(text: Any, end: str = "stop") -> Answer:
-    """A chat completion."""
+def said(text: Any, end: str = "stop", **more: Any) -> Answer:
+    """A chat completion; `more`: what it tells besides, such as `usage`."""
     return Answer(body=json.dumps({"choices": [{"index": 0, "message": {"role": "assistant", "content": text},
-                                                "finish_reason": end}]}).encode())
+                                                "finish_reason": end}]} | more).encode())
 
 
 class ModelServer:
