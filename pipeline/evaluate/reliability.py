@@ -3,7 +3,7 @@
 Cohen, "A coefficient of agreement for nominal scales" (1960): kappa of the one table of all that a first and a second
 person said, whoever they were. Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011): nominal, and interval
 for numbers. The interval of alpha is a bootstrap over groups (demonstrations), as what is said within one hangs
-together; its seed is fixed, so the same codings always have the same.
+together; its seed is fixed, so the same codings always have the same. That of kappa is one over items.
 """
 
 from collections.abc import Sequence
@@ -69,6 +69,28 @@ def reliability(groups: Sequence[Group], scale: Scale = "nominal") -> Reliabilit
     with numpy.errstate(all="ignore"):  # numbers may be huge; then alpha is None
         alpha, (low, high) = sums.alpha(numpy.ones(len(groups))), _interval(sums, len(groups))
     return Reliability(items, same / items, _kappa(flat, items, same), alpha, low, high)
+
+
+def kappa_interval(table: Group) -> tuple[float | None, float | None]:
+    """95 % interval of Cohen's kappa: the percentile bootstrap over items (Efron and Tibshirani, "An Introduction to
+    the Bootstrap", 1993, section 13.3). To draw items anew is to draw the counts of the table anew. None where kappa
+    is none; draws of which it is none are left out."""
+    items = sum(count for _, _, count in table)
+    if not items or _kappa(table, items, sum(count for a, b, count in table if a == b)) is None:
+        return None, None
+    values = {value: place for place, value in enumerate(dict.fromkeys(value for a, b, _ in table for value in (a, b)))}
+    shares = numpy.zeros((len(values), len(values)))
+    for a, b, count in table:
+        shares[values[a], values[b]] += count / items
+    drawn = numpy.random.default_rng(SEED).multinomial(items, (shares / shares.sum()).ravel(), RESAMPLES) / items
+    tables = drawn.reshape(RESAMPLES, *shares.shape)
+    same = tables.trace(axis1=1, axis2=2)
+    by_chance = (tables.sum(axis=2) * tables.sum(axis=1)).sum(axis=1)
+    told = by_chance < 1 - 1e-12  # shares of the only value may add up to a little less than one
+    if not told.any():
+        return None, None
+    low, high = numpy.percentile((same[told] - by_chance[told]) / (1 - by_chance[told]), PERCENTILES)
+    return float(low), float(high)
 
 
 def _distance(a: str, b: str, scale: Scale) -> float:

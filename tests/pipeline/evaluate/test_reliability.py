@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.evaluate.reliability import Reliability, reliability
+from pipeline.evaluate.reliability import Reliability, kappa_interval, reliability
 
 
 def said(first: str, second: str) -> list[tuple[str, str, int]]:
@@ -43,3 +43,18 @@ def test_the_interval_is_the_same_each_time_and_narrower_with_more():
     assert once == reliability(few) and once.low < once.alpha < once.high
     assert more.high - more.low < once.high - once.low
     assert (reliability(few[:1]).low, reliability(few[:1]).high) == (None, None)
+
+
+def test_the_interval_of_kappa():
+    table = [("a", "a", 88), ("a", "b", 14), ("a", "c", 18), ("b", "a", 10), ("b", "b", 40), ("b", "c", 10),
+             ("c", "a", 2), ("c", "b", 6), ("c", "c", 12)]
+    low, high = kappa_interval(table)
+    # about 1.96 standard errors around 0.492; by Fleiss, Cohen and Everitt (1969) one is 0.051 here
+    assert low == pytest.approx(0.392, abs=0.015) and high == pytest.approx(0.591, abs=0.015)
+    assert (low, high) == kappa_interval(table)
+    few = kappa_interval([(a, b, max(1, count // 10)) for a, b, count in table])
+    assert few[1] - few[0] > 2 * (high - low)
+    assert kappa_interval([("a", "a", 5), ("b", "b", 5)]) == (1.0, 1.0)
+    assert kappa_interval([("a", "a", 9)]) == kappa_interval([]) == (None, None)
+    low, high = kappa_interval([("a", "b", 1), ("b", "b", 3)])  # kappa is 0 there, and in most draws
+    assert (low, high) == (0.0, 0.0)
