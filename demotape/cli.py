@@ -17,6 +17,7 @@ from . import (
     admin_commands,
     agent_commands,
     data_set_commands,
+    judge_commands,
     outcome_commands,
     project_commands,
     ranker_commands,
@@ -224,8 +225,8 @@ def review(host: str, port: int, upload_days: float, db: str | None, data: Path,
            webhook_networks=webhook_networks(), model=model())
 
 
-for _command in (*data_set_commands.COMMANDS, ranker_commands.ranker, replay_commands.replay, user_commands.user,
-                 project_commands.project, task_commands.task, admin_commands.admin,
+for _command in (*data_set_commands.COMMANDS, judge_commands.judge, ranker_commands.ranker, replay_commands.replay,
+                 user_commands.user, project_commands.project, task_commands.task, admin_commands.admin,
                  outcome_commands.outcome, agent_commands.agents):
     main.add_command(_command)
 

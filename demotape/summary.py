@@ -11,6 +11,7 @@ from schemas import DemotapeError, InputError, RecordingLayout
 from schemas.types import Turn
 
 if TYPE_CHECKING:
+    from pipeline.judging.figures import Figures
     from pipeline.ranker import Trained
 
 
@@ -152,17 +153,14 @@ def print_scores(console: Console, scores: list[dict[str, Any]]) -> None:
     for split in dict.fromkeys(score["split"] for score in scores):
         of_split = [score for score in scores if score["split"] == split]
         metrics = list(dict.fromkeys(score["metric"] for score in of_split))
-        rows = [("intent", "turns", *metrics)]
+        rows: list[tuple[str, ...]] = [("intent", "turns", *metrics)]
         for intent in dict.fromkeys(score["intent"] for score in of_split):
             row = {score["metric"]: score for score in of_split if score["intent"] == intent}
             values = [row[name]["score"] if name in row else None for name in metrics]
             rows.append((intent, str(max(score["turns"] for score in row.values())),
                          *("" if value is None else f"{100 * value:.1f}" for value in values)))
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         console.print(split)
-        for first, *others in rows:
-            cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
-            console.print("  ".join(("", first.ljust(widths[0]), *cells)))
+        _print_rows(console, rows)
 
 
 def ranker_figures(told: "Trained") -> dict[str, Any]:
@@ -186,6 +184,39 @@ def print_ranker(console: Console, told: "Trained") -> None:
     for split, (ranker, lexical) in told.splits.items():
         console.print(f"  {split:{width}}  {ranker.turns:5}  {100 * ranker.recall:9.1f}  {100 * lexical.recall:7.1f}  "
                       f"{100 * ranker.mrr:5.1f}  {100 * lexical.mrr:7.1f}")
+
+
+def print_judges(console: Console, judges: "list[Figures]", labelled: bool) -> None:
+    """What each judge said, how it agrees with people where there are labels, and what it took."""
+    rows: list[tuple[str, ...]]
+    rows = [("judge", "judged", "failed", "success", "failure", "unknown", "median s", "tokens in", "tokens out")]
+    rows += [(each.judge, f"{each.judged}", f"{each.failed}", *(f"{count}" for count in each.verdicts.values()),
+              _cell(each.median_seconds, ".1f"), _cell(each.prompt_tokens, ","), _cell(each.completion_tokens, ","))
+             for each in judges]
+    _print_rows(console, rows)
+    if not labelled:
+        return
+    console.print("\nAgainst people (S success, F failure, ? unknown; S-F: people say success, the judge says failure)")
+    cells = [(said, verdict) for said in ("success", "failure") for verdict in ("success", "failure", "unknown")]
+    letters = {"success": "S", "failure": "F", "unknown": "?"}
+    rows = [("judge", "labelled", "agreement", "kappa", "95 % interval",
+             *(f"{letters[said]}-{letters[verdict]}" for said, verdict in cells))]
+    rows += [(each.judge, f"{each.labelled}", _cell(each.agreement, ".1%"), _cell(each.kappa, ".2f"),
+              "-" if each.low is None else f"{each.low:.2f} to {each.high:.2f}",
+              *(f"{each.confusion[said][verdict]}" for said, verdict in cells)) for each in judges]
+    _print_rows(console, rows)
+
+
+def _cell(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)
+
+
+def _print_rows(console: Console, rows: list[tuple[str, ...]]) -> None:
+    """A table: names to the left, figures to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for first, *others in rows:
+        cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+        console.print("  ".join(("", first.ljust(widths[0]), *cells)))
 
 
 def print_demo(console: Console, result) -> None:

@@ -30,7 +30,7 @@ FLOORS = {
         {"workers", "plugins", "cluster", "proofs", "timed_connection"}, {"limited", "cache", "model_endpoint"},
         {"context"}, {"turns", "pages"}, {"privacy"},
         {"align", "chat", "speech"}, {"checks"}, {"export"},
-        {"evaluate", "ranker", "outcomes"}, {"processing", "verify"}, {"batch", "hub"},
+        {"evaluate", "ranker", "outcomes"}, {"judging"}, {"processing", "verify"}, {"batch", "hub"},
     ),
     "replay": (
         {"exchanges", "certificates", "comparing", "pictures", "multipart", "finding", "action_forms"},

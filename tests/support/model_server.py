@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -27,9 +27,10 @@ def said(text: Any, end: str = "stop", **more: Any) -> Answer:
 
 
 class ModelServer:
-    """Answers one after the other, the last one for ever; `got`: what was sent (path, headers, body)."""
+    """Answers one after the other, the last one for ever, or what `choose` makes of the body; `got`: what was sent
+    (path, headers, body)."""
 
-    def __init__(self, answers: Sequence[Answer]):
+    def __init__(self, answers: Sequence[Answer], choose: Callable[[Any], Answer] | None = None):
         self.answers, self.got, self.ended = list(answers), list[tuple[str, dict[str, str], Any]](), threading.Event()
         model = self
 
@@ -38,7 +39,10 @@ class ModelServer:
                 body = self.rfile.read(int(self.headers["content-length"]))
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 model.got.append((self.path, headers, json.loads(body)))
-                answer = model.answers.pop(0) if len(model.answers) > 1 else model.answers[0]
+                if choose:
+                    answer = choose(model.got[-1][2])
+                else:
+                    answer = model.answers.pop(0) if len(model.answers) > 1 else model.answers[0]
                 self.send_response(answer.code)
                 for name, value in answer.headers.items():
                     self.send_header(name, value)
@@ -66,9 +70,9 @@ class ModelServer:
 
 
 @contextmanager
-def model_server(*answers: Answer) -> Iterator[ModelServer]:
+def model_server(*answers: Answer, choose: Callable[[Any], Answer] | None = None) -> Iterator[ModelServer]:
     """One that is there for a while."""
-    server = ModelServer(answers or (Answer(500),))
+    server = ModelServer(answers or (Answer(500),), choose)
     try:
         yield server
     finally:

@@ -1,0 +1,55 @@
+"""Judges held against people: agreement, Cohen's kappa with its interval, what was confused, time and tokens."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from statistics import median
+from typing import get_args
+
+from pipeline.evaluate.reliability import kappa_interval, reliability
+
+from .asking import Judgement
+from .verdicts import Verdict
+
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """How one judge did. `verdicts`: how often it said what. `labelled`: how many of those that it judged have a label
+    by people; of these are `agreement`, `kappa` with its 95 % interval, and `confusion`: what people say, what the
+    judge says, how often. An unknown verdict agrees with no label. None where there is nothing to tell; tokens are the
+    sum, None where the endpoint told none."""
+
+    judge: str
+    judged: int
+    failed: int
+    verdicts: dict[str, int]
+    labelled: int
+    agreement: float | None
+    kappa: float | None
+    low: float | None
+    high: float | None
+    confusion: dict[str, dict[str, int]]
+    median_seconds: float | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+
+
+def figures(judge: str, judgements: Iterable[Judgement], labels: Mapping[str, bool], failed: int = 0) -> Figures:
+    """The figures of one judge's judgements, each of another recording; `labels`: by the recordings' ids."""
+    mine = [each for each in judgements if each.judge == judge]
+    verdicts = Counter(each.verdict for each in mine)
+    pairs = Counter(("success" if labels[each.id] else "failure", each.verdict) for each in mine if each.id in labels)
+    table = [(said, verdict, count) for (said, verdict), count in sorted(pairs.items())]
+    told, (low, high) = reliability([table]), kappa_interval(table)
+    return Figures(
+        judge, len(mine), failed, {name: verdicts[name] for name in VERDICTS}, told.items, told.agreement, told.kappa,
+        low, high, {said: {name: pairs[said, name] for name in VERDICTS} for said in ("success", "failure")},
+        round(median(each.seconds for each in mine), 3) if mine else None,
+        _sum(each.prompt_tokens for each in mine), _sum(each.completion_tokens for each in mine))
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
