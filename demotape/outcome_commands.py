@@ -1,6 +1,8 @@
 """The command that says whether the task of a recorded session was done."""
 
+import asyncio
 import json
+import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from pipeline.outcomes.evidence import Evidence
     from recorder import Recording
     from schemas.outcome_types import Outcome
+    from schemas.types import Demonstration
 
 _WORDS = {True: "holds", False: "does not hold", None: "not decided"}
 
@@ -30,10 +33,12 @@ _WORDS = {True: "holds", False: "does not hold", None: "not decided"}
               "placeholder, such as __SHOPPING__; may be given again.")
 @click.option("--answer", help="What was answered in the end.  [default: the navigator's last utterance]")
 @click.option("--propose", is_flag=True, help="Propose checks from what the session changed, and write outcome.json.")
+@click.option("--without-run", is_flag=True, help="With --propose: do not run the demonstration again to see which of "
+              "them hold then, too.")
 @click.option("--write-task", type=PATH, help="Write the checks as a task of VisualWebArena to this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def outcome(recording: Path, checks: Path | None, task: Path | None, task_id: str | None, sites: tuple[str, ...],
-            answer: str | None, propose: bool, write_task: Path | None, as_json: bool) -> None:
+            answer: str | None, propose: bool, without_run: bool, write_task: Path | None, as_json: bool) -> None:
     """Say whether the task of a RECORDING was done: hold outcome checks against what it ended with.
 
     The exit code is 1 when it was not done, that cannot be decided, or a check holds before anything was done.
@@ -48,7 +53,7 @@ def outcome(recording: Path, checks: Path | None, task: Path | None, task_id: st
     for note in evidence.notes:
         complain("note", note)
     if propose:
-        wanted = _propose(opened, evidence)
+        wanted = _propose(opened, evidence, run=not without_run)
     elif task:
         wanted = _task(task, task_id, sites, opened)
     else:
@@ -109,22 +114,40 @@ def _read(path: Path) -> "Outcome":
     return found
 
 
-def _propose(recording: "Recording", evidence: "Evidence") -> "Outcome":
-    """Proposed checks, written beside the recording; none that are there are replaced."""
+def _propose(recording: "Recording", evidence: "Evidence", *, run: bool) -> "Outcome":
+    """Proposed checks, written beside the recording; none that are there are replaced. With `run`, those that hold when
+    the demonstration is run again."""
     from pipeline import refresh
-    from pipeline.outcomes.proposing import propose
+    from pipeline.outcomes.proposing import confirmed, propose
     from schemas.files import dump_json, write_atomically
     from schemas.outcome import FORMAT
 
     layout = recording.layout
     if layout.outcome.exists():
         raise InputError(f"{layout.outcome}: there are outcome checks already; move them away first")
-    found = propose(evidence, refresh(layout.root)[0]["turns"])
+    demonstration, _ = refresh(layout.root)
+    found = propose(evidence, demonstration["turns"])
+    if run and found and layout.network.exists():
+        with tempfile.TemporaryDirectory(prefix="demotape-run-") as folder:
+            found = confirmed(found, _run_again(recording, demonstration, Path(folder) / "run", evidence.answer))
     if not found:
         raise InputError(f"{layout.root}: nothing in it tells the end from the start; write outcome.json yourself")
     wanted: Outcome = {"format": FORMAT, "version": VERSIONS[FORMAT], "checks": found}
     write_atomically(layout.outcome, dump_json(wanted))
     return wanted
+
+
+def _run_again(recording: "Recording", demonstration: "Demonstration", run: Path, answer: str) -> "Evidence":
+    """What the demonstration ends with when it is run again, offline."""
+    from pipeline.outcomes.evidence import of_recording
+    from recorder import Recording
+    from replay import running
+
+    result = asyncio.run(running.run(recording, demonstration, run, replayable=True))
+    if failed := next((each for each in result.outcomes if each.verdict == "failed"), None):
+        raise InputError(f"{recording.layout.root}: its demonstration could not be run again ({failed.intent}: "
+                         f"{printable(failed.reason)}); give --without-run to have checks proposed all the same")
+    return of_recording(Recording(run), answer)
 
 
 def _task(path: Path, task_id: str | None, sites: tuple[str, ...], recording: "Recording") -> "Outcome":

@@ -116,7 +116,8 @@ class Runner:
         self._facts = lru_cache(4)(self._read_facts)
         context.on("page", self._on_page)
 
-    async def run(self, out: Path, task: str, on_turn: Callable[[int, int], None], *, replayable: bool) -> Result:
+    async def run(self, out: Path, task: str, on_turn: Callable[[int, int], None], *, replayable: bool = False
+                  ) -> Result:
         """Do all turns; ends at the first that fails."""
         await self._context.clock.install()
         page = await self._context.new_page()

@@ -32,6 +32,11 @@ def propose(evidence: Evidence, turns: Iterable[Turn] = ()) -> list[OutcomeCheck
     return [each for each in found if check(each, evidence).holds and not check(each, evidence.at_start()).holds]
 
 
+def confirmed(proposed: Iterable[OutcomeCheck], again: Evidence) -> list[OutcomeCheck]:
+    """Those that also hold when the same was done again: what only happened to be so the first time is left out."""
+    return [each for each in proposed if check(each, again).holds]
+
+
 def refused(wanted: OutcomeCheck, evidence: Evidence) -> str:
     """Why a check is none for this session: it does not hold at its end, or holds before anything was done; empty when
     it is one, or that cannot be told."""
