@@ -3,6 +3,8 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from email import message_from_bytes
+from email.policy import HTTP
 from typing import Any
 from urllib.parse import parse_qsl, urldefrag, urljoin
 
@@ -20,6 +22,7 @@ from .texts import Judge
 _OURS = "data-demotape-"
 _UNSEEN = "script, style, noscript, template, head"
 _DEEP = 8  # frames in frames
+_BOUNDARY = 100  # characters between two parts of a form, at most (RFC 2046, 5.1.1: 70)
 
 
 @dataclass(frozen=True)
@@ -157,12 +160,28 @@ def said(element: turbohtml.Element) -> str:
 
 
 def fields(body: bytes) -> dict[str, str]:
-    """What a request's body says, by path: members of JSON, or fields of a form."""
+    """What a request's body says, by path: members of JSON, or fields of a form, files by their names."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
-        return dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+        return _parts(body) or dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
     return dict(_members(value, ""))
+
+
+def _parts(body: bytes) -> dict[str, str]:
+    """Fields of a form in parts (multipart/form-data); none where it is another kind of body."""
+    first = body[:_BOUNDARY].partition(b"\r\n")[0]
+    if not first.startswith(b"--") or len(first) > _BOUNDARY - 2:
+        return {}
+    head = b'Content-Type: multipart/form-data; boundary="' + first[2:].replace(b'"', b"") + b'"\r\n\r\n'
+    found = {}
+    for part in message_from_bytes(head + body, policy=HTTP).walk():
+        name = part.get_param("name", header="content-disposition")
+        if isinstance(name, str) and not part.is_multipart():
+            content = part.get_payload(decode=True)
+            text = content.decode("utf-8", "replace") if isinstance(content, bytes) else ""
+            found[name] = part.get_filename() or text
+    return found
 
 
 def _members(value: Any, path: str) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ from .evidence import Asked, Evidence, Seen, fields, said
 
 _CHANGING = ("POST", "PUT", "PATCH", "DELETE")
 _MOST_TEXTS = 3
+_ANYWHERE = 2  # how little the place of an element says that is like many others
 _LONGEST = 200  # characters of a text that is proposed
 _SHORTEST = 2
 _SECRET = "demotape-secret-"
@@ -88,8 +89,12 @@ def _texts(evidence: Evidence, typed: list[str]) -> Iterator[OutcomeCheck]:
     before = {text for _, text, _ in _told(evidence.pages[0])}
     new = [(css, text, rank) for css, text, rank in _told(evidence.pages[-1]) if text not in before]
     folded = [text.lower() for text in typed]
-    new.sort(key=lambda each: (not any(text in each[1].lower() for text in folded), each[2], len(each[1])))
-    for css, text, _ in new[:_MOST_TEXTS]:
+    def about(each: tuple[str, str, int]) -> bool:
+        return any(text in each[1].lower() for text in folded)
+
+    new.sort(key=lambda each: (not about(each), each[2], len(each[1])))
+    telling = [each for each in new if about(each) or each[2] < _ANYWHERE]
+    for css, text, _ in (telling or new)[:_MOST_TEXTS]:
         yield {"kind": "text", "css": css, "match": {"includes": [[text]]}}
 
 
@@ -113,4 +118,4 @@ def _selector(element: turbohtml.Element) -> tuple[str, int]:
         return f"#{name}", 0
     if role in ("status", "alert"):
         return f"[role={role}]", 0
-    return str(element.tag), 1 if element.tag in ("h1", "h2", "h3", "output") else 2
+    return str(element.tag), 1 if element.tag in ("h1", "h2", "h3", "output") else _ANYWHERE

@@ -141,3 +141,8 @@ def test_a_check_that_is_none_is_named(wanted, field):
 def test_bodies_of_any_kind_are_read():
     assert fields(b"\xff\xfe&&=;") is not None and fields(b"[" * 100_000) is not None
     assert fields(b'{"a": {"b": [true, null]}}') == {"a.b.0": "true", "a.b.1": "null"}
+    parts = [b'Content-Disposition: form-data; name="lamp"\r\n\r\nFloor "lamp" \xc3\xa4',
+             b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\nContent-Type: text/plain\r\n\r\nx']
+    body = b"".join(b"--x\r\n" + part + b"\r\n" for part in parts) + b"--x--\r\n"
+    assert fields(body) == {"lamp": 'Floor "lamp" ä', "file": "a.txt"}
+    assert all(isinstance(fields(each), dict) for each in (b"--" + b"x" * 200, b"--x\r\n" * 1000, b"--", b""))
