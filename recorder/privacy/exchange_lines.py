@@ -90,9 +90,9 @@ def _content(content: bytes | None, kind: str, secrets: StandIns) -> bytes | Non
     if content is None or not is_text(kind):
         return content
     try:
-        return _as_bytes(secrets.in_body(content.decode(), kind))
+        return _as_bytes(secrets.in_body(content.decode(), kind, labels=True))
     except UnicodeDecodeError:
-        return secrets.in_body(content.decode("latin-1"), kind).encode("latin-1", "replace")
+        return secrets.in_body(content.decode("latin-1"), kind, labels=True).encode("latin-1", "replace")
 
 
 def _as_bytes(text: str) -> bytes:

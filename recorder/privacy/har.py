@@ -128,7 +128,7 @@ def _content(body: bytes, kind: str, secrets: Secrets) -> dict[str, Any]:
     """Text as text, without secrets; anything else in base64."""
     if is_text(kind):
         try:
-            return {"text": secrets.in_body(body.decode(), kind)}
+            return {"text": secrets.in_body(body.decode(), kind, labels=True)}
         except UnicodeDecodeError:
             pass
     return {"text": base64.b64encode(body).decode(), "encoding": "base64"}

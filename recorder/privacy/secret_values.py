@@ -22,12 +22,18 @@ _DISTINCT = SECRETS["distinct_value"]  # characters from which on a value is loo
 _MOST_LEARNED = 500  # values of cookies and tokens: pages make new ones each time, and what is used comes again
 _NAMES = re.compile(SECRETS["names"])
 _ADDRESS = re.compile(r"https?://[^\s\"'<>\\]+")
+_LABEL = re.compile(r"[^\W\d_][^\d<>=@#$%^&*+|\\~`]{0,79}")
 
 
 def is_secret_name(name: str) -> bool:
     """Whether a field, parameter or key of that name is likely to hold a secret."""
     spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1-\2", name).replace("_", "-").lower()
     return bool(_NAMES.search(spaced))
+
+
+def is_label(value: object) -> bool:
+    """Whether what a member is said to hold in secret is only the word for it, as in a page's texts: `Password:`."""
+    return isinstance(value, str) and bool(_LABEL.fullmatch(value)) and is_secret_name(value)
 
 
 class Secrets:
@@ -136,27 +142,28 @@ class Secrets:
         """What stands instead of a secret."""
         return REDACTED
 
-    def _in_json(self, value):
+    def _in_json(self, value, labels: bool):
         """Any JSON value with the secrets in it replaced: texts by what is known, members by their name, too."""
         if isinstance(value, str):
             return self.in_request(value)
         if isinstance(value, list):
-            return [self._in_json(item) for item in value]
+            return [self._in_json(item, labels) for item in value]
         if isinstance(value, dict):
-            return {key: self._in_member(key, inner) for key, inner in value.items()}
+            return {key: self._in_member(key, inner, labels) for key, inner in value.items()}
         return value
 
-    def _in_member(self, key: str, value):
+    def _in_member(self, key: str, value, labels: bool):
         hidden = is_secret_name(key) and value and isinstance(value, str | int) and not isinstance(value, bool)
-        return self.instead(str(value)) if hidden else self._in_json(value)
+        return self.instead(str(value)) if hidden and not (labels and is_label(value)) else self._in_json(value, labels)
 
-    def in_body(self, body: str, content_type: str) -> str:
-        """A request's or response's text: as JSON, as a form, or as plain text with addresses in it."""
+    def in_body(self, body: str, content_type: str, *, labels: bool = False) -> str:
+        """A request's or response's text: as JSON, as a form, or as plain text with addresses in it. `labels`: it is an
+        answer, in which a member may hold the word for a secret instead of one."""
         kind = content_type.partition(";")[0].strip().lower()
         if kind.endswith("json"):
             try:
                 told = json.loads(body)
-                clean = self._in_json(told)
+                clean = self._in_json(told, labels)
                 return body if clean == told else json.dumps(clean, ensure_ascii=False)
             except (ValueError, RecursionError):
                 pass

@@ -1,5 +1,7 @@
 """What is kept to be served again: a secret is the same stand-in everywhere, and nothing else is changed."""
 
+import json
+
 import pytest
 
 from recorder.browser.hops import Hops
@@ -44,6 +46,15 @@ def test_what_holds_no_secret_stays_byte_for_byte():
     told, sent, came = kept(exchange(posted=None, posted_bytes=b"\x00\xff", body=body,
                                      response={"status": 201, "mimeType": "application/json"}), Secrets())
     assert (sent, came, told["status"]) == (b"\x00\xff", body, 201)
+
+
+@pytest.mark.parametrize("label", ["Password:", "user.password", "Bearer Token", "Enter your passphrase …"])
+def test_an_answer_may_hold_the_word_for_a_secret_and_a_request_the_secret_itself(label):
+    body = json.dumps({"password": label, "token": "letters", "pin": 1234}, ensure_ascii=False)
+    _, sent, came = kept(exchange(posted=body, body=body.encode(), headers={"Content-Type": "application/json"},
+                                  response={"status": 200, "mimeType": "application/json"}), Secrets())
+    assert json.loads(came)["password"] == label and json.loads(sent)["password"].startswith("demotape-secret-")
+    assert all(str(json.loads(came)[name]).startswith("demotape-secret-") for name in ("token", "pin"))
 
 
 def test_what_failed_has_no_answer():
