@@ -35,12 +35,14 @@ class Tally:
     """What came of a comparison: how many values agree, vary by themselves, fit a stand-in, were chosen otherwise, or
     are there in one alone; `differences`: those that differ and may, recorded and actual.
 
-    `learnt`: names whose values vary, as the recording shows. `any_value`: it does not matter what is sent.
+    `learnt`: names whose values vary, as the recording shows. `any_value`: it does not matter what is sent. `typed`: a
+    page sends what is being typed, as far as that has come.
     """
 
     fixed: Fixed = nothing_fixed
     learnt: frozenset[str] = frozenset()
     any_value: bool = False
+    typed: bool = False
     agreed: int = 0
     varied: int = 0
     fitted: int = 0
@@ -68,6 +70,8 @@ class Tally:
         elif self.any_value or name in self.learnt or alike(name, recorded, actual, self.fixed):
             self.varied += 1
             self.differences.append((recorded, actual))
+        elif self.typed and (recorded.startswith(actual) or actual.startswith(recorded)):
+            self.varied += 1
         else:
             self.chosen += 1
 

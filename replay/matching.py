@@ -53,6 +53,9 @@ RULES = (  # from the first that decides to the last; docs/replay.md has them fo
     ("choices",
      "Any other value that differs was chosen, in an address as in a body: then nothing is given. A parameter that "
      "only one has counts one and a half times what one counts that agrees."),
+    ("typed so far",
+     "Where a request that changes something got an answer without content, as pages get that save what is being "
+     "typed, a text may be the beginning of the recorded one or go on from it."),
     ("only told",
      "Of requests that only tell something it does not matter what they send."),
     ("stand-ins",

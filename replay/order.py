@@ -125,6 +125,12 @@ class Queue:
         return self.places[max(0, index - before):index + after]
 
 
+def is_save(exchange: Recorded) -> bool:
+    """Whether a request hands something over and is told no more than that it was taken: pages do so while somebody
+    types, as often as it happens to be."""
+    return exchange.method.upper() not in READING and 200 <= exchange.status < 300 and _is_empty(exchange)
+
+
 def _is_step(exchange: Recorded) -> bool:
     """Whether the site may be another one after it. A request that failed changed nothing that is known."""
     if exchange.status == 0:

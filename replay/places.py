@@ -9,7 +9,7 @@ from . import variants
 from .addresses import ONE_MISSING, Address, query_likeness
 from .bodies import Pair, Tally, has_stand_in, likeness, outline
 from .exchanges import Recorded, Request, header
-from .order import Course, Queue
+from .order import Course, Queue, is_save
 from .varying import Fixed, Given, content, is_made, varies_by_name
 
 LEAST = 0.8  # a match below this is none
@@ -56,6 +56,7 @@ class Known:
         self.addresses = addresses
         self._given = given
         self._variants: dict[int, variants.Variant] = {}
+        self._saves: dict[int, bool] = {}
 
     def fixed(self, place: int) -> Fixed:
         """What of a recorded request cannot vary by itself."""
@@ -63,7 +64,12 @@ class Known:
 
     def tally(self, place: int, learnt: frozenset[str] = frozenset()) -> Tally:
         """A new one, for a comparison with a recorded request."""
-        return Tally(self.fixed(place), learnt, place in self.course.beacons)
+        return Tally(self.fixed(place), learnt, place in self.course.beacons, self._is_save(place))
+
+    def _is_save(self, place: int) -> bool:
+        if place not in self._saves:
+            self._saves[place] = is_save(self.exchanges[place])
+        return self._saves[place]
 
     def variant(self, place: int) -> variants.Variant:
         """What decides among answers of one address."""

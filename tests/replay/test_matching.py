@@ -163,6 +163,16 @@ def test_what_only_tells_may_tell_anything():
     assert match(session, "POST https://stats.example/t?n=3", '{"w": 2}', JSON) is not None
 
 
+@pytest.mark.parametrize("status, body, answered", [
+    (204, '{"title": "Lam", "text": "It is"}', True), (204, '{"title": "Lamps of brass", "text": ""}', True),
+    (204, '{"title": "Engine", "text": "It"}', False), (204, '{"title": "Lamp", "text": "No"}', False),
+    (200, '{"title": "Lam", "text": "It"}', False)])
+def test_what_is_saved_while_it_is_typed_may_be_less_or_more(status, body, answered):
+    session = Session(archive(recorded("PUT", "/draft", "" if status == 204 else "found", status,
+                                       body='{"title": "Lamps", "text": "It"}', headers=JSON)))
+    assert bool(match(session, "PUT /draft", body, JSON)) is answered
+
+
 def test_head_gets_what_get_had_and_takes_no_turn():
     session = Session(archive(recorded("GET", "/a", "one"), recorded("GET", "/a", "two")))
     assert [given(session, f"{method} /a") for method in ("HEAD", "HEAD", "GET", "HEAD", "GET")] == [
