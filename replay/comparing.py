@@ -2,8 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from urllib.parse import urlsplit
 
 from lxml import etree
@@ -11,6 +12,8 @@ from lxml import etree
 from pipeline.pages.dom import Element, parse
 from schemas import REDACTED
 from schemas.types import Point
+
+from .varying import Fixed, everything_fixed, masked
 
 VERDICTS = ("same", "equivalent", "differs", "failed")  # from the best to the worst
 SAME, EQUIVALENT = 0.98, 0.85  # likeness of the elements from which on a page is that
@@ -70,28 +73,40 @@ def facts(document: str | bytes) -> Facts:
     return Facts(found.elements, found.texts, found.controls, focus, found.scrolled)
 
 
-def compare(recorded: Facts | None, now: Facts | None, urls: tuple[str, str], scrolls: tuple[Point, Point]
-            ) -> Comparison:
-    """Hold a page against the recorded one; `urls` and `scrolls`: of the recorded one, and now."""
+def compare(recorded: Facts | None, now: Facts | None, urls: tuple[str, str], scrolls: tuple[Point, Point],
+            fixed: Fixed = everything_fixed) -> Comparison:
+    """Hold a page against the recorded one; `urls` and `scrolls`: of the recorded one, and now. `fixed` tells of a
+    value that looks random whether it has to be the same; those that a page makes itself are others each time."""
+    same_page = _same_page(*urls, fixed)
     if recorded is None or now is None:  # nothing but the address is known
-        alike = _same_page(*urls)
-        return Comparison("same" if alike else "differs", "" if alike else _told_urls(urls), 1.0, 1.0)
-    elements = likeness(recorded.elements, now.elements)
-    texts = likeness(recorded.texts, now.texts)
-    reason = _difference(recorded, now, urls)
-    moved = "" if reason else told_scroll(*scrolls) or _told_focus(recorded, now)
-    if not reason and not moved and elements >= SAME and recorded.texts == now.texts:
+        return Comparison("same" if same_page else "differs", "" if same_page else _told_urls(urls), 1.0, 1.0)
+    elements = likeness(recorded.elements, now.elements, fixed)
+    texts = likeness(recorded.texts, now.texts, fixed)
+    reason = _difference(recorded, now, fixed) if same_page else _told_urls(urls)
+    moved = "" if reason else told_scroll(*scrolls) or _told_focus(recorded, now, fixed)
+    differing = _first_text(recorded, now, fixed)
+    if not reason and not moved and elements >= SAME and not differing:
         return Comparison("same", "", elements, texts)
-    loose = likeness(_without_numbers(recorded.texts), _without_numbers(now.texts))
+    differing = differing or "the elements differ"
+    loose = likeness(_without_numbers(recorded.texts), _without_numbers(now.texts), fixed)
     if not reason and elements >= EQUIVALENT and loose >= TEXTS:
-        return Comparison("equivalent", moved or _first_text(recorded, now), elements, texts)
-    return Comparison("differs", reason or _first_text(recorded, now), elements, texts)
+        return Comparison("equivalent", moved or differing, elements, texts)
+    return Comparison("differs", reason or differing, elements, texts)
 
 
-def likeness(one: Counter[str], other: Counter[str]) -> float:
+def likeness(one: Counter[str], other: Counter[str], fixed: Fixed = everything_fixed) -> float:
     """Share of what two collections have in common, from 0 to 1."""
-    both = (one & other).total()
-    return 2 * both / (one.total() + other.total()) if one or other else 1.0
+    all_of_them = one.total() + other.total()
+    apart = sum(each.total() for each in _apart(one, other, fixed))
+    return 1 - apart / all_of_them if all_of_them else 1.0
+
+
+def _apart(one: Counter[str], other: Counter[str], fixed: Fixed) -> tuple[Counter[str], Counter[str]]:
+    """What one alone has, and what the other; values that were made at random by the page are all alike in it."""
+    if one == other:
+        return Counter(), Counter()
+    mine, theirs = (_changed(each, lambda text: masked(text, fixed)) for each in (one - other, other - one))
+    return mine - theirs, theirs - mine
 
 
 def worst(verdicts: list[str]) -> str:
@@ -106,46 +121,47 @@ def told_scroll(recorded: Point, now: Point) -> str:
     return f"scrolled to {now['x']:.0f}, {now['y']:.0f} instead of {recorded['x']:.0f}, {recorded['y']:.0f}"
 
 
-def _told_focus(recorded: Facts, now: Facts) -> str:
+def _told_focus(recorded: Facts, now: Facts, fixed: Fixed) -> str:
     """Where the focus is otherwise than recorded: the Tab key that moves it is no turn, the next action moves it."""
-    if recorded.focus == now.focus:
+    if _alike(recorded.focus, now.focus, fixed):
         return ""
     return f"the focus is at {now.focus[:80] or 'nothing'} instead of {recorded.focus[:80] or 'nothing'}"
 
 
-def _difference(recorded: Facts, now: Facts, urls: tuple[str, str]) -> str:
+def _difference(recorded: Facts, now: Facts, fixed: Fixed) -> str:
     """What is surely not the same; empty when nothing is."""
-    if not _same_page(*urls):
-        return _told_urls(urls)
-    if recorded.controls != now.controls:
-        held = next(iter((recorded.controls - now.controls) or (now.controls - recorded.controls)))
+    for held in chain(*_apart(recorded.controls, now.controls, fixed)):
         return f"a control differs: {held[:120]}"
-    if recorded.scrolled != now.scrolled:
+    if any(_apart(recorded.scrolled, now.scrolled, fixed)):
         return "a part of the page is scrolled otherwise"
     return ""
 
 
-def _first_text(recorded: Facts, now: Facts) -> str:
-    gone, new = recorded.texts - now.texts, now.texts - recorded.texts
+def _first_text(recorded: Facts, now: Facts, fixed: Fixed) -> str:
+    """The first text that only one of both has; empty when there is none."""
+    gone, new = _apart(recorded.texts, now.texts, fixed)
     if gone:
         return f"the text {next(iter(gone))[:100]!r} is missing"
-    if new:
-        return f"the text {next(iter(new))[:100]!r} is new"
-    return "the elements differ"
+    return f"the text {next(iter(new))[:100]!r} is new" if new else ""
 
 
 def _told_urls(urls: tuple[str, str]) -> str:
     return f"the address is {_STAND_IN.sub('', urls[1])[:120]} instead of {_STAND_IN.sub('', urls[0])[:120]}"
 
 
-def _same_page(one: str, other: str) -> bool:
+def _same_page(one: str, other: str, fixed: Fixed) -> bool:
     """Whether two addresses lead to the same page: parameters may vary by themselves, their names may not."""
     try:
         a, b = urlsplit(one), urlsplit(other)
     except ValueError:
         return one == other
     names = [sorted(part.partition("=")[0] for part in query.split("&")) for query in (a.query, b.query)]
-    return (a.scheme, a.netloc, a.path, a.fragment) == (b.scheme, b.netloc, b.path, b.fragment) and names[0] == names[1]
+    return ((a.scheme, a.netloc) == (b.scheme, b.netloc) and names[0] == names[1]
+            and _alike(a.path, b.path, fixed) and _alike(a.fragment, b.fragment, fixed))
+
+
+def _alike(one: str, other: str, fixed: Fixed) -> bool:
+    return one == other or masked(one, fixed) == masked(other, fixed)
 
 
 def _elements(root: Element, depth: int) -> Iterator[Element]:
@@ -180,9 +196,13 @@ def _plain(text: str | None) -> str:
 
 
 def _without_numbers(texts: Counter[str]) -> Counter[str]:
+    return _changed(texts, lambda text: _NUMBERS.sub("0", text))
+
+
+def _changed(texts: Counter[str], change: Callable[[str], str]) -> Counter[str]:
     found: Counter[str] = Counter()
     for text, count in texts.items():
-        found[_NUMBERS.sub("0", text)] += count
+        found[change(text)] += count
     return found
 
 

@@ -26,11 +26,13 @@ from schemas.types import Demonstration, Provenance, State
 
 from .acting import ActionFailed, Actor
 from .comparing import Comparison, Facts, compare, facts, told_scroll, worst
+from .exchanges import Archive
 from .finding import Found, NotFound
 from .offline import open_browser, open_context
 from .pictures import likeness as picture_likeness
 from .reading import read_recording
 from .server import ReplayServer
+from .varying import everything_fixed, not_of_the_page
 
 _LOOK = 0.04  # seconds between two looks at a page
 _QUIET = 0.06  # seconds without a request after which the network rests
@@ -89,13 +91,14 @@ async def run(recording: Recording, demonstration: Demonstration, out: Path, *, 
     if not turns:
         raise InputError(f"{recording.layout.root}: the demonstration has no turn to run")
     async with AsyncExitStack() as stack:
-        server = None if live else await stack.enter_async_context(ReplayServer(read_recording(recording)))
+        archive = None if live else read_recording(recording)
+        server = await stack.enter_async_context(ReplayServer(archive)) if archive else None
         playwright = await stack.enter_async_context(async_playwright())
         browser = await open_browser(playwright, server, headless=headless)
         stack.push_async_callback(browser.close)
         first = next((turn["state"] for turn in turns if turn["state"]), None)
         context = await open_context(browser, recording, first)
-        runner = Runner(recording, turns, context, server, last)
+        runner = Runner(recording, turns, context, server, last, archive)
         return await runner.run(out, demonstration["task"], on_turn, replayable=replayable)
 
 
@@ -103,7 +106,7 @@ class Runner:
     """One run in a context of a browser."""
 
     def __init__(self, recording: Recording, turns: Sequence[Any], context: BrowserContext,
-                 server: ReplayServer | None, last: State | None = None):
+                 server: ReplayServer | None, last: State | None = None, archive: Archive | None = None):
         self._recording = recording
         self._last_expected = last or recording.manifest.get("last_state")
         self._turns = turns
@@ -114,6 +117,8 @@ class Runner:
         self._answered: set[str] = set()  # ids of the turns whose dialog has come
         self._last: Look | None = None  # what was seen last
         self._facts = lru_cache(4)(self._read_facts)
+        typed = (value for turn in turns for value in turn["arguments"].values() if isinstance(value, str))
+        self._fixed = not_of_the_page(archive, typed) if archive else everything_fixed
         context.on("page", self._on_page)
 
     async def run(self, out: Path, task: str, on_turn: Callable[[int, int], None], *, replayable: bool = False
@@ -290,7 +295,7 @@ class Runner:
         recorded = self._facts(expected["dom"]) if expected["dom"] else None
         now = facts(look.document) if recorded else None
         return compare(recorded, now, (expected["url"], look.state["url"]),
-                       (expected["scroll"], look.state["scroll"]))
+                       (expected["scroll"], look.state["scroll"]), self._fixed)
 
     def _read_facts(self, dom: str) -> Facts:
         return facts(self._recording.blob(dom))

@@ -8,6 +8,7 @@ chosen, however random it looks: another product, another order. So was a moment
 import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from functools import cache
 
 from schemas import DemotapeError
 
@@ -45,6 +46,11 @@ _SEARCHED, _SEARCHED_OF_ONE = 64 << 20, 1 << 20  # bytes of answers in which rec
 def nothing_fixed(value: str) -> bool:
     """For where no answers are known."""
     return False
+
+
+def everything_fixed(value: str) -> bool:
+    """For where nothing varies by itself."""
+    return True
 
 
 def varies_by_name(name: str) -> bool:
@@ -123,9 +129,9 @@ def alike(name: str, recorded: str, actual: str, fixed: Fixed = nothing_fixed) -
     return is_time(recorded) == is_time(actual) and not fixed(recorded)
 
 
-def masked(text: str) -> str:
+def masked(text: str, fixed: Fixed = nothing_fixed) -> str:
     """A text with a mark for each word that looks random or is a number that may be a time."""
-    return _WORD.sub(lambda found: "\x00" if is_made(found[0]) else found[0], text)
+    return _WORD.sub(lambda found: "\x00" if is_made(found[0]) and not fixed(found[0]) else found[0], text)
 
 
 def made_words(text: str) -> list[str]:
@@ -172,6 +178,34 @@ class Given:
         return first
 
 
+def not_of_the_page(archive: Archive, typed: Iterable[str]) -> Fixed:
+    """Tells of a value that looks random whether it was typed, or an answer or a channel gave it. The others the page
+    made itself: those that it sent before any answer had them, and those that were never sent.
+
+    The archive is read when the first value is asked for.
+    """
+    @cache
+    def runs() -> frozenset[bytes]:
+        given = set(_TOKENS.findall(" ".join(typed).encode("utf-8", "replace")))
+        made: set[bytes] = set()
+        left = _SEARCHED
+        for exchange in archive.exchanges:
+            address = set(_TOKENS.findall(exchange.url.encode("utf-8", "replace")))
+            if exchange.top:  # somebody went there
+                given |= address - made
+            made |= (address | set(_TOKENS.findall(exchange.body or b""))) - given
+            told = _text_of(exchange, left)
+            given |= set(_TOKENS.findall(told)) - made
+            left = max(0, left - len(told))
+        for message in (each for channel in archive.channels for each in channel.messages):
+            if message.direction == "received":
+                data = message.data if isinstance(message.data, bytes) else message.data.encode("utf-8", "replace")
+                given |= set(_TOKENS.findall(data)) - made
+        return frozenset(given)
+
+    return lambda value: _longest_run(value) in runs()
+
+
 def _longest_run(value: str) -> bytes:
     run = max(_RUN.findall(value[:LONGEST]), key=len, default="")
     return run.encode() if len(run) >= 5 else b""
@@ -191,9 +225,9 @@ def content(exchange: Recorded) -> bytes | None:
         return None
 
 
-def _text_of(exchange: Recorded) -> bytes:
+def _text_of(exchange: Recorded, most: int = _SEARCHED_OF_ONE) -> bytes:
     """What an answer says, with its headers, as far as it is looked through."""
     heads = "\n".join(value for _, value in exchange.answer_headers).encode("utf-8", "replace")
     if not is_text(exchange):
         return heads
-    return heads + b"\n" + (content(exchange) or b"")[:_SEARCHED_OF_ONE]
+    return heads + b"\n" + (content(exchange) or b"")[:most]
