@@ -112,14 +112,7 @@ class Actor:
             if x is None or y is None:
                 raise ActionFailed("neither an element nor a point is told")
             return x, y
-        place = await box(found)
-        for _ in range(_LOOKS):
-            await asyncio.sleep(_STEADY)
-            if (now := await box(found)) == place:
-                break
-            place = now
-        if place is None:
-            raise ActionFailed("the element is not shown")
+        place = await self._steady(found, element)
         left, top, width, height = place
         before = element["bbox"] if element else None
         across, down = 0.5, 0.5
@@ -127,6 +120,27 @@ class Actor:
             across = min(max((x - before["x"]) / before["width"], _EDGE), 1 - _EDGE)
             down = min(max((y - before["y"]) / before["height"], _EDGE), 1 - _EDGE)
         return left + width * across, top + height * down
+
+    async def _steady(self, found: Found, element: Element | None) -> tuple[float, float, float, float]:
+        """The box of an element once it is shown and stands still. A page that is not there yet shows it later, or
+        another one in its place."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self._patience
+        place = await _shown(found)
+        for _ in range(_LOOKS):
+            while place is None:
+                if loop.time() > until:
+                    raise ActionFailed("the element is not shown")
+                await asyncio.sleep(_ASKED)
+                found = await self._find(element) if element else found
+                place = await _shown(found)
+            await asyncio.sleep(_STEADY)
+            if (now := await _shown(found)) == place:
+                break
+            place = now
+        if place is None:
+            raise ActionFailed("the element is not shown")
+        return place
 
     async def _press_mouse(self, arguments: Mapping[str, Any], found: Found | None, element: Element | None,
                            count: int) -> None:
@@ -331,6 +345,14 @@ class Actor:
 
     async def _reload(self, *_: Any) -> None:
         await self._page.reload(wait_until="commit", timeout=_GOING)
+
+
+async def _shown(found: Found) -> tuple[float, float, float, float] | None:
+    """The box of an element; None where it has none, as it is not shown or gone."""
+    try:
+        return await box(found)
+    except ProtocolError:
+        return None
 
 
 def _changed(before: str, after: str) -> tuple[int, int]:

@@ -39,7 +39,8 @@ _QUIET = 0.06  # seconds without a request after which the network rests
 _AT_LEAST, _AT_MOST = 1.0, 2.0  # seconds that a page may take to be as recorded
 _RESTS = 0.25  # seconds without a change after which a page that is equivalent will not become the same
 _CHANGING = 0.4  # seconds that one may take which goes on changing
-_LONG = 20.0  # seconds of timers that are not run one by one
+_ROUND = 0.15  # seconds that a look at a page takes, with what is before the next, where it is not busy
+_LONG = 20.0  # seconds of timers that are not run one by one; and those of a page that never answers at once
 _TAB = 5.0  # seconds that a tab or a dialog may take to open
 _NOT_REACHED = "not reached, as a turn before it failed"
 
@@ -250,14 +251,16 @@ class Runner:
     async def _settle(self, expected: Mapping[str, Any] | None, patience: float, until: float = 0.0
                       ) -> tuple[Comparison, float | None]:
         """Wait until the page is as it was recorded, or rests and has had its time; returns how it compares."""
-        began = changed = rested = time.monotonic()
+        began = last = time.monotonic()
+        now = changed = rested = 0.0  # seconds of the page: those in which it is too busy to answer count little
         if self._server:
             self._server.play_until(until or math.inf)
         before = ""
         advanced = False
         while True:
             look = self._last = await self._look(expected)
-            comparison, now = self._compare(expected, look), time.monotonic()
+            comparison = self._compare(expected, look)
+            now, last = now + min(time.monotonic() - last, _ROUND), time.monotonic()
             if look is None or look.document != before:
                 changed, before = now, look.document if look else ""
             quiet = self._server is None or self._server.quiet_for() > _QUIET
@@ -269,11 +272,11 @@ class Runner:
                     continue
             if quiet and expected and comparison.verdict == "same":
                 break
+            still = now - changed > _RESTS
             alike = not expected or comparison.verdict == "equivalent"  # it may not become more so
-            enough = now - changed > _RESTS or now - rested > _CHANGING if alike else now - began > patience
-            if quiet and enough:
+            if quiet and (still or now - rested > _CHANGING if alike else still and now > patience):
                 break
-            if now - began > patience + _AT_MOST:
+            if now > patience + _AT_MOST or time.monotonic() - began > _LONG:
                 break
             await asyncio.sleep(_LOOK)
         picture = self._recording.blob(expected["screenshot"]) if expected and expected["screenshot"] else None

@@ -1,0 +1,41 @@
+"""An element that is there but not shown yet, or is replaced by another one, is waited for."""
+
+import asyncio
+
+import pytest
+
+from recorder.devtools.sessions import ProtocolError
+from replay import acting
+from replay.acting import ActionFailed, Actor
+
+_BOX = (10.0, 20.0, 30.0, 40.0)
+
+
+def _point(monkeypatch, tmp_path, boxes: list, patience: float = 5.0):
+    async def box(found):
+        told = boxes.pop(0) if len(boxes) > 1 else boxes[0]
+        if isinstance(told, Exception):
+            raise told
+        return told
+
+    async def find(worlds, element):
+        return "found again"
+
+    monkeypatch.setattr(acting, "box", box)
+    monkeypatch.setattr(acting, "find", find)
+    monkeypatch.setattr(acting, "_ASKED", 0.001)
+    monkeypatch.setattr(acting, "_STEADY", 0.001)
+    actor = Actor(None, list, tmp_path, patience)
+    return asyncio.run(actor._point({}, "found", {"bbox": None, "tag": "a"}))
+
+
+@pytest.mark.parametrize("boxes", [
+    [ProtocolError("Node does not have a layout object"), None, _BOX], [(0.0, 0.0, 30.0, 40.0), _BOX],
+    [_BOX, ProtocolError("Node is detached from document"), _BOX]])
+def test_it_is_pressed_once_it_is_shown_and_stands_still(monkeypatch, tmp_path, boxes):
+    assert _point(monkeypatch, tmp_path, boxes) == (25.0, 40.0)
+
+
+def test_what_is_never_shown_is_not_pressed(monkeypatch, tmp_path):
+    with pytest.raises(ActionFailed, match="not shown"):
+        _point(monkeypatch, tmp_path, [None], 0.0)
