@@ -45,24 +45,26 @@ _LOOK = 700  # ms that the driver looks at a page that it has opened
 
 @dataclass(frozen=True)
 class Application:
-    """`packages` to be installed; `prepare` makes its data; `command` starts it on a port; `pages` to be used."""
+    """`packages` to be installed from PyPI, or with `npm` from npm; `prepare` makes its data; `command` starts it on a
+    port; `pages` to be used."""
 
     packages: tuple[str, ...]
     prepare: Callable[[Path, Path], None]
     command: Callable[[Path, Path, int], list[str]]
-    pages: tuple[str, ...]
+    pages: tuple[str, ...] = ()
+    npm: bool = False
 
 
 def _wagtail(programs: Path, data: Path) -> None:
-    _run([str(programs / "wagtail"), "start", "company", str(data)], data)
+    run_program([str(programs / "wagtail"), "start", "company", str(data)], data)
     manage = [str(programs / "python"), "manage.py"]
-    _run([*manage, "migrate", "--noinput"], data)
-    _run([*manage, "createsuperuser", "--noinput"], data, DJANGO_SUPERUSER_USERNAME=_NAME,
+    run_program([*manage, "migrate", "--noinput"], data)
+    run_program([*manage, "createsuperuser", "--noinput"], data, DJANGO_SUPERUSER_USERNAME=_NAME,
          DJANGO_SUPERUSER_EMAIL=_MAIL, DJANGO_SUPERUSER_PASSWORD=_PASSWORD)
 
 
 def _jupyter(programs: Path, data: Path) -> None:
-    hashed = _run([str(programs / "python"), "-c", "import sys; from jupyter_server.auth import passwd;"
+    hashed = run_program([str(programs / "python"), "-c", "import sys; from jupyter_server.auth import passwd;"
                    "print(passwd(sys.argv[1]))", _PASSWORD], data)
     (data / "jupyter_server_config.json").write_text(json.dumps({
         "IdentityProvider": {}, "PasswordIdentityProvider": {"hashed_password": hashed.strip()},
@@ -90,7 +92,8 @@ APPLICATIONS = {
 }
 
 
-def _run(command: list[str], folder: Path, **environment: str) -> str:
+def run_program(command: list[str], folder: Path, **environment: str) -> str:
+    """What a program prints; ends this one with what it said where it fails."""
     done = subprocess.run(command, cwd=folder, env=os.environ | environment, text=True, capture_output=True)
     if done.returncode:
         raise SystemExit(f"{' '.join(command[:3])} … failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
@@ -102,10 +105,14 @@ def install(application: Application, folder: Path) -> Path:
     done = folder / "done"
     if not done.exists():
         shutil.rmtree(folder, ignore_errors=True)
-        _run([sys.executable, "-m", "venv", str(folder)], Path.cwd())
-        _run([str(folder / "bin" / "pip"), "install", "--quiet", *application.packages], Path.cwd())
+        if application.npm:
+            folder.mkdir(parents=True)
+            run_program(["npm", "install", "--no-audit", "--no-fund", "--prefix", str(folder), *application.packages], folder)
+        else:
+            run_program([sys.executable, "-m", "venv", str(folder)], Path.cwd())
+            run_program([str(folder / "bin" / "pip"), "install", "--quiet", *application.packages], Path.cwd())
         done.touch()
-    return folder / "bin"
+    return folder / "node_modules" / ".bin" if application.npm else folder / "bin"
 
 
 @contextmanager

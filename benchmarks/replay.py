@@ -140,6 +140,8 @@ async def run_all(sessions: list[Session], runs: Path) -> tuple[dict[str, Any], 
             for outcome in result.outcomes:
                 if outcome.verdict not in _GOOD and "not reached" not in outcome.reason:
                     print(f"  {session.path.name} {outcome.turn} {outcome.intent}: {outcome.verdict}, {outcome.reason}")
+            for (method, url), times in result.missing.items():
+                print(f"  {session.path.name} not recorded: {method} {url[:200]}, {times} times")
         figures[kind] = _figures(ours)
         figures[f"{kind}, route_from_har"] = _figures(theirs)
         for name in (kind, f"{kind}, route_from_har"):

@@ -1,58 +1,41 @@
 """Third-party applications in which the benchmark of replay records sessions: each with a script that a person could
 have been, by mouse and keyboard."""
 
-import subprocess
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from playwright.async_api import Locator, Page
+from playwright.async_api import Page
 
-from .applications import APPLICATIONS, Application
+from .applications import APPLICATIONS, Application, run_program
+from .replay_hand import MAIL, NAME, PASSWORD, choose, click, rest, seen, type_anew, type_in
+from .replay_single_page import NODE_RED, TIDDLYWIKI, use_node_red, use_tiddlywiki
 
-NAME, PASSWORD, MAIL = "ada", "Engine-1843-x", "ada@example.org"
 _SITE = """
 from django.contrib import admin
 from django.urls import path
 urlpatterns = [path("admin/", admin.site.urls)]
 """
-_LOOK = 350  # ms before each action
 _SAY = "Difference engine"
-
-
-async def click(target: Locator) -> None:
-    """Look, move there and press."""
-    page = target.page
-    await target.wait_for(state="visible")
-    await target.scroll_into_view_if_needed()
-    await page.wait_for_timeout(_LOOK)
-    box = await target.bounding_box()
-    assert box
-    await page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=4)
-    await page.mouse.down()
-    await page.mouse.up()
-
-
-async def type_in(target: Locator, text: str) -> None:
-    """Press in a field and type."""
-    await click(target)
-    await target.page.keyboard.type(text, delay=40)
-
-
-async def rest(page: Page) -> None:
-    """Wait until the page has loaded, and look at it."""
-    await page.wait_for_load_state()
-    await page.wait_for_timeout(_LOOK)
+_ROUNDUP_PLACE = "http://127.0.0.1:8080"
+_SERVE_ROUNDUP = """
+import sys
+from socketserver import ThreadingMixIn
+from wsgiref.simple_server import WSGIServer, make_server
+from roundup.cgi.wsgi_handler import RequestDispatcher
+class Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+make_server("127.0.0.1", int(sys.argv[2]), RequestDispatcher(sys.argv[1]), Server).serve_forever()
+"""
 
 
 def _django(programs: Path, data: Path) -> None:
-    run = lambda *words, **more: subprocess.run(  # noqa: E731
-        [str(programs / "python"), *words], cwd=data, check=True, capture_output=True, **more)
-    run("-m", "django", "startproject", "company", ".")
+    python = str(programs / "python")
+    run_program([python, "-m", "django", "startproject", "company", "."], data)
     (data / "company" / "urls.py").write_text(_SITE)
-    run("manage.py", "migrate", "--noinput")
-    run("manage.py", "shell", "-c", "from django.contrib.auth.models import User, Group; "
-        f"User.objects.create_superuser({NAME!r}, {MAIL!r}, {PASSWORD!r}); "
-        "[Group.objects.create(name=f'Group {n}') for n in range(30)]")
+    run_program([python, "manage.py", "migrate", "--noinput"], data)
+    run_program([python, "manage.py", "shell", "-c", "from django.contrib.auth.models import User, Group; "
+                 f"User.objects.create_superuser({NAME!r}, {MAIL!r}, {PASSWORD!r}); "
+                 "[Group.objects.create(name=f'Group {n}') for n in range(30)]"], data)
 
 
 async def use_django(page: Page, origin: str) -> None:
@@ -102,9 +85,61 @@ async def use_wagtail(page: Page, origin: str) -> None:
     await rest(page)
 
 
+def _roundup(programs: Path, data: Path) -> None:
+    admin = [str(programs / "roundup-admin"), "-i", str(data / "tracker")]
+    settings = f"tracker_web={_ROUNDUP_PLACE}/,mail_domain=example.org,mailhost=localhost,admin_email=admin@example.org"
+    run_program([*admin, "install", "classic", "sqlite", settings], data)
+    run_program([*admin, "initialise", PASSWORD], data)
+    run_program([*admin, "create", "user", f"username={NAME}", f"password={PASSWORD}", "roles=User",
+                 f"address={MAIL}"], data)
+    for number, title in enumerate(("The lamp flickers", "A letter is missing", "The lamp is too dark")):
+        run_program([*admin, "create", "issue", f"title={title}", f"priority={number + 1}"], data)
+    (data / "serve.py").write_text(_SERVE_ROUNDUP)
+
+
+def _serve_roundup(programs: Path, data: Path, port: int) -> list[str]:
+    """It takes forms from its own address only, which it is told."""
+    settings = data / "tracker" / "config.ini"
+    settings.write_text(settings.read_text().replace(_ROUNDUP_PLACE, f"http://127.0.0.1:{port}"))
+    return [str(programs / "python"), "serve.py", "tracker", str(port)]
+
+
+async def use_roundup(page: Page, origin: str) -> None:
+    """Sign in, search, answer an issue, make a new one, find it by its fields, close it, sign out."""
+    await page.goto(origin + "/")
+    await type_in(page.locator("input[name=__login_name]"), NAME)
+    await type_in(page.locator("input[name=__login_password]"), PASSWORD)
+    await page.keyboard.press("Enter")
+    await seen(page.get_by_role("link", name="Logout"))
+    await type_in(page.locator("#search-text"), "lamp")
+    await click(page.locator("#submit"))
+    await seen(page.get_by_text("1..2 out of 2"))
+    await click(page.get_by_role("link", name="The lamp is too dark"))
+    await type_in(page.locator("textarea[name='@note']"), "It needs more oil.")
+    await choose(page.locator("select[name=status]"), "chatting")
+    await click(page.locator("input[type=submit][name=submit_button], input[type=submit][value='Submit Changes']").first)
+    await seen(page.get_by_text("edited ok"))
+    await click(page.locator("a[href='issue?@template=item']"))
+    await type_in(page.locator("input[name=title]"), _SAY)
+    await choose(page.locator("select[name=priority]"), "feature")
+    await type_in(page.locator("textarea[name='@note']"), "Please make one.")
+    await click(page.locator("input[type=submit][value='Submit New Entry']"))
+    await seen(page.get_by_text("created"))
+    await click(page.get_by_role("link", name="Your Issues").or_(page.get_by_role("link", name="Show All")).first)
+    await click(page.get_by_role("link", name=_SAY))
+    await type_anew(page.locator("input[name=title]"), _SAY + " of brass")
+    await click(page.locator("input[type=submit][value='Submit Changes']"))
+    await seen(page.get_by_text("edited ok"))
+    await click(page.get_by_role("link", name="Logout"))
+    await seen(page.locator("input[name=__login_name]"))
+
+
 SCRIPTS: dict[str, tuple[Application, Callable[[Page, str], Awaitable[None]]]] = {
     "django": (Application(("django==5.2.4",), _django,
                            lambda programs, data, port: [str(programs / "python"), "manage.py", "runserver",
-                                                         "--noreload", f"127.0.0.1:{port}"], ()), use_django),
+                                                         "--noreload", f"127.0.0.1:{port}"]), use_django),
     "wagtail": (APPLICATIONS["wagtail"], use_wagtail),
+    "roundup": (Application(("roundup==2.6.0",), _roundup, _serve_roundup), use_roundup),
+    "node-red": (NODE_RED, use_node_red),
+    "tiddlywiki": (TIDDLYWIKI, use_tiddlywiki),
 }
