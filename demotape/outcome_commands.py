@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pipeline.outcomes.checking import Held
     from pipeline.outcomes.evidence import Evidence
     from recorder import Recording
-    from schemas.outcome_types import Outcome
+    from schemas.outcome_types import Outcome, OutcomeCheck
     from schemas.types import Demonstration
 
 _WORDS = {True: "holds", False: "does not hold", None: "not decided"}
@@ -118,23 +118,32 @@ def _propose(recording: "Recording", evidence: "Evidence", *, run: bool) -> "Out
     """Proposed checks, written beside the recording; none that are there are replaced. With `run`, those that hold when
     the demonstration is run again."""
     from pipeline import refresh
-    from pipeline.outcomes.proposing import confirmed, propose
     from schemas.files import dump_json, write_atomically
     from schemas.outcome import FORMAT
 
     layout = recording.layout
     if layout.outcome.exists():
         raise InputError(f"{layout.outcome}: there are outcome checks already; move them away first")
-    demonstration, _ = refresh(layout.root)
-    found = propose(evidence, demonstration["turns"])
-    if run and found and layout.network.exists():
-        with tempfile.TemporaryDirectory(prefix="demotape-run-") as folder:
-            found = confirmed(found, _run_again(recording, demonstration, Path(folder) / "run", evidence.answer))
-    if not found:
-        raise InputError(f"{layout.root}: nothing in it tells the end from the start; write outcome.json yourself")
+    found = proposed(recording, evidence, refresh(layout.root)[0], run=run)
     wanted: Outcome = {"format": FORMAT, "version": VERSIONS[FORMAT], "checks": found}
     write_atomically(layout.outcome, dump_json(wanted))
     return wanted
+
+
+def proposed(recording: "Recording", evidence: "Evidence", demonstration: "Demonstration", *, run: bool
+             ) -> "list[OutcomeCheck]":
+    """Checks that a session suggests; with `run`, and where its network was kept, those that hold when its
+    demonstration is run again, too. Raises InputError when there are none, or it cannot be run."""
+    from pipeline.outcomes.proposing import confirmed, propose
+
+    found = propose(evidence, demonstration["turns"])
+    if run and found and recording.layout.network.exists():
+        with tempfile.TemporaryDirectory(prefix="demotape-run-") as folder:
+            found = confirmed(found, _run_again(recording, demonstration, Path(folder) / "run", evidence.answer))
+    if not found:
+        raise InputError(f"{recording.layout.root}: nothing in it tells the end from the start; write outcome.json "
+                         "yourself")
+    return found
 
 
 def _run_again(recording: "Recording", demonstration: "Demonstration", run: Path, answer: str) -> "Evidence":

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from email import message_from_bytes
 from email.policy import HTTP
@@ -174,13 +175,14 @@ def _parts(body: bytes) -> dict[str, str]:
     if not first.startswith(b"--") or len(first) > _BOUNDARY - 2:
         return {}
     head = b'Content-Type: multipart/form-data; boundary="' + first[2:].replace(b'"', b"") + b'"\r\n\r\n'
-    found = {}
-    for part in message_from_bytes(head + body, policy=HTTP).walk():
-        name = part.get_param("name", header="content-disposition")
-        if isinstance(name, str) and not part.is_multipart():
-            content = part.get_payload(decode=True)
-            text = content.decode("utf-8", "replace") if isinstance(content, bytes) else ""
-            found[name] = part.get_filename() or text
+    found: dict[str, str] = {}
+    with suppress(ValueError, LookupError, TypeError, AttributeError, RecursionError):  # parts that no browser writes
+        for part in message_from_bytes(head + body, policy=HTTP).iter_parts():
+            name = part.get_param("name", header="content-disposition")
+            if isinstance(name, str) and not part.is_multipart():
+                content = part.get_payload(decode=True)
+                text = content.decode("utf-8", "replace") if isinstance(content, bytes) else ""
+                found[name] = part.get_filename() or text
     return found
 
 

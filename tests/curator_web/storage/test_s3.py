@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import json
 import os
 import shutil
 import time
@@ -28,6 +29,7 @@ from curator_web.web.exports import FROM_STORE
 from demotape.cli import main
 from demotape.importing import import_package
 from pipeline.export import export
+from recorder import Recording
 from tests.support.curator_fixtures import filmed_recording, make_recording, typed_recording
 from tests.support.packages import pack
 from tests.support.s3_services import BUCKET, KEYS, Proxy, client, objects
@@ -261,6 +263,19 @@ def test_a_picture_chosen_from_the_video_is_there_for_everybody(machine, tmp_pat
     assert edited.status_code == 303
     shown = next(exportable(services.db, services.store)).demonstration["turns"][0]["state"]["screenshot"]
     assert other.test_client().get(f"/blobs/typed/{shown}").status_code == 200
+
+
+def test_a_kept_network_is_there_to_be_served_again(motos, blobs, tmp_path):
+    path = typed_recording(tmp_path, recording_id="typed")
+    line = {"seq": 1, "time": 1.0, "duration": 0.1, "tab": 1, "kind": "document", "top": True, "method": "GET",
+            "url": "https://shop.example/", "headers": [], "body": None, "status": 200, "status_text": "OK",
+            "answer_headers": [], "answer_body": None, "failure": ""}
+    (path / "network.jsonl").write_text(json.dumps(line) + "\n")
+    (path / "messages.jsonl").write_text("")
+    store = open_store(tmp_path / "data", blobs, motos)
+    store.add(Recording(path))
+    store = open_store(tmp_path / "other", blobs, motos)  # whose cache is empty
+    assert [each["url"] for each in store.open("typed").exchanges()] == ["https://shop.example/"]
 
 
 def test_an_import_that_broke_off_goes_on(motos, blobs, tmp_path):
