@@ -33,9 +33,9 @@ FLOORS = {
         {"evaluate", "ranker", "outcomes"}, {"judging"}, {"processing", "verify"}, {"batch", "hub"},
     ),
     "replay": (
-        {"exchanges", "certificates", "comparing", "pictures", "multipart", "finding", "action_forms"},
+        {"exchanges", "certificates", "pictures", "multipart", "finding", "action_forms"},
         {"varying", "cdxj", "warc_unpacking", "har_reading", "channels", "acting", "action_strings"},
-        {"bodies", "warc_records"}, {"addresses", "warc_reading"}, {"variants", "order", "warc"},
+        {"bodies", "warc_records", "comparing"}, {"addresses", "warc_reading"}, {"variants", "order", "warc"},
         {"places", "reading", "asked"}, {"matching"}, {"answering"}, {"server"}, {"offline"},
         {"running", "environment"}, {"proof"},
     ),
