@@ -14,7 +14,7 @@ from curator_web.db.proof_models import KeptProof
 from pipeline.proofs import digest
 from schemas import types
 from schemas.proof import VERDICTS
-from schemas.proof_types import Proof
+from schemas.proof_types import Proof, TurnProof
 
 CHANGED = "changed"
 STATES = (*VERDICTS, CHANGED)
@@ -24,6 +24,19 @@ def of(db: Database, demonstration_id: str) -> KeptProof | None:
     """The last proof of a demonstration; None where nobody has run it."""
     with db.reading() as session:
         return session.get(KeptProof, demonstration_id)
+
+
+def trouble(db: Database, row: Demonstration) -> dict[str, TurnProof]:
+    """What went otherwise when a demonstration was run as it is now: turns that differ, and the one that failed, by
+    their ids. Those after that one were not tried."""
+    kept = of(db, row.id) if row.proof in ("differs", "failed") else None
+    found: dict[str, TurnProof] = {}
+    for turn in kept.content["turns"] if kept else ():
+        if turn["verdict"] in ("differs", "failed"):
+            found[turn["turn"]] = turn
+        if turn["verdict"] == "failed":
+            break
+    return found
 
 
 def take(session: Session, row: Demonstration, turns: list[types.Turn], proof: Proof, who: str | None) -> None:

@@ -136,7 +136,7 @@ def _render(template: str, demonstration_id: str, selected: str | None, view: st
     shown, talk = moment(found, view), comments.comments_of(db, demonstration_id)
     return render_template(
         template, damage=problem, review=found, row=found.row, turn=found.selected, moment=shown, view=shown.view,
-        labels=labels.definitions(db, found.row.home), paired=paired,
+        labels=labels.definitions(db, found.row.home), paired=paired, trouble=proving.trouble(db, found.row),
         actions=workflow.actions(found.row, account(), paired, review.settings.review_steps),
         settings=review.settings, members=_people() if talk or template == "review.html" else [], comments=talk,
         may_withdraw=deleting.may_withdraw(found.row, account()), holder=leases.holder(found.row),

@@ -157,3 +157,14 @@ def test_pages_and_api_show_it(app, services):
     assert "verdict-equivalent" in client.get("/").text and "Nothing found" in client.get("/?proof=same").text
     assert client.get("/api/demonstrations?proof=differs").json["demonstrations"] == []
     assert client.get("/api/demonstrations?proof=equivalent").json["demonstrations"][0]["id"] == "rec-1"
+
+
+def test_the_turn_that_failed_is_marked_where_it_is_reviewed(app, services):
+    app.verdict = "failed"
+    ended(services, begin(services))
+    client = signed_in(app, "lea")
+    page = client.get("/demonstrations/rec-1?turn=t2").text
+    assert page.count("run again: failed") == 2 and "The text &lt;b&gt;Seattle" in page  # in the list, and in the editor
+    assert "run again" not in client.get("/demonstrations/rec-1?turn=t3").text.split('id="turn"')[1]  # it was not tried
+    add_edit(services.db, "rec-1", TYPED, 1)
+    assert "run again: failed" not in client.get("/demonstrations/rec-1?turn=t2").text  # that was another demonstration
