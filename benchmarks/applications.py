@@ -59,6 +59,7 @@ def _wagtail(programs: Path, data: Path) -> None:
     run_program([str(programs / "wagtail"), "start", "company", str(data)], data)
     manage = [str(programs / "python"), "manage.py"]
     run_program([*manage, "migrate", "--noinput"], data)
+    run_program([*manage, "update_index"], data)
     run_program([*manage, "createsuperuser", "--noinput"], data, DJANGO_SUPERUSER_USERNAME=_NAME,
          DJANGO_SUPERUSER_EMAIL=_MAIL, DJANGO_SUPERUSER_PASSWORD=_PASSWORD)
 
@@ -107,7 +108,8 @@ def install(application: Application, folder: Path) -> Path:
         shutil.rmtree(folder, ignore_errors=True)
         if application.npm:
             folder.mkdir(parents=True)
-            run_program(["npm", "install", "--no-audit", "--no-fund", "--prefix", str(folder), *application.packages], folder)
+            run_program(["npm", "install", "--no-audit", "--no-fund", "--prefix", str(folder), *application.packages],
+                        folder)
         else:
             run_program([sys.executable, "-m", "venv", str(folder)], Path.cwd())
             run_program([str(folder / "bin" / "pip"), "install", "--quiet", *application.packages], Path.cwd())

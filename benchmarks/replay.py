@@ -2,12 +2,12 @@
 
     python -m benchmarks.replay [--seed N] [--actions N] [--pages N] [--faults N] [--only NAME] [--keep DIR]
 
-A seeded random driver acts on MiniWoB pages, scripts act in third-party applications from PyPI; each session is
-recorded with --replayable, and by Playwright as HAR. All are run again without the sites. Printed: the share of turns
-that end in the same or an equivalent state, of sessions whose last state is the same, requests that were not recorded,
-the time beside the recorded one; the same with Playwright's `route_from_har` instead of our server, in the same run;
-demonstrations with one injected fault (another target, a turn less, two turns swapped, another text) that are called
-the same; and the time of a request beside Playwright's `route`.
+A seeded random driver acts on MiniWoB pages, scripts act in third-party applications from PyPI and npm; each session
+is recorded with --replayable, and by Playwright as HAR. All are run again without the sites. Printed: the share of
+turns that end in the same or an equivalent state, of sessions whose last state is the same, requests that were not
+recorded, the time beside the recorded one; the same with Playwright's `route_from_har` instead of our server, in the
+same run; demonstrations with one injected fault (another target, a turn less, two turns swapped, another text) that
+are called the same; and the time of a request beside Playwright's `route`.
 """
 
 import argparse
@@ -34,6 +34,7 @@ from recorder import Recording
 from recorder.browser import launch
 from replay import running
 from replay.offline import open_context
+from replay.reading import read_recording
 from schemas import InputError
 
 from . import replay_serving
@@ -88,7 +89,8 @@ async def run_by_har(session: Session, out: Path) -> running.Result:
             first = next((turn["state"] for turn in turns if turn["state"]), None)
             context = await open_context(browser, recording, first)
             await context.route_from_har(session.har, not_found="abort")
-            return await running.Runner(recording, turns, context, None).run(out, "", lambda done, of: None)
+            return await running.Runner(recording, turns, context, None,
+                                        archive=read_recording(session.path)).run(out, "", lambda done, of: None)
         finally:
             await browser.close()
 

@@ -69,20 +69,26 @@ async def use_django(page: Page, origin: str) -> None:
 
 
 async def use_wagtail(page: Page, origin: str) -> None:
-    """Sign in, search, look at a report, sign out."""
+    """Sign in, search, change a page and see it in a report, look for a user, sign out."""
     await page.goto(origin + "/admin/")
     await type_in(page.locator("#id_username"), NAME)
     await type_in(page.locator("#id_password"), PASSWORD)
     await page.keyboard.press("Enter")
-    await rest(page)
-    await page.goto(origin + "/admin/users/")
-    await rest(page)
-    await click(page.locator("th a").first)
-    await rest(page)
+    await type_in(page.locator("#id_q"), "Home")
+    await page.keyboard.press("Enter")
+    await click(page.get_by_role("link", name="Home", exact=True).last)
+    await type_anew(page.locator("#id_title"), _SAY)
+    await click(page.locator("button.action-save:visible").first)
+    await seen(page.get_by_text("has been updated").first)
     await page.goto(origin + "/admin/reports/site-history/")
-    await rest(page)
-    await page.goto(origin + "/admin/pages/")
-    await rest(page)
+    await seen(page.get_by_text("Draft saved").first)
+    await page.goto(origin + "/admin/users/")
+    await type_in(page.locator("#id_q"), NAME)
+    await click(page.get_by_role("link", name=NAME, exact=True).first)
+    await seen(page.locator("#id_email"))
+    await click(page.locator(".sidebar-footer__account"))
+    await click(page.get_by_role("button", name="Log out"))
+    await seen(page.locator("#id_username"))
 
 
 def _roundup(programs: Path, data: Path) -> None:
@@ -117,7 +123,7 @@ async def use_roundup(page: Page, origin: str) -> None:
     await click(page.get_by_role("link", name="The lamp is too dark"))
     await type_in(page.locator("textarea[name='@note']"), "It needs more oil.")
     await choose(page.locator("select[name=status]"), "chatting")
-    await click(page.locator("input[type=submit][name=submit_button], input[type=submit][value='Submit Changes']").first)
+    await click(page.locator("input[type=submit][value='Submit Changes']"))
     await seen(page.get_by_text("edited ok"))
     await click(page.locator("a[href='issue?@template=item']"))
     await type_in(page.locator("input[name=title]"), _SAY)

@@ -1,11 +1,15 @@
 """How the scripts that use applications act: as a person does, by mouse and keyboard, looking before each action."""
 
-from playwright.async_api import FrameLocator, Locator, Page
+from contextlib import suppress
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Locator, Page
 
 NAME, PASSWORD, MAIL = "ada", "Engine-1843-x", "ada@example.org"
 _LOOK = 350  # ms before each action
 _STEPS = 4  # movements of the pointer on its way
 _DRAGGED = 12  # movements of a drag
+_TRIES = 5
 
 
 async def click(target: Locator, count: int = 1) -> None:
@@ -48,11 +52,10 @@ async def drag(target: Locator, x: float, y: float) -> None:
     await mouse.up()
 
 
-async def seen(target: Locator | FrameLocator) -> None:
+async def seen(target: Locator) -> None:
     """Wait until something is there, and look at it."""
-    shown = target.owner if isinstance(target, FrameLocator) else target
-    await shown.first.wait_for(state="visible")
-    await shown.page.wait_for_timeout(_LOOK)
+    await target.first.wait_for(state="visible")
+    await target.page.wait_for_timeout(_LOOK)
 
 
 async def rest(page: Page) -> None:
@@ -62,9 +65,12 @@ async def rest(page: Page) -> None:
 
 
 async def _middle(target: Locator) -> tuple[float, float]:
-    await target.wait_for(state="visible")
-    await target.scroll_into_view_if_needed()
-    await target.page.wait_for_timeout(_LOOK)
-    box = await target.bounding_box()
-    assert box
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    """The middle of what is there, also after the page has put another one in its place."""
+    for _ in range(_TRIES):
+        await target.wait_for(state="visible")
+        with suppress(PlaywrightError):
+            await target.scroll_into_view_if_needed()
+            await target.page.wait_for_timeout(_LOOK)
+            if box := await target.bounding_box():
+                return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    raise PlaywrightError(f"{target} does not stay")

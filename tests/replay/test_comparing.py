@@ -18,7 +18,8 @@ def _archive() -> Archive:
                         lambda: answer, _TEXTS, body=sent)
 
     channel = Channel(1, 0.0, "websocket", "wss://a.example/", (Message(0.5, "received", f'{{"id": "{HEARD}"}}'),))
-    return Archive((exchange(1, None, f'{{"id": "{GIVEN}"}}'.encode()), exchange(2, f'{{"id": "{MADE}"}}'.encode(), b""),
+    return Archive((exchange(1, None, f'{{"id": "{GIVEN}"}}'.encode()),
+                    exchange(2, f'{{"id": "{MADE}"}}'.encode(), b""),
                     exchange(3, None, f'[{{"id": "{MADE}"}}, {{"id": "{GIVEN}"}}]'.encode())), (channel,))
 
 
