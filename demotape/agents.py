@@ -5,9 +5,11 @@ import importlib
 import inspect
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -124,26 +126,49 @@ async def _recorded(recording: Recording, outcome: Outcome, runs: Path) -> tuple
 
 async def _acted(name: str, recording: Recording, outcome: Outcome, runs: Path, seconds: float
                  ) -> tuple[float | None, float | None, str, int]:
-    agent, answer, failed = agent_named(name), "", ""
     async with Environment(recording, outcome, runs, agent=name) as environment:
-        await environment.reset()
-        if agent:
-            task = Task(environment.goal, environment.start_url, environment.said, environment.cdp)
-            try:
-                async with asyncio.timeout(seconds):
-                    answer = str(await _called(agent, task) or "")
-            except TimeoutError:
-                failed = f"the agent took longer than {seconds:g} s"
-            except Exception as error:  # it is somebody else's
-                failed = f"the agent failed: {type(error).__name__}: {str(error)[:200]}"
-        return *_told(await environment.score(answer), failed), sum(environment.missing.values())
+        return await attempt(agent_named(name), environment, seconds)
+
+
+async def attempt(agent: Agent | None, environment: Environment, seconds: float
+                  ) -> tuple[float | None, float | None, str, int]:
+    """One run of an agent, none does nothing: its score, the share of checkpoints, why the score is not 1, and how many
+    requests were not recorded."""
+    answer, failed = "", ""
+    await environment.reset()
+    if agent:
+        task = Task(environment.goal, environment.start_url, environment.said, environment.cdp)
+        try:
+            async with asyncio.timeout(seconds):
+                answer = str(await _called(agent, task) or "")
+        except TimeoutError:
+            failed = f"the agent took longer than {seconds:g} s"
+        except Exception as error:  # it is somebody else's
+            failed = f"the agent failed: {type(error).__name__}: {str(error)[:200]}"
+    return *_told(await environment.score(answer), failed), sum(environment.missing.values())
 
 
 async def _called(agent: Agent, task: Task) -> Any:
-    """What an agent answers; one that is no coroutine works in a thread, beside the browser."""
+    """What an agent answers; one that is no coroutine works in a thread, for which nobody waits beyond its time."""
     if inspect.iscoroutinefunction(agent):
         return await agent(task)
-    return await asyncio.to_thread(agent, task)
+    loop = asyncio.get_running_loop()
+    answered: asyncio.Future[Any] = loop.create_future()
+
+    def tell(set_: Callable[[Any], None], value: Any) -> None:
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(lambda: None if answered.done() else set_(value))
+
+    def work() -> None:
+        try:
+            found = agent(task)
+        except Exception as error:
+            tell(answered.set_exception, error)
+        else:
+            tell(answered.set_result, found)
+
+    threading.Thread(target=work, daemon=True, name="agent").start()
+    return await answered
 
 
 def _told(found: Any, failed: str) -> tuple[float | None, float | None, str]:

@@ -24,7 +24,7 @@ from schemas import DemotapeError, InputError
 from schemas.outcome_types import Outcome
 from schemas.types import Provenance, State
 
-from .offline import context_options, offline_arguments, restore, without_place
+from .offline import context_options, give_cookies, give_storage, offline_arguments, without_place
 from .reading import read_recording
 from .server import ReplayServer
 
@@ -77,7 +77,7 @@ class Environment:
             self._context = await self._open(playwright, Path(profile))
             self._stack.push_async_callback(self._context.close)
             self.cdp = f"http://127.0.0.1:{await asyncio.to_thread(_listening, Path(profile))}"
-            await restore(self._context, self._recording)
+            await give_storage(self._context, self._recording)
         except BaseException:
             await self._stack.aclose()
             raise
@@ -117,7 +117,7 @@ class Environment:
         run = self._runs / f"run-{self._number}"
         page = await self._emptied()
         self._server.reset()
-        await restore(self._context, self._recording)
+        await give_cookies(self._context, self._recording)
         self._recorder = Recorder(self._context, run, self.goal, cdp=self.cdp, provenance=self._about, replayable=True)
         await self._recorder.__aenter__()
         with suppress(PlaywrightError):  # it takes long, or was not recorded: the agent sees that

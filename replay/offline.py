@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from playwright.async_api import Browser, BrowserContext, Playwright
@@ -9,7 +10,6 @@ from playwright.async_api import Error as PlaywrightError
 
 from recorder.browser import launch
 from recorder.reader import Recording
-from schemas.network_types import BrowserAtStart
 
 from .server import ReplayServer
 
@@ -44,7 +44,8 @@ async def open_context(browser: Browser, recording: Recording, first: Mapping[st
         context = await browser.new_context(**options)
     except PlaywrightError:  # a time zone or language that this browser does not know
         context = await browser.new_context(**without_place(options))
-    await restore(context, recording)
+    await give_storage(context, recording)
+    await give_cookies(context, recording)
     return context
 
 
@@ -67,22 +68,22 @@ def without_place(options: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in options.items() if key not in ("locale", "timezone_id")}
 
 
-async def restore(context: BrowserContext, recording: Recording) -> None:
-    """Give a context the cookies that there were at the start, and its pages the storage."""
-    if at_start := recording.manifest.get("browser_at_start"):
-        await _restore(context, at_start)
-
-
-async def _restore(context: BrowserContext, at_start: BrowserAtStart) -> None:
-    cookies: list[Any] = [{
-        "name": each["name"], "value": each["value"], "domain": each["domain"], "path": each["path"],
-        "expires": -1, "httpOnly": each["http_only"], "secure": each["secure"], "sameSite": each["same_site"],
-    } for each in at_start["cookies"]]
-    for cookie in cookies:
-        try:
+async def give_cookies(context: BrowserContext, recording: Recording) -> None:
+    """Give a context the cookies that there were at the start."""
+    at_start = recording.manifest.get("browser_at_start")
+    for each in at_start["cookies"] if at_start else ():
+        cookie: Any = {"name": each["name"], "value": each["value"], "domain": each["domain"], "path": each["path"],
+                       "expires": -1, "httpOnly": each["http_only"], "secure": each["secure"],
+                       "sameSite": each["same_site"]}
+        with suppress(PlaywrightError):  # one that no browser takes
             await context.add_cookies([cookie])
-        except PlaywrightError:
-            continue  # one that no browser takes
+
+
+async def give_storage(context: BrowserContext, recording: Recording) -> None:
+    """Have the pages of a context begin with the storage that there was at the start, where they have none; once."""
+    at_start = recording.manifest.get("browser_at_start")
+    if not at_start:
+        return
     stored = {kind: {origin["origin"]: [(item["name"], item["value"]) for item in origin[kind]]  # type: ignore[literal-required]
                      for origin in at_start["origins"]} for kind in ("session_storage", "local_storage")}
     for kind, area in (("session_storage", "sessionStorage"), ("local_storage", "localStorage")):

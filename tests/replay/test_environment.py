@@ -7,13 +7,18 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import urllib.request
 from pathlib import Path
 
 import pytest
 from playwright.async_api import async_playwright
+from playwright.sync_api import sync_playwright
 
+from demotape.agents import agent_named, attempt, outcome_of
 from recorder import Recording
+from replay.environment import Environment
+from schemas import InputError
 from tests.support.site import Site
 
 COMMAND = Path(sys.executable).parent / "demotape"
@@ -24,7 +29,6 @@ document.cookie = "seen=yes";</script>"""
 DONE = "<!DOCTYPE html><title>Thanks</title><h1>Thanks</h1><p id=told>You ordered a Floor lamp</p>"
 AGENT = """
 from playwright.async_api import async_playwright
-from playwright.sync_api import sync_playwright
 
 
 async def orders(task):
@@ -36,11 +40,14 @@ async def orders(task):
         await page.get_by_role("button").click()
         await page.get_by_text("You ordered").wait_for()
     return "Done"
+"""
 
 
 def stops(task):
+    """An agent that works in a thread."""
     with sync_playwright() as playwright:
         page = playwright.chromium.connect_over_cdp(task.cdp).contexts[0].pages[0]
+        page.get_by_text("Visit 1").wait_for()  # nothing is left of the run before
         page.get_by_label("Lamp").fill("Floor lamp")
 
 
@@ -49,9 +56,7 @@ def breaks(task):
 
 
 def sleeps(task):
-    import time
-    time.sleep(3)
-"""
+    time.sleep(3600)
 
 
 async def order(page):
@@ -89,15 +94,10 @@ def agents(tmp_path_factory):
     return run
 
 
-@pytest.mark.parametrize("agent, score, told", [
-    ("recorded", 1, ""), ("idle", 0, ""), ("mine:stops", 0, "no request was like that"),
-    ("mine:breaks", 0, "out of ideas")])
-def test_an_agent_is_scored(recorded, agents, agent, score, told):
-    done, (run,) = agents(agent, agent.replace(":", "-"), recorded)
-    assert done.returncode == 0 and run["score"] == score and told in run["reason"], (run, done.stderr)
-    assert run["missing"] == 0
-    recording = Recording(agents.folder / agent.replace(":", "-") / recorded.name / "run-1")
-    assert recording.manifest["provenance"]["actor"] == ("script" if agent == "recorded" else "agent")
+def test_the_recorded_person_is_scored_1(recorded, agents):
+    done, (run,) = agents("recorded", "person", recorded)
+    assert done.returncode == 0 and (run["score"], run["missing"]) == (1, 0), (run, done.stderr)
+    assert Recording(agents.folder / "person" / recorded.name / "run-1").manifest["provenance"]["actor"] == "script"
 
 
 def test_several_at_once_share_nothing(recorded, agents, tmp_path):
@@ -107,15 +107,27 @@ def test_several_at_once_share_nothing(recorded, agents, tmp_path):
     assert {run["recording"] for run in runs} == {recorded.name, "another"}
 
 
-def test_an_agent_has_its_time(recorded, agents):
-    _, (run,) = agents("mine:sleeps", "slow", recorded, "--seconds", 0.5)
-    assert run["score"] == 0 and "longer than 0.5 s" in run["reason"]
+def test_whoever_does_not_do_it_is_scored_0(recorded, tmp_path):
+    recording = Recording(recorded)
+
+    async def attempts():
+        async with Environment(recording, outcome_of(recording), tmp_path, agent="mine") as environment:
+            return [await attempt(agent, environment, 60 if agent is not sleeps else 0.5)
+                    for agent in (None, stops, stops, breaks, sleeps)]
+
+    found = asyncio.run(attempts())
+    assert [(score, missing) for score, _, _, missing in found] == [(0, 0)] * 5, found
+    reasons = [reason for *_, reason, _ in found]
+    assert "no request was like that" in reasons[1] and "out of ideas" in reasons[3] and "longer than 0.5" in reasons[4]
+    assert Recording(tmp_path / "run-2").manifest["provenance"] == {"actor": "agent", "agent": "mine"}
 
 
 @pytest.mark.parametrize("name, told", [
-    ("mine", "MODULE:FUNCTION"), ("mine:none", "has no none"), ("nowhere:x", "cannot be imported")])
-def test_an_agent_that_is_none_is_named(recorded, agents, name, told):
-    assert told in agents(name, "none", recorded)[0].stderr
+    ("mine", "MODULE:FUNCTION"), ("json:none", "has no none"), ("nowhere:x", "cannot be imported"),
+    ("json:__name__", "no function")])
+def test_an_agent_that_is_none_is_named(name, told):
+    with pytest.raises(InputError, match=told):
+        agent_named(name)
 
 
 def test_an_environment_is_reset_and_scored_over_http(recorded, tmp_path):
