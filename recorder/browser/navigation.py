@@ -13,6 +13,8 @@ _BY_REASON = {
 }
 _BY_ENTRY = {"link": "link", "form_submit": "form", "typed": "typed", "address_bar": "typed", "generated": "typed",
              "keyword": "typed", "keyword_generated": "typed", "auto_bookmark": "typed", "auto_toplevel": "typed"}
+_OTHER_DOCUMENT = ("differentDocument", "historyDifferentDocument", "reload", "reloadBypassingCache", "restore",
+                   "restoreWithPost")
 _TRIES, _PAUSE = 100, 0.03  # while a tab changes its renderer the browser does not answer for its history
 
 
@@ -54,6 +56,8 @@ class Navigations:
 
         Where only the browser's history knows the transition, a coroutine that asks for it; it raises nothing.
         """
+        if same_document and self._started.kind in _OTHER_DOCUMENT:  # a script's, while another page is on its way
+            return "same_document", self._now()
         started, self._started = self._started, _Started()
         opened, self._opened = self._opened, self._opened and url == "about:blank"
         epoch = started.epoch or self._now()

@@ -6,6 +6,7 @@ import pytest
 
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
+from recorder.browser.navigation import Navigations
 
 OPENERS = ("<a id=link href=/next target=_blank>Link</a><a id=noopener href=/next target=_blank rel=noopener>Link</a>"
            "<a id=plain href=/next>Plain</a><button id=script onclick=\"window.open('/next')\">Open</button>"
@@ -61,3 +62,27 @@ def test_a_new_tab_that_a_person_goes_on_from_is_a_load(recording_browser, site,
     recording_browser.run(run())
     loads = [turn["arguments"]["url"] for turn in fold(Recording(tmp_path / "rec").events) if turn["intent"] == "load"]
     assert loads == [site.origin + "/next", site.origin + "/"]
+
+
+def _navigations() -> Navigations:
+    return Navigations(None, "F", lambda: 5.0, opened=False)
+
+
+@pytest.mark.parametrize("kind, reason, transition", [
+    ("differentDocument", "anchorClick", "link"), ("differentDocument", "formSubmissionPost", "form"),
+    ("reload", "", "reload"), ("differentDocument", "", "typed")])
+def test_an_address_that_a_script_changes_meanwhile_is_not_what_was_begun(kind, reason, transition):
+    navigations = _navigations()
+    if reason:
+        navigations.requested({"frameId": "F", "reason": reason})
+    navigations.started({"frameId": "F", "navigationType": kind})
+    assert navigations.finish("/users", "/users?q=ada", same_document=True) == ("same_document", 5.0)
+    assert navigations.finish("/users?q=ada", "/users/1", same_document=False)[0] == transition
+
+
+def test_a_step_within_a_document_is_done_when_it_is():
+    navigations = _navigations()
+    navigations.requested({"frameId": "F", "reason": "anchorClick"})
+    navigations.started({"frameId": "F", "navigationType": "sameDocument"})
+    assert navigations.finish("/", "/#a", same_document=True)[0] == "same_document"
+    assert navigations.finish("/#a", "/two", same_document=False)[0] == "typed"
