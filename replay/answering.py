@@ -53,6 +53,13 @@ def preflight(request: Request) -> Answer:
         ("Access-Control-Allow-Private-Network", "true"), ("Vary", "Origin")))
 
 
+def is_told_only(request: Request) -> bool:
+    """Whether a page tells something without being able to see what it is answered, such as with `sendBeacon` when it
+    is left: browsers do not tell recorders of all these."""
+    return (request.method.upper() == "POST" and header(request.headers, "sec-fetch-mode") == "no-cors"
+            and header(request.headers, "sec-fetch-dest") == "empty")
+
+
 def answer(request: Request, match: Match, started: float) -> Answer:
     """The answer of a recorded exchange to a request. `started`: wall clock at the recording's time 0."""
     exchange = match.exchange

@@ -15,7 +15,7 @@ import h11
 
 from schemas import InputError
 
-from .answering import Answer, answer, missing, preflight
+from .answering import Answer, answer, is_told_only, missing, preflight
 from .certificates import Authority
 from .channels import Channels, event_stream, serve_websocket
 from .exchanges import Archive, Headers, Request, header
@@ -96,6 +96,8 @@ class ReplayServer:
                 return answer(request, match, self._archive.started)
         elif request.method == "OPTIONS" and header(request.headers, "access-control-request-method"):
             return preflight(request)
+        elif is_told_only(request):
+            return Answer(204)
         if _is_of_a_page(request):
             self._note_missing(request.method, request.url)
         return missing()

@@ -219,6 +219,14 @@ def test_an_answer_that_is_damaged_is_missing():
     assert server.missing == {("GET", SHOP + "/a"): 1}
 
 
+@pytest.mark.parametrize("mode, given", [("no-cors", 204), ("cors", 504)])
+def test_what_a_page_tells_when_it_is_left_is_taken_though_no_browser_tells_of_it(mode, given):
+    server = ReplayServer(archive())
+    headers = (("Sec-Fetch-Mode", mode), ("Sec-Fetch-Dest", "empty"), ("Referer", SHOP + "/"))
+    assert server.answer(Request("POST", SHOP + "/release", headers, b"{}")).status == given
+    assert len(server.missing) == (given == 504)
+
+
 def test_an_odd_archive_costs_no_more_than_an_answer():
     headers = ("X\n", "1"), ("Set-Cookie", "a=b; Expires=never"), ("", "")
     odd = exchange(1, SHOP + "/", b"\xff\xfe<p>", headers=headers,
