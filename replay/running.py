@@ -117,6 +117,7 @@ class Runner:
         self._dialogs = [turn for turn in turns if turn["intent"] == "dialog"]
         self._answered: set[str] = set()  # ids of the turns whose dialog has come
         self._last: Look | None = None  # what was seen last
+        self._seen = "", facts("<html>")  # the newest document, with its facts
         self._facts = lru_cache(4)(self._read_facts)
         typed = (value for turn in turns for value in turn["arguments"].values() if isinstance(value, str))
         self._fixed = not_of_the_page(archive, typed) if archive else everything_fixed
@@ -296,7 +297,9 @@ class Runner:
         if look is None:
             return Comparison("differs", "the page does not tell what it shows", 0.0, 0.0)
         recorded = self._facts(expected["dom"]) if expected["dom"] else None
-        now = facts(look.document) if recorded else None
+        if recorded and self._seen[0] != look.document:
+            self._seen = look.document, facts(look.document)
+        now = self._seen[1] if recorded else None
         return compare(recorded, now, (expected["url"], look.state["url"]),
                        (expected["scroll"], look.state["scroll"]), self._fixed)
 
