@@ -25,6 +25,7 @@ from schemas.files import read_json
 from schemas.outcome import OutcomeSchema
 from schemas.outcome_types import Outcome
 
+_BESIDE = 300.0  # seconds for all besides the agent: to start a browser, to begin the run, to score it
 RECORDED, IDLE = "recorded", "idle"  # agents of our own: the recorded person, and one that does nothing
 
 
@@ -126,8 +127,14 @@ async def _recorded(recording: Recording, outcome: Outcome, runs: Path) -> tuple
 
 async def _acted(name: str, recording: Recording, outcome: Outcome, runs: Path, seconds: float
                  ) -> tuple[float | None, float | None, str, int]:
-    async with Environment(recording, outcome, runs, agent=name) as environment:
-        return await attempt(agent_named(name), environment, seconds)
+    agent = agent_named(name)
+    try:
+        async with asyncio.timeout(seconds + _BESIDE):
+            async with Environment(recording, outcome, runs, agent=name) as environment:
+                return await attempt(agent, environment, seconds)
+    except TimeoutError:
+        raise DemotapeError(f"its environment did not answer for {_BESIDE:g} s; the machine may be too busy for so "
+                            "many at once") from None
 
 
 async def attempt(agent: Agent | None, environment: Environment, seconds: float
