@@ -11,10 +11,8 @@ swapped) and of those that stop early, how often the score says what the last st
 import argparse
 import asyncio
 import copy
-import json
 import random
 import shutil
-import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,10 +28,7 @@ from schemas import VERSIONS, InputError
 from schemas.outcome import FORMAT
 from schemas.outcome_types import Outcome
 
-from .replay import record_all, spoil
-from .replay_sessions import PAGES
-
-_GOOD = ("same", "equivalent")
+from .replay import GOOD, in_folder, of_sessions, record_all, spoil
 
 
 @dataclass(frozen=True)
@@ -61,7 +56,7 @@ def run_again(task: Task, demonstration: Any, run: Path) -> tuple[float | None, 
     result = asyncio.run(running.run(task.recording, demonstration, run, replayable=True))
     found = score(task.outcome, of_recording(Recording(run)))
     shutil.rmtree(run)
-    return found.value, result.last in _GOOD
+    return found.value, result.last in GOOD
 
 
 def mutated(task: Task, chance: random.Random) -> tuple[str, Any] | None:
@@ -111,26 +106,11 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--actions", type=int, default=5, help="actions on each page")
-    parser.add_argument("--pages", type=int, default=len(PAGES), help="MiniWoB pages")
+    parser = of_sessions(__doc__.splitlines()[0])
     parser.add_argument("--mutated", type=int, default=300, help="runs with a fault")
-    parser.add_argument("--only", default="", help="only what has this in its name: miniwob, or an application")
     parser.add_argument("--from", dest="recorded", type=Path, help="recordings that benchmarks.replay kept")
-    parser.add_argument("--installed", type=Path, default=Path.home() / ".cache" / "demotape-applications",
-                        help="folder of the installed applications")
-    parser.add_argument("--keep", type=Path, help="keep the recordings in this folder")
     options = parser.parse_args()
-    folder = options.keep or Path(tempfile.mkdtemp(prefix="demotape-outcome-"))
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    try:
-        figures = run(options, folder)
-    finally:
-        if not options.keep:
-            shutil.rmtree(folder)
-    print(json.dumps(figures))
+    in_folder(options, lambda folder: run(options, folder))
 
 
 if __name__ == "__main__":

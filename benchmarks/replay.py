@@ -19,6 +19,7 @@ import shutil
 import statistics
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +43,7 @@ from .applications import install, started
 from .replay_applications import SCRIPTS
 from .replay_sessions import PAGES, on_miniwob, record
 
-_GOOD = ("same", "equivalent")
+GOOD = ("same", "equivalent")
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ async def run_all(sessions: list[Session], runs: Path) -> tuple[dict[str, Any], 
             with suppress(PlaywrightError):
                 theirs.append(await run_by_har(session, runs / f"har-{session.path.name}"))
             for outcome in result.outcomes:
-                if outcome.verdict not in _GOOD and "not reached" not in outcome.reason:
+                if outcome.verdict not in GOOD and "not reached" not in outcome.reason:
                     print(f"  {session.path.name} {outcome.turn} {outcome.intent}: {outcome.verdict}, {outcome.reason}")
             for (method, url), times in result.missing.items():
                 print(f"  {session.path.name} not recorded: {method} {url[:200]}, {times} times")
@@ -156,10 +157,10 @@ def _figures(results: list[running.Result]) -> dict[str, Any]:
     counts = Counter(outcome.verdict for outcome in outcomes)
     return {
         "sessions": len(results), "turns": len(outcomes),
-        "turns_good": round(sum(counts[each] for each in _GOOD) / max(1, len(outcomes)), 4),
+        "turns_good": round(sum(counts[each] for each in GOOD) / max(1, len(outcomes)), 4),
         "turns_same": round(counts["same"] / max(1, len(outcomes)), 4),
         "last_same": round(sum(result.last == "same" for result in results) / max(1, len(results)), 4),
-        "last_good": round(sum(result.last in _GOOD for result in results) / max(1, len(results)), 4),
+        "last_good": round(sum(result.last in GOOD for result in results) / max(1, len(results)), 4),
         "failed": sum(result.verdict == "failed" for result in results),
         "not_recorded": sum(sum(result.missing.values()) for result in results),
         "time_ratio": round(sum(result.seconds for result in results)
@@ -191,7 +192,7 @@ async def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     sessions = await record_all(folder, options)
     runs = folder / "runs"
     figures, verdicts = await run_all(sessions, runs)
-    faults = await run_faults([each for each in sessions if verdicts[each.path] in _GOOD], runs, options)
+    faults = await run_faults([each for each in sessions if verdicts[each.path] in GOOD], runs, options)
     print(f"  faults: {json.dumps(faults)}", flush=True)
     serving = await replay_serving.measure()
     print(f"  serving: {json.dumps(serving)}", flush=True)
@@ -205,26 +206,37 @@ async def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
             "untouched_called_failed": sum(each["failed"] for each in ours), **faults, **serving}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def of_sessions(description: str) -> argparse.ArgumentParser:
+    """The options that say which sessions are recorded, and where."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--actions", type=int, default=5, help="actions on each page")
     parser.add_argument("--pages", type=int, default=len(PAGES), help="MiniWoB pages")
-    parser.add_argument("--faults", type=int, default=200, help="demonstrations with an injected fault")
     parser.add_argument("--only", default="", help="only what has this in its name: miniwob, or an application")
     parser.add_argument("--installed", type=Path, default=Path.home() / ".cache" / "demotape-applications",
                         help="folder of the installed applications")
     parser.add_argument("--keep", type=Path, help="keep the recordings in this folder")
-    options = parser.parse_args()
-    folder = options.keep or Path(tempfile.mkdtemp(prefix="demotape-replay-"))
+    return parser
+
+
+def in_folder(options: argparse.Namespace, work: Callable[[Path], dict[str, Any]]) -> None:
+    """Print the figures of work in the folder that is kept, or in one that is not."""
+    folder = options.keep or Path(tempfile.mkdtemp(prefix="demotape-benchmark-"))
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     try:
-        figures = asyncio.run(run(options, folder))
+        figures = work(folder)
     finally:
         if not options.keep:
             shutil.rmtree(folder)
     print(json.dumps(figures))
+
+
+def main() -> None:
+    parser = of_sessions(__doc__.splitlines()[0])
+    parser.add_argument("--faults", type=int, default=200, help="demonstrations with an injected fault")
+    options = parser.parse_args()
+    in_folder(options, lambda folder: asyncio.run(run(options, folder)))
 
 
 if __name__ == "__main__":

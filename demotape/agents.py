@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pipeline import refresh, workers
+from pipeline.outcomes.checking import Score
 from recorder.reader import Recording
 from replay import running
 from replay.environment import Environment, scored, start_of
@@ -178,6 +179,6 @@ async def _called(agent: Agent, task: Task) -> Any:
     return await answered
 
 
-def _told(found: Any, failed: str) -> tuple[float | None, float | None, str]:
+def _told(found: Score, failed: str) -> tuple[float | None, float | None, str]:
     reasons = [failed, *(each.reason for each in found.checks if not each.holds)]
     return found.value, found.reached, "; ".join(filter(None, reasons))[:500]

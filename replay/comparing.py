@@ -11,11 +11,11 @@ from lxml import etree
 
 from pipeline.pages.dom import Element, parse
 from schemas import REDACTED
+from schemas.proof import VERDICTS
 from schemas.types import Point
 
 from .varying import Fixed, everything_fixed, masked
 
-VERDICTS = ("same", "equivalent", "differs", "failed")  # from the best to the worst
 SAME, EQUIVALENT = 0.98, 0.85  # likeness of the elements from which on a page is that
 TEXTS = 0.9  # likeness of the texts, numbers aside, of an equivalent page
 _SCROLLED = 3.0  # CSS pixels

@@ -91,9 +91,7 @@ def _reached(outcome: Outcome, evidence: Evidence) -> float | None:
         return None
     done = 0
     for number in range(1, len(evidence.pages) + 1):
-        until = Evidence(evidence.pages[:number], evidence.answer if number == len(evidence.pages) else "",
-                         evidence.requests, evidence.reference, evidence.evaluate, evidence.judge)
-        while done < len(wanted) and check(wanted[done]["check"], until).holds:
+        while done < len(wanted) and check(wanted[done]["check"], evidence.until(number)).holds:
             done += 1
     return done / len(wanted)
 
@@ -138,7 +136,8 @@ def _script(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]
 
 def _picture(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
     page, css = _page(wanted, evidence), wanted.get("css")
-    pictures = [page.picture] if css is None and page.picture else page.pictures(css)
+    whole = page.picture() if css is None else None
+    pictures = [whole] if whole else page.pictures(css)
     if not pictures:
         return False, f"no picture fits {shown(css or 'the page')}"
     reference = evidence.reference(wanted["picture"])

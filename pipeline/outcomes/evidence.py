@@ -1,6 +1,7 @@
 """What outcome checks are held against: pages, requests and the answer of a session."""
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -28,31 +29,34 @@ _BOUNDARY = 100  # characters between two parts of a form, at most (RFC 2046, 5.
 
 @dataclass(frozen=True)
 class Asked:
-    """A request: `status` is 0 where it had no answer."""
+    """A request: `status` is 0 where it had no answer; `time`: seconds since the recording started."""
 
     method: str
     url: str
     status: int
     body: bytes = b""
+    time: float = 0.0
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A page at a moment. `markup`: its DOM snapshot; `picture`: its screenshot, an image file; `resource`: the content
-    of an address that it used; `boxes`: of its elements by uid, in CSS pixels; `state`: of which it was read."""
+    """A page at a moment. What is large is read when it is asked for: `markup`, its DOM snapshot; `picture`, its
+    screenshot, an image file; `resource`, the content of an address that it used; `boxes`, of its elements by uid, in
+    CSS pixels. `time`: seconds since the recording started; `state`: of which it was read."""
 
     url: str
-    markup: str
-    picture: bytes | None = None
+    markup: Callable[[], str]
+    picture: Callable[[], bytes | None] = lambda: None
     resource: Callable[[str], bytes | None] = lambda url: None
     boxes: Callable[[], Mapping[str, Mapping[str, float]]] = dict
     width: float = 0.0
+    time: float = math.inf
     state: State | None = None
 
     @property
     def documents(self) -> list[turbohtml.Document]:
         """The page's own document and those of its frames."""
-        found, waiting = [], [(self.markup, 0)]
+        found, waiting = [], [(self.markup(), 0)]
         while waiting:
             markup, depth = waiting.pop(0)
             document = turbohtml.parse(markup)
@@ -91,7 +95,7 @@ class Seen:
 
     def _cut_out(self, element: turbohtml.Element) -> bytes | None:
         box = self.boxes().get(str(element.attr(UID_ATTRIBUTE) or ""))
-        picture = decoded(self.picture) if box and self.width > 0 else None
+        picture = decoded(self.picture()) if box and self.width > 0 else None
         if picture is None or box is None:
             return None
         scale = picture.shape[1] / self.width
@@ -115,6 +119,14 @@ class Evidence:
     judge: Judge | None = None
     notes: tuple[str, ...] = field(default=())
 
+    def until(self, number: int) -> "Evidence":
+        """What was there when so many pages had been seen: all of it with the last."""
+        if number >= len(self.pages):
+            return self
+        pages = self.pages[:number]
+        asked = None if self.requests is None else tuple(each for each in self.requests if each.time <= pages[-1].time)
+        return replace(self, pages=pages, answer="", requests=asked)
+
     def at_start(self) -> "Evidence":
         """What was there before anything was done."""
         return replace(self, pages=self.pages[:1], answer="", requests=None if self.requests is None else ())
@@ -123,10 +135,10 @@ class Evidence:
 def of_recording(recording: Recording, answer: str | None = None) -> Evidence:
     """What a recording tells of its session. `answer`: what was answered in the end; None for the last utterance of
     whom the task was given to. Raises InputError when it shows no page, or what it kept cannot be read."""
-    states = [event["state"] for event in recording.events if event["state"] and event["state"]["dom"]]
+    states = [(event["time"], event["state"]) for event in recording.events if event["state"] and event["state"]["dom"]]
     last, notes = recording.manifest.get("last_state"), []
     if last and last["dom"]:
-        states.append(last)
+        states.append((math.inf, last))
     else:
         notes.append("the recording does not tell how it ended: the state before its last action is looked at")
     if not states:
@@ -136,7 +148,7 @@ def of_recording(recording: Recording, answer: str | None = None) -> Evidence:
     def resource(url: str) -> bytes | None:
         return recording.blob(kept[url]) if url in kept else None
 
-    return Evidence([_seen(recording, state, resource) for state in states],
+    return Evidence([_seen(recording, time, state, resource) for time, state in states],
                     _last_word(recording) if answer is None else answer, _asked(recording), recording.blob,
                     notes=tuple(notes))
 
@@ -199,21 +211,26 @@ def _members(value: Any, path: str) -> list[tuple[str, str]]:
     return found
 
 
-def _seen(recording: Recording, state: State, resource: Callable[[str], bytes | None]) -> Seen:
+def _seen(recording: Recording, time: float, state: State, resource: Callable[[str], bytes | None]) -> Seen:
+    def markup() -> str:
+        return recording.blob(state["dom"] or "").decode("utf-8", "replace")
+
+    def picture() -> bytes | None:
+        return recording.blob(state["screenshot"]) if state["screenshot"] else None
+
     def boxes() -> Mapping[str, Mapping[str, float]]:
         rows = json.loads(recording.blob(state["elements"])) if state["elements"] else []
         return {row["uid"]: row["bbox"] for row in rows if not row["frame"]}
 
-    return Seen(state["url"], recording.blob(state["dom"] or "").decode("utf-8", "replace"),
-                recording.blob(state["screenshot"]) if state["screenshot"] else None, resource, boxes,
-                state["viewport"]["width"], state)
+    return Seen(state["url"], markup, picture, resource, boxes, state["viewport"]["width"], time, state)
 
 
 def _asked(recording: Recording) -> tuple[Asked, ...] | None:
     if not recording.layout.network.exists():
         return None
     return tuple(Asked(line["method"], line["url"], line["status"],
-                       recording.blob(line["body"]) if line["body"] else b"") for line in recording.exchanges())
+                       recording.blob(line["body"]) if line["body"] else b"", line["time"])
+                 for line in recording.exchanges())
 
 
 def _last_word(recording: Recording) -> str:
