@@ -1,6 +1,7 @@
 """Why a tab shows another page: from what the browser says when a navigation starts, and from its history."""
 
 import asyncio
+import math
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,7 @@ _TRIES, _PAUSE = 100, 0.03  # while a tab changes its renderer the browser does 
 class _Started:
     kind: str = ""
     reason: str = ""
-    epoch: float = 0.0
+    epoch: float = math.inf
 
 
 class Navigations:
@@ -50,6 +51,12 @@ class Navigations:
             self._started = _Started(event["navigationType"], self._reason, self._now())
             self._reason = ""
 
+    def asked(self, event: dict[str, Any]) -> None:
+        """Network.requestWillBeSent: the browser's own time of it is the right one. Ours is late where this program
+        was busy, and what was pressed on the new page meanwhile would seem to come before it."""
+        if event.get("type") == "Document" and event.get("frameId") == self.main_frame:
+            self._started.epoch = min(self._started.epoch, event["wallTime"])
+
     def finish(self, before: str, url: str, *, same_document: bool) -> tuple[str | Coroutine[Any, Any, str], float]:
         """A navigation from the address `before` to `url` is done: its transition, and when it began (wall clock,
         seconds).
@@ -60,7 +67,7 @@ class Navigations:
             return "same_document", self._now()
         started, self._started = self._started, _Started()
         opened, self._opened = self._opened, self._opened and url == "about:blank"
-        epoch = started.epoch or self._now()
+        epoch = min(started.epoch, self._now())
         if started.kind.startswith(("history", "restore")):
             return self._direction(before), epoch
         if started.kind.startswith("reload"):

@@ -77,6 +77,7 @@ class Tab(TabState):
             "Page.javascriptDialogClosed": self._on_dialog_closed,
             "Page.downloadWillBegin": self._on_download,
             "Page.frameStartedNavigating": self._on_leaving,
+            "Network.requestWillBeSent": self._navigations.asked,
             "Page.loadEventFired": self._on_loaded,
         }.items():
             session.on(name, handler)

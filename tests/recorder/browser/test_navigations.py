@@ -7,6 +7,7 @@ import pytest
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
 from recorder.browser.navigation import Navigations
+from recorder.building.builder import RecordingBuilder
 
 OPENERS = ("<a id=link href=/next target=_blank>Link</a><a id=noopener href=/next target=_blank rel=noopener>Link</a>"
            "<a id=plain href=/next>Plain</a><button id=script onclick=\"window.open('/next')\">Open</button>"
@@ -86,3 +87,21 @@ def test_a_step_within_a_document_is_done_when_it_is():
     navigations.started({"frameId": "F", "navigationType": "sameDocument"})
     assert navigations.finish("/", "/#a", same_document=True)[0] == "same_document"
     assert navigations.finish("/#a", "/two", same_document=False)[0] == "typed"
+
+
+def test_a_load_comes_before_what_is_pressed_at_once_also_where_this_program_is_late(recording_browser, site, tmp_path,
+                                                                                      monkeypatch):
+    site.pages["/"] = "<title>First</title><button>Press</button>"
+    monkeypatch.setattr(RecordingBuilder, "now", property(lambda self: self._clock.now + 2))
+
+    async def run():
+        context = await recording_browser.browser.new_context()
+        async with Recorder(context, tmp_path / "rec"):
+            page = await context.new_page()
+            await page.goto(site.origin + "/")
+            await page.click("button")
+        await context.close()
+
+    recording_browser.run(run())
+    intents = [turn["intent"] for turn in fold(Recording(tmp_path / "rec").events)]
+    assert intents.index("load") < intents.index("click"), intents
