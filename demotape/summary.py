@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from recorder import Recording
 from schemas import DemotapeError, InputError, RecordingLayout
 from schemas.types import Turn
 
@@ -44,6 +43,8 @@ def good_screenshots(turns: list[Turn]) -> tuple[int, int]:
 
 def print_recording(console: Console, directory: Path, problems: list[str]) -> None:
     """What `record` recorded, and what to do next."""
+    from recorder import Recording
+
     recording = Recording(directory)
     events = recording.events
     counts = Counter(event["type"] for event in events)
@@ -57,6 +58,8 @@ def print_recording(console: Console, directory: Path, problems: list[str]) -> N
 
 def loss_note(path: Path, *, of_lines: bool) -> str:
     """What of a recording was lost by a kill, and by lines that cannot be read, as the end of a line; else empty."""
+    from recorder import Recording
+
     loss = Recording(path).loss(of_lines=of_lines) if RecordingLayout(path).manifest.exists() else ""
     return f" (recovered: {loss})" if loss else ""
 

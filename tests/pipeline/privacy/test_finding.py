@@ -11,7 +11,7 @@ from pipeline.privacy import finding
 HOSTILE = ("eyJaaaa.", "1", "1 ", " ", "@", "a.", "a@", "+1 ", "(212) ", "DE89", "password ", "password:",
       "mot de passe pour ",
            "https://a:", "0171 ", "sk-", "4111 ", "eyJ-hf_" + "A" * 30 + "-", "-", "密码", "token=", "a-")
-SIZES = (25_000, 50_000, 100_000, 200_000)
+SIZES = (12_500, 25_000, 50_000, 100_000)
 STEEP = 3.0  # times as long for twice the length, twice in a row: 2 is linear, 4 quadratic
 
 
