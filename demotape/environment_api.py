@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from flask import Flask
 from flask_smorest import Api, Blueprint
 from marshmallow import Schema, fields
-from werkzeug.serving import make_server
+from werkzeug.serving import WSGIRequestHandler, make_server
 
 from replay.environment import Environment
 from schemas import DemotapeError
@@ -27,6 +27,13 @@ class GoalSchema(Schema):
     said = fields.List(fields.Dict(), required=True, metadata={"description": "what the instructor said, in order"})
 
 
+class ResetSchema(Schema):
+    """How the run begins."""
+
+    opened = fields.Boolean(load_default=True, metadata={
+        "description": "at the start page; else the tab is empty, and whoever connects goes there"})
+
+
 class RunSchema(Schema):
     """The run that has begun."""
 
@@ -34,9 +41,11 @@ class RunSchema(Schema):
 
 
 class AnswerSchema(Schema):
-    """How the agent ended."""
+    """What the run is scored by."""
 
     answer = fields.String(load_default="", metadata={"description": "what it answers in the end; may be empty"})
+    ended = fields.Boolean(load_default=True, metadata={
+        "description": "the run ends; else it goes on, and what it has come to is scored"})
 
 
 class CheckedSchema(Schema):
@@ -76,18 +85,19 @@ def app_of(environment: Environment, loop: asyncio.AbstractEventLoop) -> Flask:
         return environment
 
     @blueprint.post("/reset")
+    @blueprint.arguments(ResetSchema)
     @blueprint.response(200, RunSchema)
-    def reset() -> dict[str, str]:
+    def reset(given: dict[str, Any]) -> dict[str, str]:
         """Begin a run at the start; one that is going on ends"""
-        return {"run": wait(environment.reset).name}
+        return {"run": wait(lambda: environment.reset(**given)).name}
 
     @blueprint.post("/score")
     @blueprint.arguments(AnswerSchema)
     @blueprint.response(200, ScoreSchema)
     @blueprint.alt_response(409, description="No run is going on, or there are no outcome checks.")
-    def score(given: dict[str, str]) -> Any:
-        """End the run and score it"""
-        return wait(lambda: environment.score(given["answer"]))
+    def score(given: dict[str, Any]) -> Any:
+        """Score the run, and end it"""
+        return wait(lambda: environment.score(**given))
 
     @app.errorhandler(DemotapeError)
     def refused(error: DemotapeError) -> tuple[dict[str, Any], int]:
@@ -97,11 +107,17 @@ def app_of(environment: Environment, loop: asyncio.AbstractEventLoop) -> Flask:
     return app
 
 
+class _Quiet(WSGIRequestHandler):
+    """Does not tell each request among the results."""
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None: ...
+
+
 class Served:
     """The API served on a port of this machine, in a thread; use it with `with`. `port`: its own once it runs."""
 
     def __init__(self, app: Flask, port: int):
-        self._server = make_server("127.0.0.1", port, app, threaded=True)
+        self._server = make_server("127.0.0.1", port, app, threaded=True, request_handler=_Quiet)
         self.port: int = self._server.server_port
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 

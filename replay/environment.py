@@ -110,8 +110,9 @@ class Environment:
         """Requests of this run that were not recorded, counted by method and address."""
         return dict(self._server.missing)
 
-    async def reset(self) -> Path:
-        """Begin a run: one tab, at the start page, with nothing left of an earlier run; returns its folder."""
+    async def reset(self, *, opened: bool = True) -> Path:
+        """Begin a run: one tab, with nothing left of an earlier run; returns its folder. `opened`: at the start page;
+        else it is empty, and whoever connects goes there."""
         await self.end()
         self._number += 1
         run = self._runs / f"run-{self._number}"
@@ -121,7 +122,8 @@ class Environment:
         self._recorder = Recorder(self._context, run, self.goal, cdp=self.cdp, provenance=self._about, replayable=True)
         await self._recorder.__aenter__()
         with suppress(PlaywrightError):  # it takes long, or was not recorded: the agent sees that
-            await page.goto(self._start, wait_until="load", timeout=_LOADED * 1000)
+            if opened:
+                await page.goto(self._start, wait_until="load", timeout=_LOADED * 1000)
         return run
 
     async def end(self) -> Path | None:
@@ -132,14 +134,15 @@ class Environment:
         await recorder.__aexit__(None, None, None)
         return recorder.directory
 
-    async def score(self, answer: str = "") -> Score:
-        """End the run and hold the outcome checks against it. Raises InputError without checks, DemotapeError without a
-        run."""
+    async def score(self, answer: str = "", *, ended: bool = True) -> Score:
+        """End the run and hold the outcome checks against it; with `ended` false it goes on, and what it has come to is
+        scored. Raises InputError without checks, DemotapeError without a run."""
         if self._outcome is None:
             raise InputError(f"{self._recording.layout.outcome}: there are no outcome checks to score by")
-        run = await self.end()
-        if run is None:
+        if self._recorder is None:
             raise DemotapeError("no run is going on; reset begins one")
+        run = self._recorder.directory
+        await (self.end() if ended else self._recorder.checkpoint())
         return await asyncio.to_thread(scored, self._outcome, run, answer)
 
     async def _open(self, playwright: Playwright, profile: Path) -> BrowserContext:

@@ -107,6 +107,16 @@ class Recorder:
         await tab.tell_last()
         return self._builder.look(tab)
 
+    async def checkpoint(self) -> None:
+        """Write all that has happened, and what is shown as what it ended with, so that the folder can be read before
+        the end. Requests of the last two seconds are written before their pages have told what in them is secret: for
+        sessions without secrets, such as those of agents offline."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.gather(*(tab.settle() for tab in self._tabs)), _SETTLE)
+        self._builder.network.release(all_=True)
+        await self._keep_last_state()
+        await asyncio.to_thread(self._builder.drain)
+
     def pause(self) -> None:
         """Keep nothing from now on until `resume`: no event, no frame, no resource, no utterance."""
         self._builder.pause()
@@ -158,9 +168,7 @@ class Recorder:
         await self._settle()
         if self._extras.replayable:
             self._builder.network.at_start(self._at_start | await at_start.place(self._context))
-        if (shown := self._builder.shown) in self._tabs:
-            await self._tabs[self._tabs.index(shown)].tell_last()
-            self._builder.keep_last_state()
+        await self._keep_last_state()
         self._builder.stop()
         self._ticking.cancel()
         await asyncio.gather(*(tab.disarm() for tab in self._tabs))
@@ -230,6 +238,11 @@ class Recorder:
 
     def _on_failure(self) -> None:
         self._loop.call_soon_threadsafe(self.stopped.set)
+
+    async def _keep_last_state(self) -> None:
+        if (shown := self._builder.shown) in self._tabs:
+            await self._tabs[self._tabs.index(shown)].tell_last()
+            self._builder.keep_last_state()
 
     async def _settle(self) -> None:
         """Wait for tabs being armed, for what they have begun, and for the frames that belong to the last events."""

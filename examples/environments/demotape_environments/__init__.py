@@ -1,0 +1,1 @@
+"""Recorded tasks of demotape as environments; it needs the address of `demotape replay serve --cdp`, not demotape."""
