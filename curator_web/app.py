@@ -116,7 +116,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
         store.temporary.remove_left_over, tries.forget_old, partial(web_sessions.forget_old, db),
         partial(reading.forget_old, db), hooks.forget_old]
     jobs = Jobs(db, kinds, chores=chores, tell=store.without_paths, beside=Sender(db, hooks, webhook_networks),
-                patience=timedelta(days=job_days))
+                patience=timedelta(days=job_days), expect_room=lambda: store.files.expect_room(0))
     uploads = upload_service.UploadService(db, store.files, jobs, upload_days) if import_package else None
     if uploads:
         chores.append(uploads.give_up_old)

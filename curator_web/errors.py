@@ -35,10 +35,6 @@ class Damaged(InputError):
         self.demonstration, self.reason = demonstration, reason
 
 
-class NoRoom(DemotapeError):
-    """The disk is nearly full."""
-
-
 class Away(DemotapeError):
     """Something that the app needs does not do what it is asked now; the message is for who runs the server, `told` for
     everybody else."""
@@ -59,6 +55,13 @@ class StoreAway(Away):
 
     what = "storage"
     told = "the place where the recordings are kept does not answer; try again in a while"
+
+
+class NoRoom(Away):
+    """The disk is nearly full."""
+
+    what = "disk"
+    told = "the server's disk is full; tell who runs it"
 
 
 __all__ = ["Away", "Busy", "Conflict", "Damaged", "DatabaseAway", "DemotapeError", "InputError", "NoRoom", "NotAllowed",

@@ -31,7 +31,8 @@ class JobSchema(Schema):
     made_at = fields.AwareDateTime(required=True)
     ended_at = fields.AwareDateTime(required=True, allow_none=True)
     waits_for = fields.String(required=True, allow_none=True, metadata={
-        "description": "`database` or `storage`: that was away when it was last tried; it is tried again by itself"})
+        "description": "`database`, `storage` or `disk`: that was away, or full, when it was last tried; it is tried "
+                       "again by itself"})
     waits_since = fields.AwareDateTime(required=True, allow_none=True)
 
 

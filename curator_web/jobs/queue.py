@@ -22,14 +22,16 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.job_models import DONE, JOB_FAILED, QUEUED, RUNNING, Job
 from curator_web.db.models import MAIN
-from curator_web.errors import Away, Conflict, DatabaseAway, DemotapeError, NotAllowed, NotFound
+from curator_web.errors import Away, Conflict, DatabaseAway, DemotapeError, NoRoom, NotAllowed, NotFound
 from curator_web.notifications import telling
+from curator_web.storage.room import no_room
 from curator_web.users import Account
 from curator_web.webhooks import events
 
 BEAT = 5.0  # seconds between two signs of life
 SILENCE = timedelta(seconds=20)  # after it a worker counts as gone
-TRIES = 3
+OFTEN, TRIES = 3, 10  # times that a server was stopped while it did a job: then it rests longer; then it has failed
+LONGER = 3  # times the silence
 FIRST_PAUSE, LAST_PAUSE = timedelta(seconds=5), timedelta(seconds=60)  # before what was away is asked again
 PATIENCE = timedelta(days=7)  # how long something may be away
 CHORES_EVERY = 600.0  # seconds
@@ -56,14 +58,15 @@ class Jobs:
 
     `chores`: what each process does at its start and every few minutes; several may do it at once. `tell`: an error's
     words as users may read them. `beside` is begun and ended with this. `patience`: how long a job waits for something
-    that is away before it fails.
+    that is away before it fails. `expect_room`: raises NoRoom while the disk is full; what fails then waits, too.
     """
 
     def __init__(self, db: Database, kinds: Mapping[str, Work], silence: timedelta = SILENCE,
                  chores: Sequence[Callable[[], object]] = (), tell: Callable[[str], str] = str,
-                 beside: Beside | None = None, patience: timedelta = PATIENCE):
+                 beside: Beside | None = None, patience: timedelta = PATIENCE,
+                 expect_room: Callable[[], object] = lambda: None):
         self._db, self._kinds, self._silence, self._chores = db, kinds, silence, chores
-        self._tell, self._beside, self._patience = tell, beside, patience
+        self._tell, self._beside, self._patience, self._expect_room = tell, beside, patience, expect_room
         self._chores_at = 0.0  # when they are due
         self._away_at = -math.inf  # when the database was last away
         self._name = f"{os.getpid()}-{secrets.token_hex(4)}"
@@ -168,7 +171,7 @@ class Jobs:
             try:
                 while not self._end.is_set() and (job := self._claim()):
                     self._do(job)
-            except DatabaseAway as error:
+            except (DatabaseAway, NoRoom) as error:
                 self._away_at = time.monotonic()
                 _log.error("jobs: cannot look for work: %s", error)
             except Exception:
@@ -205,7 +208,8 @@ class Jobs:
             return job
 
     def _open(self, now: datetime):
-        silent = (Job.state == RUNNING) & or_(Job.beat_at.is_(None), Job.beat_at < now - self._silence)
+        silent = (Job.state == RUNNING) & or_(Job.beat_at.is_(None), Job.beat_at < case(
+            (Job.tries < OFTEN, now - self._silence), else_=now - LONGER * self._silence))
         if time.monotonic() - self._away_at < self._silence.total_seconds():
             silent &= false()  # nobody could give a sign of life
         due = (Job.state == QUEUED) & or_(Job.next_at.is_(None), Job.next_at <= now)
@@ -221,8 +225,9 @@ class Jobs:
             nonlocal reported
             if time.monotonic() - reported > 0.3:
                 reported = time.monotonic()
-                with suppress(DatabaseAway):  # it is told at the next step
+                with suppress(DatabaseAway, NoRoom):  # it is told at the next step
                     self._set(job.id, done=done, total=total, note=note[:500])
+
         ended: dict[str, Any]
         failure = ""
         try:
@@ -242,7 +247,9 @@ class Jobs:
         """What is noted of a job that met something that is away; None where it has failed. The longer that is away,
         the longer it is until it is asked again."""
         if not isinstance(error, Away):
-            return None
+            if not (no_room(error) or self._is_full()):
+                return None
+            error = NoRoom(NoRoom.told)
         now = datetime.now(UTC)
         # What was away before it worked for a while is another matter.
         since = job.waits_since if job.waits_since and now - began < LAST_PAUSE else now
@@ -252,6 +259,14 @@ class Jobs:
         pause = min(max((now - since) / 2, FIRST_PAUSE), LAST_PAUSE)
         return {"state": QUEUED, "waits_for": error.what, "waits_since": since, "next_at": now + pause,
                 "tries": job.tries - 1, "worker": None, "note": ""}
+
+    def _is_full(self) -> bool:
+        """Whether what fails now may have failed because of that."""
+        try:
+            self._expect_room()
+        except NoRoom:
+            return True
+        return False
 
     @staticmethod
     def _ended() -> dict[str, Any]:
@@ -263,14 +278,14 @@ class Jobs:
         while True:
             try:
                 return self._set(job_id, failure, **fields)
-            except DatabaseAway as error:
+            except (DatabaseAway, NoRoom) as error:
                 _log.error("jobs: cannot tell how job %d ended: %s", job_id, error)
                 if self._end.wait(BEAT):
                     return None
 
     def _beat(self, job_id: int, stop: threading.Event) -> None:
         while not stop.wait(BEAT):
-            with suppress(DatabaseAway):
+            with suppress(DatabaseAway, NoRoom):
                 self._set(job_id, beat_at=datetime.now(UTC))
 
     def _told(self, error: Exception) -> str:

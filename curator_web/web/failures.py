@@ -21,6 +21,7 @@ from curator_web.errors import (
     NotSignedIn,
     TooManyTries,
 )
+from curator_web.storage.room import no_room
 from pipeline.export import LeftOut
 
 from .context import services
@@ -55,7 +56,7 @@ def register(app: Flask) -> None:
 
 
 def _own_error(error: DemotapeError) -> Response:
-    if isinstance(error, Away):
+    if isinstance(error, Away) and not isinstance(error, NoRoom):
         _log.error("%s", error)
         return _answer(503, _sentence(error.told))
     if isinstance(error, Damaged):
@@ -67,7 +68,11 @@ def _own_error(error: DemotapeError) -> Response:
 
 
 def _fault(error: Exception) -> Response:
-    """A fault of ours, unless what was asked for is a demonstration that is damaged: then that is told."""
+    """A fault of ours, unless the disk is full, or what was asked for is a demonstration that is damaged: then that is
+    told."""
+    if no_room(error):
+        _log.error("%s", error)
+        return _own_error(NoRoom(NoRoom.told))
     if name := (request.view_args or {}).get("demonstration_id"):
         try:
             library.current(services().db, name)

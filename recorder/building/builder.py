@@ -140,7 +140,7 @@ class RecordingBuilder:
     def say(self, speaker: str, utterance: str) -> None:
         """Keep an utterance at this moment; raises InputError when it is empty, when paused, or after the end."""
         if not self._running:
-            raise InputError("chat: nothing is being recorded")
+            raise self.failed or InputError("chat: nothing is being recorded")
         if self.paused:
             raise InputError("chat: the recording is paused; go on first")
         said = self._secrets.in_text(utterance.strip())

@@ -46,34 +46,49 @@ def _copy(programs: Path, folder: Path) -> Path:
     return folder / programs.relative_to(packages)
 
 
+class Cluster:
+    """A PostgreSQL of one's own in a folder, on a port that stays the same; it is made, not started."""
+
+    def __init__(self, folder: Path, options: dict[str, str]):
+        self._where, self._folder, self._user = programs(), folder, {}
+        if hasattr(os, "geteuid") and os.geteuid() == 0:
+            self._user = {"user": UNPRIVILEGED, "group": "nogroup", "extra_groups": []}
+            shutil.chown(folder, UNPRIVILEGED)
+            self._where = _copy(self._where, folder) if PACKAGE in self._where.parts else self._where
+        self._data, port = folder / "data", _free_port()
+        subprocess.run([self._where / "initdb", "--pgdata", self._data, "--username", "demotape", "--auth", "trust",
+                        "--no-sync", "--encoding", "UTF8", "--locale", "C.UTF-8"], check=True,
+                       stdout=subprocess.DEVNULL, cwd=folder, **self._user)
+        settings = {"port": str(port), "listen_addresses": "127.0.0.1", "unix_socket_directories": str(folder)}
+        self._switches = " ".join(f"-c {name}={value}" for name, value in (settings | options).items())
+        self.url = f"postgresql+psycopg://demotape@127.0.0.1:{port}/"  # to which a database's name is added
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        self._control("--log", self._folder / "log", "--options", self._switches, "start")
+
+    def stop(self) -> None:
+        """End it at once, as a power cut would."""
+        self._control("--mode", "immediate", "stop")
+
+    def _control(self, *words: object) -> None:
+        subprocess.run([self._where / "pg_ctl", "--pgdata", self._data, "--silent", "--wait", *map(str, words)],
+                       check=True, cwd=self._folder, **self._user)
+
+
 @contextmanager
 def running(options: dict[str, str] | None = None) -> Iterator[str]:
     """Run a PostgreSQL; yields the URL of its server, to which a database's name is added."""
     folder = Path(tempfile.mkdtemp(prefix="demotape-postgresql-"))
     try:
-        yield from _run(folder, OPTIONS if options is None else options)
+        cluster = Cluster(folder, OPTIONS if options is None else options)
+        cluster.start()
+        try:
+            yield cluster.url
+        finally:
+            cluster.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _run(folder: Path, options: dict[str, str]) -> Iterator[str]:
-    where, user = programs(), {}
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        user = {"user": UNPRIVILEGED, "group": "nogroup", "extra_groups": []}
-        shutil.chown(folder, UNPRIVILEGED)
-        where = _copy(where, folder) if PACKAGE in where.parts else where
-    data, port = folder / "data", _free_port()
-    subprocess.run([where / "initdb", "--pgdata", data, "--username", "demotape", "--auth", "trust", "--no-sync",
-                    "--encoding", "UTF8", "--locale", "C.UTF-8"], check=True, stdout=subprocess.DEVNULL, cwd=folder,
-                   **user)
-    settings = {"port": str(port), "listen_addresses": "127.0.0.1", "unix_socket_directories": str(folder)} | options
-    switches = " ".join(f"-c {name}={value}" for name, value in settings.items())
-    control = [where / "pg_ctl", "--pgdata", data, "--silent", "--wait"]
-    subprocess.run([*control, "--log", folder / "log", "--options", switches, "start"], check=True, cwd=folder, **user)
-    try:
-        yield f"postgresql+psycopg://demotape@127.0.0.1:{port}/"
-    finally:
-        subprocess.run([*control, "--mode", "immediate", "stop"], check=True, cwd=folder, **user)
 
 
 def _free_port() -> int:

@@ -43,6 +43,13 @@ class Gunicorn:
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
+    def kill_one(self) -> None:
+        """Kill one of its processes, and wait until another serves in its place."""
+        killed = self.pids.pop(0)
+        os.kill(killed, signal.SIGKILL)
+        while len(self.pids) < self._workers:
+            self.pids += [int(line) for line in self._ready.read_text().split()]
+
     def log(self) -> str:
         """What it wrote to its error log."""
         return (self._data / "log").read_text()

@@ -1,11 +1,14 @@
 """What uploads may not do: send what was not planned, have more than is allowed unfinished, rest for ever, fill the
 disk."""
 
+import errno
 import hashlib
 import io
 import shutil
+import threading
 from collections import namedtuple
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from sqlalchemy import select, update
@@ -13,9 +16,13 @@ from sqlalchemy import select, update
 from curator_web import create_app
 from curator_web.db.job_models import Job
 from curator_web.db.models import AuditLine, Upload, UploadedChunk
+from curator_web.demonstrations.library import import_recording
+from curator_web.jobs import upload_service
+from curator_web.jobs.queue import Jobs
 from curator_web.users import add_user
 from demotape.importing import import_package
-from schemas import limits
+from schemas import DemotapeError, InputError, limits
+from tests.support.curator_fixtures import make_recording
 from tests.support.s3_services import BUCKET, KEYS, objects
 
 DISK = namedtuple("DISK", "total used free")
@@ -184,3 +191,38 @@ def test_some_of_the_disk_stays_free(app, headers, monkeypatch):
     assert page.status_code == 507 and "The server&#39;s disk has no room" in page.text
     full(1 << 40)
     assert put(app, headers, 0, CONTENT[0]).status_code == 204
+
+
+@pytest.mark.parametrize("error", [InputError("chat: nothing is being recorded"), DemotapeError("the disk is full"),
+                                   OSError(errno.ENOSPC, "No space left on device")])
+def test_a_package_that_meets_a_full_disk_is_taken_when_there_is_room(app, headers, monkeypatch, tmp_path, error):
+    """Whatever fails then, and whatever that says."""
+    imported, services = threading.Event(), app.extensions["demotape"]
+    recording = make_recording(tmp_path)
+
+    def full(free: int):
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: DISK(1 << 40, 0, free))
+
+    def import_it(path, *_):
+        if not imported.is_set():
+            full(0)
+            raise error
+        assert path.read_bytes() == b"".join(CONTENT)
+        return import_recording(services.db, services.store, recording)
+
+    jobs = Jobs(services.db, {"import": partial(upload_service.run, import_it, services.store.files)},
+                expect_room=lambda: services.store.files.expect_room(0))
+    services.jobs._kinds = {}  # left to those
+    assert plan(app, headers).status_code == 200
+    for number, content in enumerate(CONTENT):
+        assert put(app, headers, number, content).status_code == 204
+    assert app.test_client().post("/api/uploads/pack-1/finish", headers=headers).status_code == 202
+    jobs._do(jobs._claim())
+    job, = jobs.latest("import")
+    assert (job.state, job.waits_for) == ("queued", "disk")
+    full(1 << 40)
+    imported.set()
+    with services.db.writing() as session:
+        session.get(Job, job.id).next_at = None
+    jobs._do(jobs._claim())
+    assert jobs.get(job.id).result["demonstration"] == "rec-1"

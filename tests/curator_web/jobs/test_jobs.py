@@ -1,10 +1,13 @@
 """Work in the background: exports and imports from the pages, progress, restarts; and the dashboard."""
 
+import errno
 import io
 import json
+import os
 import threading
 import zipfile
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import update
@@ -15,8 +18,9 @@ from curator_web.db.job_models import Job
 from curator_web.demonstrations.figures import figures, set_goal
 from curator_web.demonstrations.library import import_recording, review
 from curator_web.demonstrations.workflow import change_status, edit
-from curator_web.errors import Conflict, InputError, NotAllowed, NotFound, StoreAway
-from curator_web.jobs.queue import TRIES, Jobs
+from curator_web.errors import Conflict, DemotapeError, InputError, NotAllowed, NotFound, StoreAway
+from curator_web.jobs.queue import OFTEN, TRIES, Jobs
+from curator_web.storage.room import expect_room
 from curator_web.users import Account
 from curator_web.web import charts
 from demotape.importing import import_package
@@ -141,18 +145,39 @@ def test_a_job_that_the_store_fails_says_so(db):
         jobs.again(job.id, LEA)
 
 
+def _written(path):
+    try:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written") from error
+
+
+@pytest.mark.parametrize("fails", [
+    lambda *_: _written("x"), lambda *_: expect_room(Path.cwd(), 1 << 60),
+    lambda *_: (_ for _ in ()).throw(DemotapeError("x: cannot be written (No space left on device)"))])
+def test_a_job_that_meets_a_full_disk_waits_for_room(db, fails):
+    jobs = Jobs(db, {"export": fails}, silence=timedelta(seconds=30))
+    with db.writing() as session:
+        session.add(Job(kind="export", who="lea", state="queued", arguments={}, note="", result={},
+                        made_at=datetime.now(UTC)))
+    jobs._do(jobs._claim())
+    job, = jobs.latest("export")
+    assert (job.state, job.waits_for, job.tries) == ("queued", "disk", 0)
+
+
 def test_a_job_whose_server_was_killed_is_begun_again_a_few_times(db):
     jobs = Jobs(db, {"export": lambda *_: {"again": True}}, silence=timedelta(seconds=30))
     with db.writing() as session:
-        for tries, silent in ((1, 60), (1, 10), (TRIES, 60)):
+        for tries, silent in ((1, 60), (1, 10), (OFTEN, 60), (TRIES, 120)):
             session.add(Job(kind="export", who="lea", state="running", arguments={}, note="", result={}, worker="gone",
                             tries=tries, made_at=datetime.now(UTC),
                             beat_at=datetime.now(UTC) - timedelta(seconds=silent)))
     while job := jobs._claim():
         jobs._do(job)
-    first, second, third = reversed(jobs.latest("export"))
+    first, second, often, third = reversed(jobs.latest("export"))
     assert (first.state, first.result, first.tries) == ("done", {"again": True}, 2)
     assert second.state == "running"  # its worker may still be alive
+    assert often.state == "running"  # it may be what stops them: it rests longer
     while third.state == "running":
         jobs._claim()
         third = jobs.get(third.id)
