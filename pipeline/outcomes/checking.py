@@ -167,14 +167,14 @@ def _request(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str
         return None, "the network of this session was not kept"
     if "events" in wanted:
         return event_holds(wanted, evidence)
-    reasons = [_unfit(wanted, each) for each in evidence.requests]
+    reasons = [unfit(wanted, each) for each in evidence.requests]
     if "" in reasons:
         return True, ""
     near = next((reason for reason in reasons if reason and not reason.startswith("another")), "")
     return False, f"no request was like that{f' ({near})' if near else ''}"
 
 
-def _unfit(wanted: OutcomeCheck, asked: Asked) -> str:
+def unfit(wanted: OutcomeCheck, asked: Asked) -> str:
     """Why a request is not the wanted one; empty when it is."""
     address = asked.url.partition("?")[0]
     if wanted.get("method", asked.method).upper() != asked.method or not address_holds(wanted["match"], address)[0]:

@@ -9,7 +9,8 @@ holds others nothing is said.
 import re
 import unicodedata
 
-_LONGEST = 65_536  # characters that are compared
+from schemas.limits import OUTCOME_TEXT
+
 _MARKS = dict.fromkeys(map(ord, "™®℠©"))
 _HYPHENS = "-‐‑‒–—―−\u00ad"  # noqa: RUF001 - they are meant
 _HYPHEN = re.compile(f"(?<=[a-zA-Z])[{_HYPHENS}]|[{_HYPHENS}](?=[a-zA-Z])")
@@ -26,7 +27,7 @@ class Undecided(Exception):
 
 def folded(text: str) -> str:
     """A text as it is compared; raises Undecided for one with letters that are not known here."""
-    if len(text) > _LONGEST:
+    if len(text) > OUTCOME_TEXT:
         raise Undecided("the text is too long")
     plain = _HYPHEN.sub(" ", unicodedata.normalize("NFKC", text.translate(_MARKS)))
     kept = "".join(map(_kept, plain))

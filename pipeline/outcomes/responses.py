@@ -49,11 +49,12 @@ def spoken(answer: str, outcome: Outcome) -> str:
 
 
 def structured(answer: str, task_type: str) -> str:
-    """An answer in this form; one that has it already stays as it is."""
+    """An answer in this form, a JSON list as several data; one that has it already stays as it is."""
     given = parsed(answer)
     if isinstance(given, dict):
         return answer
-    data = None if task_type != "RETRIEVE" or given == "" else given if isinstance(given, list) else [given]
+    data = None if task_type != "RETRIEVE" or not answer.strip() else given if isinstance(given, list) else [
+        answer.strip()]
     return json.dumps({"task_type": task_type, "status": "SUCCESS", "retrieved_data": data, "error_details": None})
 
 

@@ -146,10 +146,16 @@ def _text_fits(value: Value, known: list[Any], given: Any) -> bool:
             unsaid = error
             continue
         if meant in texts or (value["type"] == "string" and bare(meant) in map(bare, texts)):
+            if "http" in meant and _addresses(each) != _addresses(given):
+                raise Undecided("an address in a text is written in other letters")
             return True
     if unsaid:
         raise unsaid
     return False
+
+
+def _addresses(text: Any) -> list[str]:
+    return [word for word in str(text).split() if "http" in word.lower()]
 
 
 def _forms(kind: str, given: Any) -> list[Any]:
