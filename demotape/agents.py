@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from pipeline import refresh, workers
 from pipeline.outcomes.checking import Score
+from pipeline.outcomes.responses import spoken
 from recorder.reader import Recording
 from replay import running
 from replay.environment import Environment, scored, start_of
@@ -122,7 +123,7 @@ async def _recorded(recording: Recording, outcome: Outcome, runs: Path) -> tuple
     failed = next((each.reason for each in result.outcomes if each.verdict == "failed"), "")
     answer = next((turn["utterance"] for turn in reversed(demonstration["turns"])
                    if turn["type"] == "chat" and turn["speaker"] == "navigator" and not turn["dropped"]), "")
-    found = await asyncio.to_thread(scored, outcome, runs / "run-1", answer)
+    found = await asyncio.to_thread(scored, outcome, runs / "run-1", spoken(answer, outcome))
     return *_told(found, failed), sum(result.missing.values())
 
 

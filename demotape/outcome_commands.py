@@ -3,15 +3,16 @@
 import asyncio
 import json
 import tempfile
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from schemas import VERSIONS, DemotapeError, InputError, limits
+from schemas import VERSIONS, DemotapeError, InputError
 
+from . import outcome_tasks
+from .outcome_tasks import TASK_FORMATS, placeholders
 from .terminal import PATH, complain, console, printable
 
 if TYPE_CHECKING:
@@ -27,23 +28,30 @@ _WORDS = {True: "holds", False: "does not hold", None: "not decided"}
 @click.command()
 @click.argument("recording", type=PATH)
 @click.option("--checks", type=PATH, help="File of the outcome checks.  [default: outcome.json in RECORDING]")
-@click.option("--task", type=PATH, help="File with a task of VisualWebArena instead, or with a list of them.")
-@click.option("--task-id", metavar="ID", help="Which task of the list.")
+@click.option("--task", type=PATH, help="File with a task of VisualWebArena or WebArena-Verified instead, or with a "
+              "list of them.")
+@click.option("--task-id", metavar="ID", help="Which task of the list; the id of a task that is written.")
 @click.option("--site", "sites", multiple=True, metavar="NAME=URL", help="Address of a site that the task names by a "
-              "placeholder, such as __SHOPPING__; may be given again.")
+              "placeholder, such as __SHOPPING__, or is to name by it; may be given again.")
 @click.option("--answer", help="What was answered in the end.  [default: the navigator's last utterance]")
 @click.option("--propose", is_flag=True, help="Propose checks from what the session changed, and write outcome.json.")
 @click.option("--without-run", is_flag=True, help="With --propose: do not run the demonstration again to see which of "
               "them hold then, too.")
-@click.option("--write-task", type=PATH, help="Write the checks as a task of VisualWebArena to this file.")
+@click.option("--write-task", type=PATH, help="Write the checks as a task to this file.")
+@click.option("--task-format", type=click.Choice(TASK_FORMATS), default=TASK_FORMATS[0], show_default=True,
+              help="Whose task --write-task writes.")
+@click.option("--write-run", type=PATH, help="Write what WebArena-Verified scores a run by to this folder: "
+              "agent_response.json and network.har.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def outcome(recording: Path, checks: Path | None, task: Path | None, task_id: str | None, sites: tuple[str, ...],
-            answer: str | None, propose: bool, without_run: bool, write_task: Path | None, as_json: bool) -> None:
+            answer: str | None, propose: bool, without_run: bool, write_task: Path | None, task_format: str,
+            write_run: Path | None, as_json: bool) -> None:
     """Say whether the task of a RECORDING was done: hold outcome checks against what it ended with.
 
     The exit code is 1 when it was not done, that cannot be decided, or a check holds before anything was done.
     """
     from pipeline.outcomes.evidence import of_recording
+    from pipeline.outcomes.responses import spoken
     from recorder import Recording
 
     if sum(map(bool, (checks, task, propose))) > 1:
@@ -55,11 +63,15 @@ def outcome(recording: Path, checks: Path | None, task: Path | None, task_id: st
     if propose:
         wanted = _propose(opened, evidence, run=not without_run)
     elif task:
-        wanted = _task(task, task_id, sites, opened)
+        wanted = outcome_tasks.read(task, task_id, placeholders(sites), opened)
     else:
         wanted = _read(checks or opened.layout.outcome)
     if write_task:
-        _write_task(wanted, opened, evidence, write_task)
+        outcome_tasks.write(task_format, wanted, opened, evidence, write_task, placeholders(sites), task_id)
+    if write_run:
+        outcome_tasks.write_run(wanted, opened, evidence, write_run)
+    if opened.manifest.get("provenance", {}).get("actor") != "agent":
+        evidence = replace(evidence, answer=spoken(evidence.answer, wanted))
     _evaluate(wanted, opened, evidence, as_json, each_alone=not task)
 
 
@@ -157,51 +169,3 @@ def _run_again(recording: "Recording", demonstration: "Demonstration", run: Path
         raise InputError(f"{recording.layout.root}: its demonstration could not be run again ({failed.intent}: "
                          f"{printable(failed.reason)}); give --without-run to have checks proposed all the same")
     return of_recording(Recording(run), answer)
-
-
-def _task(path: Path, task_id: str | None, sites: tuple[str, ...], recording: "Recording") -> "Outcome":
-    """The checks of a task file; pictures that it names lie beside it, or were used by the recorded pages."""
-    from pipeline.cache import derived
-    from pipeline.outcomes import visual_web_arena
-    from schemas.files import read_named
-
-    try:
-        content = json.loads(read_named(path, limits.JSON))
-    except (ValueError, RecursionError):
-        raise InputError(f"{path}: not JSON") from None
-    if isinstance(content, list):
-        fitting = [each for each in content if isinstance(each, dict) and str(each.get("task_id")) == task_id]
-        if len(fitting) != 1:
-            ids = ", ".join(str(each.get("task_id")) for each in content[:20] if isinstance(each, dict))
-            raise InputError(f"{path}: say with --task-id which task: {printable(ids)[:200]}")
-        content = fitting[0]
-    known = {line["url"]: line["blob"] for line in recording.resources()}
-
-    def find(address: str) -> str | None:
-        if address in known:
-            return known[address]
-        name = Path(address).name
-        beside = path.parent / name if name else path
-        return derived.keep(recording.layout, read_named(beside, limits.BLOB)) if name and beside.is_file() else None
-
-    read = visual_web_arena.read(content, str(path), find, _placeholders(sites))
-    for note in read.notes:
-        complain("note", printable(note))
-    return read.outcome
-
-
-def _placeholders(sites: tuple[str, ...]) -> Mapping[str, str]:
-    pairs = [site.partition("=") for site in sites]
-    if wrong := [name for name, equals, address in pairs if not name or not equals or not address]:
-        raise click.BadParameter(f"{wrong[0]!r} is not of the form NAME=URL", param_hint="--site")
-    return {name: address for name, _, address in pairs}
-
-
-def _write_task(wanted: "Outcome", recording: "Recording", evidence: "Evidence", path: Path) -> None:
-    from pipeline.outcomes import visual_web_arena
-    from schemas.files import write_atomically
-
-    task, left = visual_web_arena.write(wanted, recording.task, [evidence.pages[0].url])
-    write_atomically(path, json.dumps(task, indent=1).encode())
-    for each in left:
-        complain("left out", each)

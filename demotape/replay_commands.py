@@ -90,14 +90,15 @@ def _quoted(argument: str) -> str:
 @click.argument("recording", type=PATH)
 @click.argument("file", type=PATH)
 def export(recording: Path, file: Path) -> None:
-    """Write the network of a RECORDING as a web archive: FILE ends in .wacz, .warc.gz or .warc."""
+    """Write the network of a RECORDING as a web archive: FILE ends in .wacz, .warc.gz, .warc or .har."""
+    from replay.har_writing import write_har
     from replay.reading import read_archive
     from replay.warc import write_wacz, write_warc
 
-    if not file.name.endswith((".wacz", ".warc.gz", ".warc")):
-        raise InputError(f"{file}: its name must end in .wacz, .warc.gz or .warc")
+    if not file.name.endswith((".wacz", ".warc.gz", ".warc", ".har")):
+        raise InputError(f"{file}: its name must end in .wacz, .warc.gz, .warc or .har")
     archive = read_archive(recording)
-    (write_wacz if file.suffix == ".wacz" else write_warc)(archive, file)
+    {".wacz": write_wacz, ".har": write_har}.get(file.suffix, write_warc)(archive, file)
     console.print(f"{file}: {len(archive.exchanges)} requests")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 
 Headers = tuple[tuple[str, str], ...]
 _TEXT = ("json", "javascript", "xml", "x-www-form-urlencoded")
@@ -92,3 +93,11 @@ def is_text(kind: str) -> bool:
     """Whether content of a media type is text."""
     kind = kind.partition(";")[0].strip().lower()
     return kind.startswith("text/") or kind.endswith(_TEXT)
+
+
+def software() -> str:
+    """The name and version of this program, for files that say what wrote them."""
+    try:
+        return f"demotape {version('demotape')}"
+    except PackageNotFoundError:
+        return "demotape"

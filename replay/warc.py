@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import unescape
 from http.client import responses
-from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
@@ -26,7 +25,7 @@ from schemas.addresses import split_address
 from schemas.files import dump_json, dump_line, written_atomically
 
 from . import cdxj
-from .exchanges import Archive, Headers, Recorded, header, is_text
+from .exchanges import Archive, Headers, Recorded, header, is_text, software
 from .warc_reading import JSON_METADATA, RESOURCE_TYPE, check_warcio, read_wacz, read_warc
 
 __all__ = ["read_wacz", "read_warc", "write_wacz", "write_warc"]
@@ -88,7 +87,7 @@ def _write(archive: Archive, file: IO[bytes], name: str) -> list[_Written]:
     from warcio.warcwriter import WARCWriter
     writer = WARCWriter(file, gzip=True, warc_version="WARC/1.1")
     writer.write_record(writer.create_warcinfo_record(name, {
-        "software": _software(), "format": "WARC File Format 1.1",
+        "software": software(), "format": "WARC File Format 1.1",
         "conformsTo": "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"}))
     written = []
     for exchange in archive.exchanges:
@@ -191,13 +190,6 @@ def _sha256(content: bytes) -> str:
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
-def _software() -> str:
-    try:
-        return f"demotape {version('demotape')}"
-    except PackageNotFoundError:
-        return "demotape"
-
-
 def _title(content: bytes) -> str:
     found = _TITLE.search(content[:_LOOKED_AT].decode("utf-8", "replace"))
     return " ".join(unescape(found[1]).split()) if found else ""
@@ -239,7 +231,7 @@ def _page_list(pages: list[_Written]) -> bytes:
 
 def _package(title: str, resources: list[dict[str, object]], pages: list[_Written]) -> dict[str, object]:
     main = {"mainPageUrl": pages[0].url, "mainPageDate": _stamp(pages[0].moment)} if pages else {}
-    return {"profile": "data-package", "wacz_version": "1.1.1", "title": title, "software": _software(),
+    return {"profile": "data-package", "wacz_version": "1.1.1", "title": title, "software": software(),
             "created": _stamp(datetime.now(UTC)), **main, "resources": resources}
 
 

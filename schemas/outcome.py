@@ -1,15 +1,20 @@
 """Format of outcome checks (outcome.json): what makes a task done, kept beside a recording."""
 
+import math
 from typing import Any
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
 from . import limits
-from .parts import Strict, digest, integer, listing, newest_version, number, string
+from .parts import Strict, digest, flag, integer, listing, nested, newest_version, number, string
 
 FORMAT = "demotape/outcome"
 GROUPS = ("all", "any", "not")
-KINDS = (*GROUPS, "url", "text", "picture", "answer", "request", "script", "unknown")
+KINDS = (*GROUPS, "url", "text", "picture", "answer", "request", "script", "response", "unknown")
+EVENTS = ("any", "last", "navigation")
+TASK_TYPES = ("RETRIEVE", "MUTATE", "NAVIGATE")
+VALUE_TYPES = ("string", "parameter", "number", "boolean", "currency", "date", "month", "duration", "list",
+               "url")
 _MOST = 1000
 _TEXT = validate.Length(max=limits.OUTCOME_TEXT)
 # What each kind needs, and what it may have besides.
@@ -17,7 +22,8 @@ _NEEDS: dict[str, tuple[set[str], set[str]]] = {
     "all": ({"checks"}, set()), "any": ({"checks"}, set()), "not": ({"checks"}, set()),
     "url": ({"match"}, set()), "text": ({"match"}, {"page", "css", "attribute"}),
     "picture": ({"picture"}, {"page", "css", "least"}), "answer": ({"match"}, set()),
-    "request": ({"match"}, {"method", "query", "body", "status"}),
+    "request": ({"match"}, {"method", "query", "body", "status", "events", "ignored"}),
+    "response": ({"task_type", "task_status"}, {"data", "ordered"}),
     "script": ({"expression", "match"}, {"page", "before"}), "unknown": ({"reason"}, set()),
 }
 
@@ -30,6 +36,32 @@ def _alternatives(description: str) -> fields.List[Any]:
     return _some(fields.List(fields.String(validate=_TEXT), validate=validate.Length(1, _MOST)), description)
 
 
+class ScalarField(fields.Field[Any]):
+    """A text, a finite number, true, false or null, as JSON has them."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> Any:
+        if not isinstance(value, str | int | float | bool) or value in (math.inf, -math.inf) or value != value:
+            raise ValidationError("Must be a text, a number, true, false or null.")
+        if isinstance(value, str):
+            _TEXT(value)
+        return value
+
+
+class ValueSchema(Strict):
+    """A value of a type, compared as WebArena-Verified does; one alternative must fit."""
+
+    type = string("`string`, `number`, `boolean`, `currency` (0.1 more or less), `date`, `month`, `duration` (three "
+                  "minutes or a tenth more or less), `url`; `list`: texts between commas, in any order; `parameter`: a "
+                  "parameter of an address", validate=validate.OneOf(VALUE_TYPES))
+    any_of = _some(ScalarField(allow_none=True), "it is one of these; null: there is none")
+    patterns = _some(fields.String(validate=_TEXT), "the whole of it fits one of these regular expressions (RE2)")
+
+    @validates_schema
+    def _expect_something(self, value: dict[str, Any], **_: Any) -> None:
+        if not value.keys() & {"any_of", "patterns"}:
+            raise ValidationError("Must say something: any_of or patterns.")
+
+
 class MatchSchema(Strict):
     """What a text must be; of several members, all must hold."""
 
@@ -40,18 +72,34 @@ class MatchSchema(Strict):
     numbers = _alternatives("it is a number for which, of each list, one holds, such as `>= 12`, `< 700`, `== 3`")
     fuzzy = string("it means the same as this; a judge of yours decides, and nobody does without one", required=False,
                    validate=_TEXT)
+    value = nested(ValueSchema, "it is this value",
+                   required=False)
 
     @validates_schema
     def _expect_something(self, match: dict[str, Any], **_: Any) -> None:
         if not match:
-            raise ValidationError("Must say something: exact, includes, excludes, one_of, numbers or fuzzy.")
+            raise ValidationError("Must say something: exact, includes, excludes, one_of, numbers, fuzzy or value.")
+
+
+class DataItemSchema(Strict):
+    """One of the data that are wanted of a structured answer: a value, or an object of values."""
+
+    value = nested(ValueSchema, "it is this value", required=False)
+    members = fields.Dict(keys=fields.String(validate=_TEXT), values=fields.Nested(ValueSchema), metadata={
+        "description": "it is an object with these members and no others"})
+
+    @validates_schema
+    def _expect_one(self, item: dict[str, Any], **_: Any) -> None:
+        if len(item) != 1:
+            raise ValidationError("Must have either value or members.")
 
 
 class OutcomeCheckSchema(Strict):
     """One outcome check: a group of others, or something that holds or does not."""
 
-    kind = string("`all`, `any` or `not` of `checks`; `url`, `text`, `picture`, `answer`, `request`, `script`; "
-                  "`unknown`: something that cannot be evaluated", validate=validate.OneOf(KINDS))
+    kind = string("`all`, `any` or `not` of `checks`; `url`, `text`, `picture`, `answer`, `request`, `script`, "
+                  "`response` (a structured answer); `unknown`: something that cannot be evaluated",
+                  validate=validate.OneOf(KINDS))
     checks = listing(fields.Nested(lambda: OutcomeCheckSchema()), "of a group: the checks in it; `not` has one",
                      required=False, validate=validate.Length(1, _MOST))
     match = fields.Nested(MatchSchema, metadata={
@@ -71,8 +119,21 @@ class OutcomeCheckSchema(Strict):
     body = fields.Dict(keys=fields.String(validate=_TEXT), values=fields.Nested(MatchSchema), metadata={
         "description": "what parts of the request's body must be: fields of a form by name, members of JSON by their "
                        "path, such as `order.items.0.name`"})
-    status = integer("status of its answer; absent: any below 400", required=False,
-                     validate=validate.Range(min=100, max=999))
+    status = integer("status of its answer, 0: there was none; absent: any below 400; null: whatever it was",
+                     required=False, allow_none=True, validate=validate.Range(min=0, max=999))
+    events = string("the request is found as WebArena-Verified finds network events: `any` or only the `last` with "
+                    "this method and address, or the last `navigation`, whatever its address; its body is read "
+                    "by its content type. Absent: any request", required=False, validate=validate.OneOf(EVENTS))
+    ignored = listing(fields.String(validate=_TEXT), "with `events`: regular expressions (RE2) of parameters that may "
+                      "be there; all others that `query` does not name must be empty or absent. Without it any may be "
+                      "there",
+                      required=False, validate=validate.Length(max=_MOST))
+    task_type = string("of `response`: `RETRIEVE`, `MUTATE` or `NAVIGATE`", required=False,
+                       validate=validate.OneOf(TASK_TYPES))
+    task_status = string("of `response`: `SUCCESS`, `NOT_FOUND_ERROR` …", required=False, validate=_TEXT)
+    data = listing(fields.Nested(DataItemSchema), "of `response`: the data that are wanted, all and no others; empty: "
+                   "none. Absent: whatever they are", required=False, validate=validate.Length(max=_MOST))
+    ordered = flag("of `response`: true when the data must stand in this order", required=False)
     reason = string("of `unknown`: why it cannot be evaluated", required=False, validate=_TEXT)
 
     @validates_schema

@@ -1,6 +1,14 @@
 """What the values of outcome checks are once they were read and checked, as in types.py."""
 
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
+
+
+class Value(TypedDict):
+    """ValueSchema."""
+
+    type: str
+    any_of: NotRequired[list[Any]]
+    patterns: NotRequired[list[str]]
 
 
 class Match(TypedDict):
@@ -12,6 +20,14 @@ class Match(TypedDict):
     one_of: NotRequired[list[str]]
     numbers: NotRequired[list[list[str]]]
     fuzzy: NotRequired[str]
+    value: NotRequired[Value]
+
+
+class DataItem(TypedDict):
+    """DataItemSchema."""
+
+    value: NotRequired[Value]
+    members: NotRequired[dict[str, Value]]
 
 
 class OutcomeCheck(TypedDict):
@@ -30,7 +46,13 @@ class OutcomeCheck(TypedDict):
     method: NotRequired[str]
     query: NotRequired[dict[str, Match]]
     body: NotRequired[dict[str, Match]]
-    status: NotRequired[int]
+    status: NotRequired[int | None]
+    events: NotRequired[str]
+    ignored: NotRequired[list[str]]
+    task_type: NotRequired[str]
+    task_status: NotRequired[str]
+    data: NotRequired[list[DataItem]]
+    ordered: NotRequired[bool]
     reason: NotRequired[str]
 
 

@@ -13,6 +13,8 @@ from schemas import InputError
 from schemas.outcome_types import Match, Outcome, OutcomeCheck
 
 from .evidence import Asked, Evidence, Seen, decoded, fields, said
+from .network_events import event_holds
+from .responses import response_holds
 from .texts import address_holds, holds, shown
 
 LIKE = 0.8  # SSIM, from which on two pictures are alike (VisualWebArena's default)
@@ -163,19 +165,22 @@ def alike(one: bytes, other: bytes) -> float:
 def _request(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
     if evidence.requests is None:
         return None, "the network of this session was not kept"
-    reasons = [_unfit(wanted, each) for each in evidence.requests]
+    if "events" in wanted:
+        return event_holds(wanted, evidence)
+    reasons = [unfit(wanted, each) for each in evidence.requests]
     if "" in reasons:
         return True, ""
     near = next((reason for reason in reasons if reason and not reason.startswith("another")), "")
     return False, f"no request was like that{f' ({near})' if near else ''}"
 
 
-def _unfit(wanted: OutcomeCheck, asked: Asked) -> str:
+def unfit(wanted: OutcomeCheck, asked: Asked) -> str:
     """Why a request is not the wanted one; empty when it is."""
     address = asked.url.partition("?")[0]
     if wanted.get("method", asked.method).upper() != asked.method or not address_holds(wanted["match"], address)[0]:
         return "another address"
-    if asked.status != wanted["status"] if "status" in wanted else not 0 < asked.status < 400:
+    status = wanted.get("status", asked.status if 0 < asked.status < 400 else None)
+    if status != asked.status and ("status" not in wanted or status is not None):
         return f"it was answered {asked.status or 'by nobody'}"
     query = dict(parse_qsl(urlsplit(asked.url).query, keep_blank_values=True))
     return (_differs("parameter", wanted.get("query", {}), query)
@@ -191,10 +196,14 @@ def _differs(what: str, wanted: dict[str, Match], given: dict[str, str]) -> str:
     return ""
 
 
+def _response(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
+    return response_holds(wanted, evidence.answer)
+
+
 def _unknown(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
     return None, wanted["reason"]
 
 
 _RULES: dict[str, Callable[[OutcomeCheck, Evidence], tuple[bool | None, str]]] = {
     "url": _url, "text": _text, "picture": _picture, "answer": _answer, "request": _request, "script": _script,
-    "unknown": _unknown}
+    "response": _response, "unknown": _unknown}

@@ -36,6 +36,7 @@ class Asked:
     status: int
     body: bytes = b""
     time: float = 0.0
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -229,7 +230,8 @@ def _asked(recording: Recording) -> tuple[Asked, ...] | None:
     if not recording.layout.network.exists():
         return None
     return tuple(Asked(line["method"], line["url"], line["status"],
-                       recording.blob(line["body"]) if line["body"] else b"", line["time"])
+                       recording.blob(line["body"]) if line["body"] else b"", line["time"],
+                       tuple((each["name"], each["value"]) for each in line["headers"]))
                  for line in recording.exchanges())
 
 

@@ -12,6 +12,9 @@ from collections.abc import Callable, Sequence
 
 from schemas.outcome_types import Match
 
+from .folding import Undecided
+from .values import fits
+
 # Whether a text means the same as another.
 Judge = Callable[[str, str], bool]
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
@@ -67,6 +70,8 @@ def holds(match: Match, text: str, judge: Judge | None = None) -> tuple[bool | N
             return False, f"{shown(text)} is no number"
         if not any(_compares(value, each) for each in alternatives):
             return False, f"{shown(text)} is not {' or '.join(alternatives)}"
+    if "value" in match and not (found := _value_holds(match, text))[0]:
+        return found
     if "fuzzy" not in match:
         return True, ""
     if judge is None:
@@ -86,8 +91,17 @@ def address_holds(match: Match, url: str) -> tuple[bool | None, str]:
     for each in match.get("excludes", ()):
         if _plain(each) in now:
             return False, f"{shown(each)} is in the address {shown(url)}"
-    return (None, "an address is compared with exact, includes, excludes or one_of") if match.keys() & {
-        "numbers", "fuzzy"} else (True, "")
+    if match.keys() & {"numbers", "fuzzy"}:
+        return None, "an address is compared with exact, includes, excludes, one_of or value"
+    return _value_holds(match, url) if "value" in match else (True, "")
+
+
+def _value_holds(match: Match, text: str) -> tuple[bool | None, str]:
+    value = match["value"]
+    try:
+        return (True, "") if fits(value, text) else (False, f"{shown(text)} is not the {value['type']} that is wanted")
+    except Undecided as error:
+        return None, str(error)
 
 
 def shown(text: str) -> str:

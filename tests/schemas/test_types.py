@@ -36,7 +36,8 @@ OTHERS = {"RecordingSchema": "RecordingManifest", "PackageSchema": "PackageManif
 # What a turn's arguments are is told apart by its intent, at run time only.
 UNTYPED = {schema.__name__ for schema in demonstration.ARGUMENTS.values()}
 SCALARS = {fields.String: str, fields.Float: float, fields.Integer: int, fields.Boolean: bool,
-           fields.AwareDateTime: datetime, TurnField: types.Turn, RowsField: list[Any], ChunksField: list[Any]}
+           fields.AwareDateTime: datetime, TurnField: types.Turn, RowsField: list[Any], ChunksField: list[Any],
+           outcome.ScalarField: Any}
 
 
 def typed(schema: type[Strict]) -> type:

@@ -1,0 +1,176 @@
+"""Requests as WebArena-Verified finds network events (version 1.2.3): which are looked at, and what must be of them."""
+
+import json
+import re
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from schemas.outcome_types import Match, OutcomeCheck, Value
+
+from .addresses import Address, address_of
+from .evidence import Asked, Evidence
+from .folding import Undecided
+from .texts import holds, shown
+from .values import compiled, fits
+
+_FILES = (".css", ".js", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".woff", ".woff2", ".ttf", ".ico", ".webp")
+_FORM, _JSON, _PARTS = "application/x-www-form-urlencoded", "application/json", "multipart/form-data"
+_ELSEWHERE = "it went elsewhere"
+_BOUNDARY = re.compile(r"boundary=([^;\s]{1,200})")
+_NAME = re.compile(r'name="([^"]{1,1000})"')
+
+
+def event_holds(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
+    """Whether a request of a check with `events` was among those of a session; None where that cannot be said."""
+    reason = unsaid = ""
+    for asked in _looked_at(wanted, evidence):
+        try:
+            told = _unlike(wanted, asked)
+        except Undecided as error:
+            unsaid = str(error)
+            if wanted["events"] == "last":
+                return None, unsaid
+            continue
+        if not told:
+            return True, ""
+        if told == _ELSEWHERE and wanted["events"] != "navigation":
+            continue
+        reason = told
+        if wanted["events"] == "last":
+            break
+    if unsaid:
+        return None, unsaid
+    return False, f"no request was like that{f' ({reason})' if reason else ''}"
+
+
+def is_navigation(asked: Asked) -> bool:
+    """Whether a request is for a page that the person went to, by its headers."""
+    told = {name.lower(): value.lower() for name, value in asked.headers}
+    accepted = told.get("accept", "")
+    if asked.method != "GET":
+        return False
+    if "sec-fetch-user" not in told:
+        return accepted.startswith("text/html")
+    return (told.get("sec-fetch-dest"), told.get("sec-fetch-mode"), told["sec-fetch-user"]) == (
+        "document", "navigate", "?1") and "text/html" in accepted
+
+
+def _looked_at(wanted: OutcomeCheck, evidence: Evidence) -> list[Asked]:
+    """The requests that a check is held against, the last first; no files that pages are made of."""
+    events = [each for each in sorted(evidence.requests or (), key=lambda each: each.time)
+              if not urlsplit(each.url).path.endswith(_FILES)]
+    return [each for each in events if is_navigation(each)][-1:] if wanted["events"] == "navigation" else events[::-1]
+
+
+def _unlike(wanted: OutcomeCheck, asked: Asked) -> str:
+    """Why a request is not the wanted one; empty when it is."""
+    if wanted.get("method", asked.method) != asked.method:
+        return _ELSEWHERE
+    address = address_of(asked.url)
+    if not _address_fits(wanted["match"], address):
+        return _ELSEWHERE
+    status = wanted.get("status", asked.status if 0 < asked.status < 400 else None)
+    if status != asked.status and ("status" not in wanted or status is not None):
+        return f"it was answered {asked.status or 'by nobody'}"
+    return _query_differs(wanted, dict(address.parameters)) or _body_differs(wanted.get("body", {}), asked)
+
+
+def _address_fits(match: Match, address: Address) -> bool:
+    value = match.get("value")
+    if value is None or value["type"] != "url":
+        return bool(holds(match, address.base)[0])
+    if any(compiled(each, False).match(address.base) for each in value.get("patterns", [])):
+        return True
+    return any(address_of(each).plain == address.plain for each in value.get("any_of", []))
+
+
+def _query_differs(wanted: OutcomeCheck, given: dict[str, str]) -> str:
+    matches, ignored = wanted.get("query", {}), wanted.get("ignored")
+    for name, match in matches.items():
+        if reason := _differs(match, given.get(name, "")):
+            return f"parameter {shown(name)}: {reason}"
+    others = {name.lower() for name in matches} if ignored is None else set()
+    for name, value in given.items():
+        if value and name not in matches:
+            if name.lower() in others:
+                raise Undecided(f"parameter {shown(name)} is there in other letters")
+            if ignored and not name.isascii():
+                raise Undecided("a parameter has letters that are not compared here")
+            if ignored is not None and not any(compiled(each, False).search(name) for each in ignored):
+                return f"parameter {shown(name)} is there"
+    return ""
+
+
+def _body_differs(wanted: dict[str, Match], asked: Asked) -> str:
+    if not wanted:
+        return ""
+    body = posted(asked)
+    if not body:
+        return "what was sent is no form and no JSON object"
+    for name, match in wanted.items():
+        if reason := _differs(match, member(body, name)):
+            return f"field {shown(name)}: {reason}"
+    return ""
+
+
+def _differs(match: Match, given: Any) -> str:
+    value: Value | None = match.get("value")
+    if value is None:
+        decided, reason = holds(match, given if isinstance(given, str) else "" if given is None else json.dumps(given))
+        if decided is None:
+            raise Undecided(reason)
+        return reason
+    if fits(value, given):
+        return ""
+    return "is missing" if given is None else f"{shown(str(given))} is not what is wanted"
+
+
+def posted(asked: Asked) -> dict[str, Any]:
+    """What a request sent, by the names of fields or members, as its content type says; empty for anything else."""
+    kind = next((value for name, value in asked.headers if name.lower() == "content-type"), "")
+    text = asked.body.decode("utf-8", "replace")
+    if not text:
+        return {}
+    if _FORM in kind:
+        return {name: values[0] for name, values in parse_qs(text, keep_blank_values=True).items()}
+    if _JSON in kind:
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            return {}
+        return value if isinstance(value, dict) else {}
+    boundary = _BOUNDARY.search(kind) if _PARTS in kind else None
+    return _parts(text, boundary[1]) if boundary else {}
+
+
+def _parts(text: str, boundary: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for part in text.split(f"--{boundary}"):
+        gap = "\r\n\r\n" if "\r\n\r\n" in part.strip() else "\n\n"
+        head, there, body = part.strip().partition(gap)
+        line = next((each for each in head.split("\r\n") if each.lower().startswith("content-disposition:")), "")
+        if there and (name := _NAME.search(line)):
+            found[name[1]] = body.rstrip("\r\n")
+    return found
+
+
+def member(body: dict[str, Any], path: str) -> Any:
+    """What stands at a path such as `order.items.0.name`; None where nothing does. A text on the way that is JSON is
+    looked into, once."""
+    first, *rest = path.split(".")
+    value, opened = body.get(first), False
+    for name in rest:
+        if isinstance(value, str) and not opened:
+            opened = True
+            try:
+                value = json.loads(value)
+            except (ValueError, RecursionError):
+                return None
+        if isinstance(value, dict) and not name.isdigit():
+            value = value.get(name)
+        elif isinstance(value, list) and name.isdigit():
+            value = value[int(name)] if len(name) < 9 and int(name) < len(value) else None
+        else:
+            return None
+    return value
+
