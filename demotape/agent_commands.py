@@ -4,12 +4,16 @@ import json
 from collections import defaultdict
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from schemas import DemotapeError, InputError
 
 from .terminal import PATH, console, printable, progress
+
+if TYPE_CHECKING:
+    from .agents import Run
 
 
 @click.group()
@@ -22,23 +26,26 @@ def agents() -> None:
 @click.argument("recordings", nargs=-1, required=True, type=PATH)
 @click.option("--runs", type=PATH, required=True, help="Folder for the recordings of the runs; must not be there yet.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Tasks that run at once.")
+@click.option("--scheduler", metavar="ADDRESS", help="Run them on a Dask cluster, whose workers see the same folders "
+              "and have a Chromium and the agent.")
 @click.option("--seconds", type=click.FloatRange(min=0, min_open=True), default=300.0, show_default=True,
               help="That the agent has for a task.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines, one a task.")
-def run(agent: str, recordings: tuple[Path, ...], runs: Path, jobs: int, seconds: float, as_json: bool) -> None:
+def run(agent: str, recordings: tuple[Path, ...], runs: Path, jobs: int, scheduler: str | None, seconds: float,
+        as_json: bool) -> None:
     """Run an AGENT on the tasks of RECORDINGS and score it by their outcome checks.
 
     AGENT is MODULE:FUNCTION, `recorded` (the recorded person) or `idle` (does nothing). The function is given the task,
     connects to its browser over CDP, acts, and returns its answer. The exit code is 1 when a task could not be scored.
     """
-    from .agents import Run, agent_named, run_all
+    from .agents import agent_named, run_all
 
     agent_named(agent)
     if runs.exists():
         raise InputError(f"{runs}: is there already; give another folder with --runs")
     found: list[Run] = []
     with progress("Running", len(recordings)) as step:
-        for each in run_all(agent, recordings, runs, jobs, seconds):
+        for each in run_all(agent, recordings, runs.resolve(), jobs, seconds, scheduler):
             found.append(each)
             step(each.recording)
             if as_json:
@@ -53,12 +60,12 @@ def run(agent: str, recordings: tuple[Path, ...], runs: Path, jobs: int, seconds
         raise DemotapeError(f"{undecided} of {len(found)} tasks could not be scored")
 
 
-def _print_table(found: list) -> None:
-    """Success by site, and in all."""
-    by_site = defaultdict(list)
-    for each in found:
-        by_site[each.site or "?"].append(each.score or 0.0)
-    for site, scores in sorted(by_site.items()):
-        console.print(f"{printable(site):40} {sum(scores):g} of {len(scores)}")
-    scores = [each.score or 0.0 for each in found]
-    console.print(f"{'all':40} {sum(scores):g} of {len(scores)}")
+def _print_table(found: list["Run"]) -> None:
+    """Success by site, by difficulty where that is told, and in all."""
+    for told in (lambda each: each.site or "?", lambda each: each.difficulty, lambda each: "all"):
+        scores = defaultdict(list)
+        for each in found:
+            scores[told(each)].append(each.score or 0.0)
+        for name, of_it in sorted(scores.items()):
+            if name:
+                console.print(f"{printable(name):40} {sum(of_it):g} of {len(of_it)}")

@@ -8,15 +8,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import BrokenExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from pipeline import refresh, workers
+from pipeline import cluster, refresh
+from pipeline.batch import executor
 from pipeline.outcomes.checking import Score
 from pipeline.outcomes.responses import spoken
 from recorder.reader import Recording
@@ -57,6 +57,7 @@ class Run:
     seconds: float
     reason: str = ""
     missing: int = 0
+    difficulty: str = ""
 
 
 def agent_named(name: str) -> Agent | None:
@@ -90,30 +91,39 @@ def outcome_of(recording: Recording) -> Outcome:
     return outcome
 
 
-def run_all(name: str, recordings: Sequence[Path], runs: Path, jobs: int, seconds: float) -> Iterator[Run]:
-    """Run an agent on recordings, each in a folder of its own below `runs`, several at once in processes; what came of
-    each, as it comes. One that fails stops no other. `seconds`: that an agent has for a task."""
+def run_all(name: str, recordings: Sequence[Path], runs: Path, jobs: int, seconds: float,
+            scheduler: str | None = None) -> Iterator[Run]:
+    """Run an agent on recordings, each in a folder of its own below `runs`, several at once in processes or on a Dask
+    cluster; what came of each, in order. One that fails stops no other. `seconds`: that an agent has for a task.
+
+    Raises what `cluster.connected` does.
+    """
     arguments = [(name, path, runs / path.resolve().name, seconds) for path in recordings]
-    if jobs == 1:
-        yield from (_run_one(*each) for each in arguments)
-        return
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=workers.begin) as pool:
-        for future in as_completed([pool.submit(_run_one, *each) for each in arguments]):
-            yield future.result()
+    with executor(jobs, scheduler) as chosen:
+        futures = [chosen.submit(_run_one, *each) for each in arguments]
+        for path, future in zip(recordings, futures, strict=True):
+            try:
+                with cluster.failures(str(path)):
+                    found = future.result()
+            except (DemotapeError, BrokenExecutor) as error:
+                found = Run(path.name, "", None, None, 0.0, str(error) or "the process that ran it died")
+            yield found
 
 
 def _run_one(name: str, path: Path, runs: Path, seconds: float) -> Run:
-    began, site = time.monotonic(), ""
+    began, site, difficulty = time.monotonic(), "", ""
     try:
+        agent_named(name)  # on a cluster, another machine has to know it
         recording = Recording(path)
         outcome = outcome_of(recording)
+        difficulty = outcome.get("difficulty", "")
         site = urlsplit(start_of(recording)[0]).netloc.rpartition("@")[2]
         value, reached, reason, missing = asyncio.run(
             _recorded(recording, outcome, runs) if name == RECORDED else
             _acted(name, recording, outcome, runs, seconds))
     except DemotapeError as error:
-        return Run(path.name, site, None, None, round(time.monotonic() - began, 1), str(error))
-    return Run(path.name, site, value, reached, round(time.monotonic() - began, 1), reason, missing)
+        return Run(path.name, site, None, None, round(time.monotonic() - began, 1), str(error), 0, difficulty)
+    return Run(path.name, site, value, reached, round(time.monotonic() - began, 1), reason, missing, difficulty)
 
 
 async def _recorded(recording: Recording, outcome: Outcome, runs: Path) -> tuple[float | None, float | None, str, int]:

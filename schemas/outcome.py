@@ -166,3 +166,5 @@ class OutcomeSchema(Strict):
                      validate=validate.Length(1, _MOST))
     checkpoints = listing(fields.Nested(CheckpointSchema), "partial credit: what holds on the way, in this order",
                           required=False, validate=validate.Length(max=_MOST))
+    difficulty = string("how hard the task is, such as `easy`, `medium`, `hard`; agents' success is told by it",
+                        required=False, validate=validate.Length(1, 100))

@@ -70,3 +70,4 @@ class Outcome(TypedDict):
     version: int
     checks: list[OutcomeCheck]
     checkpoints: NotRequired[list[Checkpoint]]
+    difficulty: NotRequired[str]

@@ -47,8 +47,10 @@ def read(content: Any, where: str, find: Find = lambda address: None, sites: Map
     reading = _Reading(json.loads(text), where, find)
     checks = reading.checks()
     outcome: Outcome = {"format": FORMAT, "version": VERSIONS[FORMAT], "checks": checks}
-    validated(outcome, OutcomeSchema(), where)
     task = reading.task
+    if isinstance(difficulty := task.get("overall_difficulty"), str) and difficulty:
+        outcome["difficulty"] = difficulty
+    validated(outcome, OutcomeSchema(), where)
     return Task(str(task.get("task_id", "")), str(task.get("intent", "")),
                 tuple(str(task.get("start_url", "")).split(AND)), outcome, tuple(reading.notes))
 
@@ -209,7 +211,7 @@ def write(outcome: Outcome, intent: str, start_urls: Sequence[str], task_id: int
     return {"sites": [], "task_id": task_id, "require_login": False, "storage_state": None,
             "start_url": AND.join(start_urls), "geolocation": None, "intent_template": intent,
             "instantiation_dict": {}, "intent": intent, "image": None, "require_reset": False,
-            "reasoning_difficulty": "", "visual_difficulty": "", "overall_difficulty": "",
+            "reasoning_difficulty": "", "visual_difficulty": "", "overall_difficulty": outcome.get("difficulty", ""),
             "eval": {"eval_types": list(dict.fromkeys(kinds)), **parts}}, left
 
 

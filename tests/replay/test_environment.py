@@ -11,6 +11,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from distributed import LocalCluster
 from playwright.async_api import async_playwright
 from playwright.sync_api import sync_playwright
 
@@ -102,6 +103,17 @@ def test_the_recorded_person_is_scored_1(recorded, agents):
 def test_an_agent_of_one_s_own_is_scored_in_a_process(recorded, agents):
     done, (run,) = agents("mine:orders", "own", recorded, "--jobs", 2)
     assert done.returncode == 0 and (run["score"], run["recording"], run["missing"]) == (1, recorded.name, 0), run
+
+
+def test_agents_run_on_a_cluster_and_are_told_by_difficulty(recorded, agents):
+    outcome = json.loads((recorded / "outcome.json").read_text())
+    (recorded / "outcome.json").write_text(json.dumps(outcome | {"difficulty": "easy"}))
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        words = [COMMAND, "agents", "run", "idle", recorded, "--runs", agents.folder / "far", "--scheduler"]
+        done = subprocess.run([*words, cluster.scheduler_address], capture_output=True, text=True, cwd=agents.folder)
+    assert done.returncode == 0, done.stderr
+    assert [line.split(maxsplit=1)[1] for line in done.stdout.splitlines()[-2:]] == ["0 of 1"] * 2
+    assert done.stdout.splitlines()[-2].startswith("easy ")
 
 
 def test_whoever_does_not_do_it_is_scored_0(recorded, tmp_path):
