@@ -50,6 +50,15 @@ class Database:
             yield session
 
     @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A connection to read with that sees one moment, whatever is written meanwhile. Raises DatabaseAway."""
+        options: dict[str, Any] = {}
+        if self.engine.dialect.name == "postgresql":
+            options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        with trouble.told(), self.engine.connect().execution_options(**options) as connection, connection.begin():
+            yield connection
+
+    @contextmanager
     def writing(self) -> Iterator[Session]:
         """A transaction: committed at the end, undone by any exception.
 
@@ -89,13 +98,14 @@ class _Joined(Database):
     writing = reading
 
 
-def open_database(url: str) -> Database:
-    """Open a database by its SQLAlchemy URL and migrate it; raises InputError when that cannot be done."""
+def open_database(url: str, prepare: Callable[[Connection], None] | None = None) -> Database:
+    """Open a database by its SQLAlchemy URL and migrate it, or do with it what `prepare` does, in one transaction;
+    raises InputError when that cannot be done."""
     try:
         engine = _engine(url)
         with (engine.connect().execution_options(writing=True) as connection, _references_unwatched(connection),
               connection.begin()):
-            migrate(connection)
+            (prepare or migrate)(connection)
     except (ArgumentError, NoSuchModuleError):
         raise InputError("--db: not a database URL; sqlite:///FILE and postgresql+psycopg://… are") from None
     except ModuleNotFoundError as error:

@@ -24,6 +24,7 @@ from .temporary import Temporary
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 ID_SHOWN = 80  # of a wrong id, in the message
 BLOB_FOLDER = re.compile(r"[0-9a-f]{2}")
+KEPT_IN = ("recordings", "exports", "uploads")
 BLOB_NAME = re.compile(r"[0-9a-f]{64}")
 
 
@@ -137,6 +138,21 @@ class RecordingStore:
                 file.flush()
                 os.link(temporary, path)  # fails when another process was first: then its key counts
         return path.read_bytes()
+
+    def set_secret(self, key: bytes) -> bool:
+        """Have sessions signed by a key from the next start on; False where it is kept in the database instead."""
+        with self.temporary.file() as (file, temporary):
+            file.write(key)
+            file.flush()
+            os.fsync(file.fileno())
+            os.replace(temporary, self.data_dir / "secret.key")
+        _sync(self.data_dir)
+        return True
+
+    def is_unused(self) -> bool:
+        """Whether nothing was kept here yet, nor a session signed."""
+        return self.files.path("secret.key") is None and not any(
+            True for folder in KEPT_IN for _ in self.files.listed(folder))
 
 
 def files_of(layout: RecordingLayout) -> Iterator[tuple[Path, Path]]:
