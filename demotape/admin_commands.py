@@ -98,6 +98,28 @@ def restore(folder: Path, db: str | None, data: Path, blobs: str | None, endpoin
     errors.print(f"{folder}: restored; {_copied(counts)}.")
 
 
+@admin.command("move")
+@click.option("--to", required=True, metavar="PLACE", help="s3://bucket/prefix, or a data folder.")
+@click.option("--remove", is_flag=True, help="Take away what has arrived where it was; stop the app before.")
+@of_database
+@of_app
+def move(to: str, remove: bool, db: str | None, data: Path, blobs: str | None, endpoint_url: str | None) -> None:
+    """Copy recordings and exports into another data folder or into S3; run again, copy what is not there yet."""
+    from curator_web.operation import moving
+    from curator_web.storage.objects import is_address
+    from curator_web.storage.opening import open_store
+
+    opened, store = open_app(db, data, blobs, endpoint_url)
+    target = open_store(data, to, endpoint_url) if is_address(to) else open_store(to)
+    with _shown("move") as progress, _told_of_disk(Path(to)):
+        report = moving.move(opened, store, target, remove=remove, progress=progress)
+    gone = f", {report.removed} taken away in {store.place}" if remove else ""
+    errors.print(f"{to}: {_copied(report.counts)}{gone}.")
+    if report.waiting:
+        errors.print(f"{report.waiting} packages are on their way into the app and stay in {store.place}; let it "
+                     "import them before it is started with the new place.")
+
+
 @contextmanager
 def _shown(title: str):
     """A progress bar; yields what tells how many are done of how many, and which comes next."""

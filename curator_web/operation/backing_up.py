@@ -3,7 +3,7 @@
 import json
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -27,13 +27,11 @@ from schemas.files import dump_json, write_atomically
 from schemas.upgrade import VERSIONS
 
 from . import backup_folder
-from .backup_folder import FILES, HEAD, KEY, RECORDING, Counts, Hashed, sha256_of, sizes_in
+from .backup_folder import FILES, HEAD, KEY, sha256_of
+from .copying import AT_ONCE, RECORDING, RENEWED, Counts, Hashed, Progress, recording_last, sizes_in
 
-AT_ONCE = 8
 TRIES = 5  # of reading the rows, where a package was imported before it was copied
 NEXT = ".next"  # what takes a file's place once the backup is whole
-RENEWED = "external-video"  # the only file of a recording that may become another of the same size
-Progress = Callable[[int, int, str], object]
 
 
 @dataclass
@@ -175,12 +173,10 @@ class _Copier:
         held = sizes_in(self._target, folder)
         wanted = [(name.removeprefix(f"{folder}/"), size, changed.isoformat())
                   for name, size, changed in self._source.listed(folder)]
-        last = [each for each in wanted if each[0] == RECORDING]
 
         def one(each: tuple[str, int, str]) -> tuple[BackupFile, bool] | None:
             return self._one(folder, each, held, earlier.get(each[0]))
-        made = [each for each in (*pool.map(one, [each for each in wanted if each[0] != RECORDING]), *map(one, last))
-                if each is not None]
+        made = [each for _, each in recording_last(pool, one, wanted, lambda each: each[0]) if each is not None]
         for file, is_copied in made:
             self._counts.add(file["size"], is_copied)
             if is_copied and file["name"] in earlier:
@@ -195,9 +191,7 @@ class _Copier:
         if earlier and is_there and earlier["size"] == size and (name != RENEWED or earlier["changed"] == changed):
             return {**earlier, "changed": changed}, False
         if is_there and not earlier and name != RENEWED:  # of a backup that was broken off
-            content = Hashed(self._target.read(place), place)
-            for _ in content:
-                pass
+            content = Hashed(self._target.read(place), place).passed()
         else:
             is_there, content = False, Hashed(self._source.read(place), place)
             try:

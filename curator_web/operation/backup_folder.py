@@ -3,40 +3,22 @@
 import hashlib
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import zstandard
 from filelock import FileLock, Timeout
 
-from curator_web.errors import DemotapeError, InputError
-from curator_web.storage.files import Files, FolderFiles
+from curator_web.errors import InputError
+from curator_web.storage.files import FolderFiles
 from schemas import limits
 from schemas.backup import BackupFolderSchema, BackupSchema
 from schemas.backup_types import Backup, BackupFolder
 from schemas.files import parse, parse_line, read_inside, reason, validated, written_atomically
 
 HEAD, LOCK, KEY, FILES = "backup.json", ".backup", "secret.key", "files.jsonl.zst"
-RECORDING = "recording.json"  # of a recording the last that is written: without it the recording is not there
 _LINE = BackupFolderSchema()
-
-
-@dataclass
-class Counts:
-    """What was done: files that were copied, their bytes, and files that were there already."""
-
-    copied: int = 0
-    size: int = 0
-    there: int = 0
-
-    def add(self, size: int, is_copied: bool) -> None:
-        """Count a file."""
-        if is_copied:
-            self.copied, self.size = self.copied + 1, self.size + size
-        else:
-            self.there += 1
 
 
 @contextmanager
@@ -111,29 +93,3 @@ def sha256_of(path: Path) -> str:
 def line(folder: BackupFolder) -> bytes:
     """A line of the list of files."""
     return (json.dumps(folder, separators=(",", ":")) + "\n").encode()
-
-
-class Hashed:
-    """Content on its way, with its bytes and SHA-256 once it has passed. Where a SHA-256 is `expected`, another one is
-    a DemotapeError that names `where`, before whoever writes it takes it for whole."""
-
-    def __init__(self, content: Iterable[bytes], where: str, expected: str | None = None):
-        self._content, self._where, self._expected, self._hash = content, where, expected, hashlib.sha256()
-        self.size = 0
-
-    def __iter__(self) -> Iterator[bytes]:
-        for piece in self._content:
-            self._hash.update(piece)
-            self.size += len(piece)
-            yield piece
-        if self._expected not in (None, self.sha256):
-            raise DemotapeError(f"{self._where}: is damaged; take another backup")
-
-    @property
-    def sha256(self) -> str:
-        return self._hash.hexdigest()
-
-
-def sizes_in(files: Files, folder: str) -> dict[str, int]:
-    """Bytes of each file in a folder of a storage, by its place in the folder."""
-    return {name.removeprefix(f"{folder}/"): size for name, size, _ in files.listed(folder)}

@@ -21,8 +21,8 @@ from curator_web.users import BY_COMMAND
 from schemas.backup_types import Backup, BackupFile, BackupFolder
 
 from . import backup_folder
-from .backing_up import AT_ONCE, Progress
-from .backup_folder import KEY, RECORDING, Counts, Hashed, sizes_in
+from .backup_folder import KEY
+from .copying import AT_ONCE, Counts, Hashed, Progress, recording_last, sizes_in
 
 MARK = "restoring.json"  # while it lies in the storage, that is not whole
 RESTORED = "backup restored"  # in the audit log
@@ -99,11 +99,8 @@ def _copy(folder: Path, store: RecordingStore, wanted: BackupFolder, pool: Threa
             store.files.write(name, Hashed(iter(lambda: content.read(1 << 20), b""), str(folder / name),
                                            file["sha256"]))
         return True
-    files = sorted(wanted["files"], key=lambda file: file["name"] == RECORDING)
-    last = [file for file in files if file["name"] == RECORDING]
     try:
-        for file, is_copied in zip(files, [*pool.map(one, files[:len(files) - len(last)]), *map(one, last)],
-                                   strict=True):
+        for file, is_copied in recording_last(pool, one, wanted["files"], lambda file: file["name"]):
             counts.add(file["size"], is_copied)
     except FileNotFoundError as error:
         raise InputError(f"{error.filename}: is missing; take another backup") from None

@@ -46,6 +46,11 @@ class RecordingStore:
         except OSError as error:
             raise InputError(f"{data_dir}: the data folder cannot be made ({reason(error)})") from None
 
+    @property
+    def place(self) -> str:
+        """Where recordings lie, for who runs the server."""
+        return str(self.data_dir)
+
     def expect_there(self) -> None:
         """Raises OSError where the folder is not there, or StoreAway where the bucket does not answer."""
         self.recordings.stat()

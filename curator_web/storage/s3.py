@@ -35,6 +35,10 @@ class S3Store(RecordingStore):
         self._cache = Cache(self._objects, self.data_dir / "cache", self.temporary, cache_bytes)
         self.files = S3Files(self._objects, self.data_dir, self.temporary)
 
+    @property
+    def place(self) -> str:
+        return self._objects.address
+
     def expect_there(self) -> None:
         self._objects.expect_there()
 
