@@ -120,6 +120,23 @@ def move(to: str, remove: bool, db: str | None, data: Path, blobs: str | None, e
                      "import them before it is started with the new place.")
 
 
+@admin.command("rotate-key")
+@of_database
+@of_app
+def rotate_key(db: str | None, data: Path, blobs: str | None, endpoint_url: str | None) -> None:
+    """Make a new key for sessions and sealed secrets, with the app stopped; everybody signs in again."""
+    from curator_web.operation import rotating
+
+    done = rotating.rotate_key(*open_app(db, data, blobs, endpoint_url))
+    errors.print(f"There is a new key; {done.sessions} sessions have ended. Start the app again.")
+    if done.recovery_codes:
+        errors.print(f"The recovery codes of {', '.join(done.recovery_codes)} have ended; they turn the second factor "
+                     "off and on again for new ones.")
+    if done.webhooks:
+        errors.print(f"Webhooks {', '.join(map(str, done.webhooks))} need a new secret: theirs was sealed with another "
+                     "key before.")
+
+
 @contextmanager
 def _shown(title: str):
     """A progress bar; yields what tells how many are done of how many, and which comes next."""

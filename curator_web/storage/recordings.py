@@ -32,6 +32,7 @@ class RecordingStore:
     """Recordings by their id, in `recordings/<id>/` of the data folder; packages and exports beside them in `files`."""
 
     files: Files
+    keeps_secret = True  # in the folder, and not in the database
 
     def __init__(self, data_dir: Path | str):
         """Make the folder if need be; raises InputError when that cannot be done."""
@@ -144,15 +145,27 @@ class RecordingStore:
                 os.link(temporary, path)  # fails when another process was first: then its key counts
         return path.read_bytes()
 
-    def set_secret(self, key: bytes) -> bool:
-        """Have sessions signed by a key from the next start on; False where it is kept in the database instead."""
+    def set_secret(self, key: bytes, name: str = "secret.key") -> None:
+        """Have sessions signed by a key from the next start on, where the folder keeps it."""
         with self.temporary.file() as (file, temporary):
             file.write(key)
             file.flush()
             os.fsync(file.fileno())
-            os.replace(temporary, self.data_dir / "secret.key")
+            os.replace(temporary, self.data_dir / name)
         _sync(self.data_dir)
-        return True
+
+    def propose_secret(self, key: bytes) -> bytes:
+        """Keep the next key beside the one that counts, until `adopt_secret`; returns that which was proposed first,
+        should a change of keys have been broken off."""
+        path = self.data_dir / "secret.key.next"
+        if not path.exists():
+            self.set_secret(key, path.name)
+        return path.read_bytes()
+
+    def adopt_secret(self) -> None:
+        """What was proposed counts."""
+        os.replace(self.data_dir / "secret.key.next", self.data_dir / "secret.key")
+        _sync(self.data_dir)
 
     def is_unused(self) -> bool:
         """Whether nothing was kept here yet, nor a session signed."""

@@ -27,6 +27,8 @@ class S3Store(RecordingStore):
     A recording's manifest is sent last: one without it is not there yet, and importing it again goes on.
     """
 
+    keeps_secret = False
+
     def __init__(self, data_dir: Path | str, address: str, endpoint_url: str | None = None,
                  cache_bytes: int = CACHE_BYTES):
         """Raises InputError when the bucket is not there or the keys are wrong."""
@@ -118,6 +120,3 @@ class S3Store(RecordingStore):
 
     def secret(self) -> None:
         """None: it is kept in the database, which all machines share."""
-
-    def set_secret(self, key: bytes) -> bool:
-        return False

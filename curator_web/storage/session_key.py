@@ -15,5 +15,7 @@ def session_key(db: Database, store: RecordingStore) -> bytes:
 
 def set_session_key(session: Session, store: RecordingStore, key: bytes) -> None:
     """Put a key where `session_key` finds it; servers that run have the old one until they are started again."""
-    if not store.set_secret(key):
+    if store.keeps_secret:
+        store.set_secret(key)
+    else:
         set_shared_secret(session, key)
