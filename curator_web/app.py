@@ -24,6 +24,7 @@ from .api import tasks as api_tasks
 from .api import team as api_team
 from .api import uploads as api_uploads
 from .api import webhooks as api_webhooks
+from .db import patience
 from .db.database import open_database
 from .demonstrations.library import Imported
 from .jobs import bulk_changes, exporting, proposing_tasks, queue, recounts, replays, upload_service
@@ -122,6 +123,8 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
         chores.append(uploads.give_up_old)
     app.extensions["demotape"] = Services(db, store, who, uploads, jobs, tries,
                                                SecondFactors(db, secret), openid, hooks, model)
+    app.before_request(patience.limit_statements)
+    app.teardown_request(lambda _error: patience.unlimit_statements())
     if logs:
         request_log.register(app)
     if metrics_token:

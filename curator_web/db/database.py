@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from curator_web.errors import InputError
 from schemas.files import reason
 
-from . import trouble
+from . import patience, trouble
 
 MIGRATIONS = Path(__file__).resolve().parent / "migrations"
 MIGRATION_LOCK = 8_376_021  # any fixed number: the key of PostgreSQL's advisory lock while migrating
@@ -177,7 +177,10 @@ def _references_unwatched(connection: Connection) -> Iterator[None]:
 def _engine(url: str) -> Engine:
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite":
-        engine = create_engine(parsed)
+        limits = {name: value for name, value in patience.NETWORK.items() if name not in parsed.query}
+        engine = create_engine(parsed, connect_args=limits if parsed.get_backend_name() == "postgresql" else {})
+        if engine.driver == "psycopg":
+            event.listen(engine, "do_connect", _connect)
         event.listen(engine, "checkin", _note_rest)
         event.listen(engine, "checkout", _ask_if_rested(engine))
         return engine
@@ -187,6 +190,10 @@ def _engine(url: str) -> Engine:
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _connect(_dialect, _record, arguments, options) -> Any:
+    return patience.connection_class().connect(*arguments, **options)
 
 
 def _note_rest(_connection, record) -> None:
@@ -201,7 +208,8 @@ def _ask_if_rested(engine: Engine) -> Callable:
         if time.monotonic() - record.info.get("rests_since", time.monotonic()) < REST_SECONDS:
             return
         try:
-            engine.dialect.do_ping(connection)
+            with patience.at_most(patience.ALIVE):
+                engine.dialect.do_ping(connection)
         except dbapi.Error as error:
             raise DisconnectionError from error  # the pool makes a new one
     return ask
