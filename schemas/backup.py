@@ -1,5 +1,7 @@
 """Format of a backup of the review app (backup.json): which tables, rows and files it consists of. Written last."""
 
+import re
+
 from marshmallow import fields, validate
 
 from .parts import SHA256, Strict, integer, listing, newest_version, string, wall_clock
@@ -11,7 +13,8 @@ _TABLE = validate.Regexp(r"^[a-z][a-z0-9_]*$(?!\n)", error="Not the name of a ta
 _STATE = validate.Regexp(r"^state-[0-9A-Za-z-]+$(?!\n)", error="Not the name of a state.")
 _PART = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}"
 _FOLDER = validate.Regexp(rf"^(exports|uploads|recordings/{_PART})$(?!\n)", error="Not a folder of a backup.")
-_FILE = validate.Regexp(rf"^{_PART}(/{_PART}){{0,3}}$(?!\n)", error="Not the name of a file in a backup.")
+FILE_NAME = re.compile(rf"^{_PART}(/{_PART}){{0,3}}$(?!\n)")
+_FILE = validate.Regexp(FILE_NAME, error="Not the name of a file in a backup.")
 
 
 class ColumnSchema(Strict):

@@ -28,7 +28,18 @@ from schemas.upgrade import VERSIONS
 
 from . import backup_folder
 from .backup_folder import FILES, HEAD, KEY, sha256_of
-from .copying import AT_ONCE, RECORDING, RENEWED, Counts, Hashed, Progress, recording_last, sizes_in
+from .copying import (
+    AT_ONCE,
+    RECORDING,
+    RENEWED,
+    Counts,
+    Hashed,
+    Progress,
+    files_in,
+    folders_of,
+    recording_last,
+    sizes_in,
+)
 
 TRIES = 5  # of reading the rows, where a package was imported before it was copied
 NEXT = ".next"  # what takes a file's place once the backup is whole
@@ -72,7 +83,7 @@ def back_up(db: Database, store: RecordingStore, folder: Path, *, prune: bool = 
         replaced: list[str] = []
         copier = _Copier(store.files, target, replaced, report.counts)
         held = set()
-        folders = ["exports", *(f"recordings/{name}" for name in store.files.folders("recordings"))]
+        folders = folders_of(store.files)
         with backup_folder.to_lines(state / FILES) as lines, ThreadPoolExecutor(AT_ONCE) as pool:
             for number, name in enumerate([*folders, "uploads"]):
                 progress(number, len(folders), name)
@@ -171,8 +182,7 @@ class _Copier:
     def copy(self, folder: str, earlier: dict[str, BackupFile], pool: ThreadPoolExecutor) -> BackupFolder:
         """What the folder holds, once it is in the backup, too; what goes meanwhile is left out."""
         held = sizes_in(self._target, folder)
-        wanted = [(name.removeprefix(f"{folder}/"), size, changed.isoformat())
-                  for name, size, changed in self._source.listed(folder)]
+        wanted = list(files_in(self._source, folder))
 
         def one(each: tuple[str, int, str]) -> tuple[BackupFile, bool] | None:
             return self._one(folder, each, held, earlier.get(each[0]))

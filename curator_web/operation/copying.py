@@ -8,6 +8,8 @@ from typing import TypeVar
 
 from curator_web.errors import DemotapeError
 from curator_web.storage.files import Files
+from curator_web.storage.recordings import ID
+from schemas.backup import FILE_NAME
 
 AT_ONCE = 8
 RECORDING = "recording.json"  # of a recording the last that is written: without it the recording is not there
@@ -60,9 +62,21 @@ class Hashed:
         return self._hash.hexdigest()
 
 
+def folders_of(files: Files) -> list[str]:
+    """The folders of a storage that are copied, in order; what somebody else put there is none of the app's."""
+    return ["exports", *(f"recordings/{name}" for name in files.folders("recordings") if ID.fullmatch(name))]
+
+
+def files_in(files: Files, folder: str) -> Iterator[tuple[str, int, str]]:
+    """The files in a folder of a storage: place in the folder, bytes, and when it was written."""
+    for name, size, changed in files.listed(folder):
+        if FILE_NAME.fullmatch(name := name.removeprefix(f"{folder}/")):
+            yield name, size, changed.isoformat()
+
+
 def sizes_in(files: Files, folder: str) -> dict[str, int]:
     """Bytes of each file in a folder of a storage, by its place in the folder."""
-    return {name.removeprefix(f"{folder}/"): size for name, size, _ in files.listed(folder)}
+    return {name: size for name, size, _ in files_in(files, folder)}
 
 
 def recording_last(pool: ThreadPoolExecutor, work: Callable[[_Given], _Made], files: Sequence[_Given],

@@ -15,7 +15,7 @@ from curator_web.storage.recordings import RecordingStore
 from curator_web.storage.session_key import session_key, set_session_key
 from curator_web.users import BY_COMMAND
 
-from .copying import AT_ONCE, RENEWED, Counts, Hashed, Progress, recording_last, sizes_in
+from .copying import AT_ONCE, RENEWED, Counts, Hashed, Progress, folders_of, recording_last, sizes_in
 
 
 @dataclass
@@ -38,7 +38,7 @@ def move(db: Database, store: RecordingStore, target: RecordingStore, *, remove:
     if store.place == target.place:
         raise InputError(f"{target.place}: recordings lie there already; name another place")
     report, source = Report(), store.files
-    folders = ["exports", *(f"recordings/{name}" for name in source.folders("recordings"))]
+    folders = folders_of(source)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for number, folder in enumerate(folders):
             progress(number, len(folders), folder)

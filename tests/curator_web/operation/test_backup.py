@@ -142,7 +142,11 @@ def test_a_second_backup_copies_only_what_is_new(tmp_path, place, request):
     store, options = place("folder", "data")
     app, db = in_use(new_url("sqlite", tmp_path / "one", request), store, tmp_path)
     folder = tmp_path / "backup"
+    (store.recordings / "lost+found").mkdir()  # of a file system, and somebody's
+    (store.recordings / "rec-1" / "my notes.txt").write_text("mine")
+    (store.recordings / "rec-1" / "link").symlink_to(tmp_path)
     first = back_up(db, store, folder)
+    assert not (folder / "recordings/rec-1/my notes.txt").exists() and not (folder / "recordings/rec-1/link").exists()
     count = first.counts.copied
     assert first.counts.there == 0 and count == first.files
     import_recording(db, store, make_recording(tmp_path, recording_id="rec-3"))
