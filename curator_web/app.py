@@ -24,8 +24,8 @@ from .api import tasks as api_tasks
 from .api import team as api_team
 from .api import uploads as api_uploads
 from .api import webhooks as api_webhooks
+from .db import patience
 from .db.database import open_database
-from .db.shared_secret import shared_secret
 from .demonstrations.library import Imported
 from .jobs import bulk_changes, exporting, proposing_tasks, queue, recounts, replays, upload_service
 from .jobs.queue import Jobs, Work
@@ -33,6 +33,7 @@ from .jobs.replays import RunAgain
 from .notifications import reading
 from .settings import DEFAULT_DATA_DIR, default_db_url
 from .storage.opening import open_store
+from .storage.session_key import session_key
 from .users import LOCAL, SecondFactors, Tries, web_sessions
 from .web import (
     accounts,
@@ -110,7 +111,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
         kinds[upload_service.KIND] = partial(upload_service.run, partial(import_package, db, store), store.files)
     if run_again:
         kinds[replays.KIND] = partial(replays.run, run_again, db, store)
-    secret = store.secret() or shared_secret(db)
+    secret = session_key(db, store)
     tries, hooks = Tries(db, secret), Webhooks(db, secret)
     chores: list[Callable[[], object]] = [
         store.temporary.remove_left_over, tries.forget_old, partial(web_sessions.forget_old, db),
@@ -122,6 +123,8 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
         chores.append(uploads.give_up_old)
     app.extensions["demotape"] = Services(db, store, who, uploads, jobs, tries,
                                                SecondFactors(db, secret), openid, hooks, model)
+    app.before_request(patience.limit_statements)
+    app.teardown_request(lambda _error: patience.unlimit_statements())
     if logs:
         request_log.register(app)
     if metrics_token:

@@ -1,5 +1,6 @@
 """The commands for who runs the review app: does all fit together, what can go, which jobs failed."""
 
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -7,8 +8,9 @@ import click
 from rich.progress import Progress
 
 from schemas import DemotapeError, limits
+from schemas.files import reason
 
-from .terminal import errors, of_app, open_app, printable, tell
+from .terminal import PATH, errors, of_app, open_app, printable, tell
 from .user_commands import of_database
 
 
@@ -57,6 +59,104 @@ def clean(days: int | None, recordings: bool, dry_run: bool, db: str | None, dat
         tell(_line(found))
         count, size = count + 1, size + found.size
     errors.print(f"{count} would go, {limits.size(size)}." if dry_run else f"{count} taken away, {limits.size(size)}.")
+
+
+@admin.command("backup")
+@click.argument("folder", metavar="DIR", type=PATH)
+@click.option("--prune", is_flag=True, help="Take out of the backup what the app has no more.")
+@of_database
+@of_app
+def backup(folder: Path, prune: bool, db: str | None, data: Path, blobs: str | None, endpoint_url: str | None) -> None:
+    """Write a backup of database and storage into the folder DIR, while the app runs or not; what DIR has of an
+    earlier one is not copied again."""
+    from curator_web.operation.backing_up import back_up
+
+    opened, store = open_app(db, data, blobs, endpoint_url)
+    with _shown("backup") as progress, _told_of_disk(folder):
+        report = back_up(opened, store, folder, prune=prune, progress=progress)
+    errors.print(f"{folder}: whole; {report.files} files, {limits.size(report.size)}: {_copied(report.counts)}.")
+    if report.lacking:
+        for name in report.lacking:
+            tell(printable(f"recording missing: {name}"))
+        raise DemotapeError(f"the backup has what there is, but {len(report.lacking)} recordings are missing in the "
+                            "storage: see demotape admin check")
+
+
+@admin.command("restore")
+@click.argument("folder", metavar="DIR", type=PATH)
+@of_database
+@of_app
+def restore(folder: Path, db: str | None, data: Path, blobs: str | None, endpoint_url: str | None) -> None:
+    """Restore the backup in the folder DIR into an empty database and an empty storage, of whatever kinds; run again
+    after it was broken off, it goes on."""
+    from curator_web import default_db_url
+    from curator_web.operation.restoring import restore as restore_backup
+    from curator_web.storage.opening import open_store
+
+    with _shown("restore") as progress, _told_of_disk(folder):
+        counts = restore_backup(folder, db or default_db_url(data), open_store(data, blobs, endpoint_url), progress)
+    errors.print(f"{folder}: restored; {_copied(counts)}.")
+
+
+@admin.command("move")
+@click.option("--to", required=True, metavar="PLACE", help="s3://bucket/prefix, or a data folder.")
+@click.option("--remove", is_flag=True, help="Take away what has arrived where it was; stop the app before.")
+@of_database
+@of_app
+def move(to: str, remove: bool, db: str | None, data: Path, blobs: str | None, endpoint_url: str | None) -> None:
+    """Copy recordings and exports into another data folder or into S3; run again, copy what is not there yet."""
+    from curator_web.operation import moving
+    from curator_web.storage.objects import is_address
+    from curator_web.storage.opening import open_store
+
+    opened, store = open_app(db, data, blobs, endpoint_url)
+    target = open_store(data, to, endpoint_url) if is_address(to) else open_store(to)
+    with _shown("move") as progress, _told_of_disk(Path(to)):
+        report = moving.move(opened, store, target, remove=remove, progress=progress)
+    gone = f", {report.removed} taken away in {store.place}" if remove else ""
+    errors.print(f"{to}: {_copied(report.counts)}{gone}.")
+    if report.waiting:
+        errors.print(f"{report.waiting} packages are on their way into the app and stay in {store.place}; let it "
+                     "import them before it is started with the new place.")
+
+
+@admin.command("rotate-key")
+@of_database
+@of_app
+def rotate_key(db: str | None, data: Path, blobs: str | None, endpoint_url: str | None) -> None:
+    """Make a new key for sessions and sealed secrets, with the app stopped; everybody signs in again."""
+    from curator_web.operation import rotating
+
+    done = rotating.rotate_key(*open_app(db, data, blobs, endpoint_url))
+    errors.print(f"There is a new key; {done.sessions} sessions have ended. Start the app again.")
+    if done.recovery_codes:
+        errors.print(f"The recovery codes of {', '.join(done.recovery_codes)} have ended; they turn the second factor "
+                     "off and on again for new ones.")
+    if done.webhooks:
+        errors.print(f"Webhooks {', '.join(map(str, done.webhooks))} need a new secret: theirs was sealed with another "
+                     "key before.")
+
+
+@contextmanager
+def _shown(title: str):
+    """A progress bar; yields what tells how many are done of how many, and which comes next."""
+    with Progress(console=errors, transient=True, disable=not errors.is_terminal) as bar:
+        shown = bar.add_task(title)
+        yield lambda done, total, name: bar.update(shown, completed=done, total=total,
+                                                   description=f"{title}: {printable(name[-60:])}")
+
+
+@contextmanager
+def _told_of_disk(folder: Path):
+    try:
+        yield
+    except OSError as error:
+        raise DemotapeError(f"{error.filename or folder}: {reason(error)}; mend it, then run the command again to go "
+                            "on") from None
+
+
+def _copied(counts) -> str:
+    return f"{counts.copied} copied ({limits.size(counts.size)}), {counts.there} there already"
 
 
 def _line(found) -> str:

@@ -99,6 +99,33 @@ def user_remove(name: str, db: str | None, data: Path) -> None:
     errors.print(f"{name} is removed.")
 
 
+@user.command("role")
+@click.argument("name")
+@click.argument("role")
+@of_database
+def user_role(name: str, role: str, db: str | None, data: Path) -> None:
+    """Have the user NAME manage accounts and make projects (ROLE lead), or not (annotator, validator)."""
+    from curator_web.users import set_role
+
+    set_role(database(db, data), name, role)
+    errors.print(f"{name} is {'an' if role == 'annotator' else 'a'} {role} now; what they are in projects stays as it "
+                 "is (demotape project member).")
+
+
+@user.command("rename")
+@click.argument("old")
+@click.argument("new")
+@of_database
+def user_rename(old: str, new: str, db: str | None, data: Path) -> None:
+    """Have the user OLD be called NEW, with all that they did; the audit log keeps the old name, which nobody gets."""
+    from curator_web.users import rename
+
+    codes = rename(database(db, data), old, new)
+    errors.print(f"{old} is {new} now, and is signed out everywhere; the tokens stay.")
+    if codes:
+        errors.print("The recovery codes have ended; the second factor is turned off and on again for new ones.")
+
+
 @user.command("second-factor-off")
 @click.argument("name")
 @of_database
@@ -146,6 +173,19 @@ def token_list(name: str, db: str | None, data: Path) -> None:
         times = [time.date().isoformat() if time else "never" for time in (row.made_at, row.used_at, row.expires_at)]
         table.add_row(row.name, ", ".join(row.scopes), *times)
     console.print(table)
+
+
+@token.command("renew")
+@click.argument("name")
+@click.argument("token_name")
+@of_database
+def token_renew(name: str, token_name: str, db: str | None, data: Path) -> None:
+    """Make another token in place of TOKEN_NAME of the user NAME and print it; the old one ends."""
+    from curator_web.users import BY_COMMAND, tokens
+
+    made = tokens.renew(database(db, data), name, token_name, by=BY_COMMAND)
+    errors.print(f"The token {token_name} of {name}, shown only this once; the one before has ended:")
+    console.print(made)
 
 
 @token.command("revoke")

@@ -14,6 +14,7 @@ Step = Callable[[dict[str, Any]], dict[str, Any]]
 VERSIONS: dict[str, int] = {
     "demotape/recording": 1, "demotape/demonstration": 1, "demotape/processed": 1, "demotape/package": 2,
     "demotape/export": 1, "demotape/proof": 1, "demotape/outcome": 1,
+    "demotape/backup": 1,
 }
 
 # Which format's version each piece is of.
@@ -32,6 +33,8 @@ PIECES: dict[str, str] = {
     "export": "demotape/export",
     "proof": "demotape/proof",
     "outcome": "demotape/outcome",
+    "backup": "demotape/backup",
+    "backup line": "demotape/backup",
 }
 
 # The pieces that say their format and version themselves; the others are of the version of what they lie beside.

@@ -41,7 +41,7 @@ FLOORS = {
     ),
     "curator_web": (
         {"errors", "settings", "vendor"}, {"db"}, {"users", "storage"}, {"notifications"}, {"webhooks"},
-        {"tasks"}, {"demonstrations"}, {"jobs"},
+        {"tasks"}, {"demonstrations"}, {"jobs"}, {"operation"},
         {"web"}, {"api"}, {"app", "server"},
     ),
 }

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from curator_web.errors import InputError
 from schemas.files import reason
 
-from . import trouble
+from . import patience, trouble
 
 MIGRATIONS = Path(__file__).resolve().parent / "migrations"
 MIGRATION_LOCK = 8_376_021  # any fixed number: the key of PostgreSQL's advisory lock while migrating
@@ -48,6 +48,15 @@ class Database:
         """
         with trouble.told(), Session(self._reader, expire_on_commit=False) as session:
             yield session
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A connection to read with that sees one moment, whatever is written meanwhile. Raises DatabaseAway."""
+        options: dict[str, Any] = {}
+        if self.engine.dialect.name == "postgresql":
+            options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        with trouble.told(), self.engine.connect().execution_options(**options) as connection, connection.begin():
+            yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
@@ -89,13 +98,14 @@ class _Joined(Database):
     writing = reading
 
 
-def open_database(url: str) -> Database:
-    """Open a database by its SQLAlchemy URL and migrate it; raises InputError when that cannot be done."""
+def open_database(url: str, prepare: Callable[[Connection], None] | None = None) -> Database:
+    """Open a database by its SQLAlchemy URL and migrate it, or do with it what `prepare` does, in one transaction;
+    raises InputError when that cannot be done."""
     try:
         engine = _engine(url)
         with (engine.connect().execution_options(writing=True) as connection, _references_unwatched(connection),
               connection.begin()):
-            migrate(connection)
+            (prepare or migrate)(connection)
     except (ArgumentError, NoSuchModuleError):
         raise InputError("--db: not a database URL; sqlite:///FILE and postgresql+psycopg://… are") from None
     except ModuleNotFoundError as error:
@@ -167,7 +177,10 @@ def _references_unwatched(connection: Connection) -> Iterator[None]:
 def _engine(url: str) -> Engine:
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite":
-        engine = create_engine(parsed)
+        limits = {name: value for name, value in patience.NETWORK.items() if name not in parsed.query}
+        engine = create_engine(parsed, connect_args=limits if parsed.get_backend_name() == "postgresql" else {})
+        if engine.driver == "psycopg":
+            event.listen(engine, "do_connect", _connect)
         event.listen(engine, "checkin", _note_rest)
         event.listen(engine, "checkout", _ask_if_rested(engine))
         return engine
@@ -177,6 +190,10 @@ def _engine(url: str) -> Engine:
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _connect(_dialect, _record, arguments, options) -> Any:
+    return patience.connection_class().connect(*arguments, **options)
 
 
 def _note_rest(_connection, record) -> None:
@@ -191,7 +208,8 @@ def _ask_if_rested(engine: Engine) -> Callable:
         if time.monotonic() - record.info.get("rests_since", time.monotonic()) < REST_SECONDS:
             return
         try:
-            engine.dialect.do_ping(connection)
+            with patience.at_most(patience.ALIVE):
+                engine.dialect.do_ping(connection)
         except dbapi.Error as error:
             raise DisconnectionError from error  # the pool makes a new one
     return ask

@@ -3,6 +3,7 @@
 import secrets
 
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
 
 from .database import Database
 from .models import Setting
@@ -22,3 +23,8 @@ def shared_secret(db: Database) -> bytes:
             return held.value["key"].encode()
     except IntegrityError:  # another process was first: then its key counts
         return shared_secret(db)
+
+
+def set_shared_secret(session: Session, key: bytes) -> None:
+    """Have all servers of this database sign with a key, from their next start on."""
+    session.merge(Setting(name=NAME, value={"key": key.decode()}))

@@ -46,7 +46,8 @@ def _instead(error: DBAPIError | TimeoutError) -> DemotapeError | None:
     state = getattr(cause, "sqlstate", None)
     if state == FULL:
         return NoRoom(NO_ROOM)
-    lost = state is None and type(cause).__name__ in ("OperationalError", "InterfaceError")
+    kinds = {kind.__name__ for kind in type(cause).__mro__}  # psycopg has kinds of its own of these
+    lost = state is None and not kinds.isdisjoint(("OperationalError", "InterfaceError"))
     if lost or error.connection_invalidated or (state or "").startswith(AWAY) or state == READ_ONLY:
         return DatabaseAway(str(cause))
     return None

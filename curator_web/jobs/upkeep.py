@@ -112,5 +112,4 @@ def _packages(session: Session) -> set[str]:
     """The packages that something refers to: uploads on their way, and jobs that are not done."""
     uploads = {f"uploads/{name}.zip" for name in session.scalars(
         select(Upload.id).where(Upload.state == "receiving"))}
-    jobs = session.scalars(select(Job).where(Job.kind == upload_service.KIND, Job.state != DONE))
-    return uploads | {job.arguments["file"] for job in jobs if "removed" not in job.result}
+    return uploads | {package.file for package in upload_service.packages_of_jobs(session)}

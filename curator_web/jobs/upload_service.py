@@ -71,6 +71,23 @@ def run(import_package: Callable[..., Imported], files: Files, job: Job, step: S
         {"sent_as": found.sent_as} if found.sent_as else {})
 
 
+@dataclass(frozen=True)
+class Package:
+    """A package that a job imports, or could not: its `file` in the store, made of so many `pieces`. `is_awaited`: the
+    job is yet to be done."""
+
+    file: str
+    pieces: int
+    is_awaited: bool
+
+
+def packages_of_jobs(session: Session) -> list[Package]:
+    """The packages that are not imported yet."""
+    jobs = session.scalars(select(Job).where(Job.kind == KIND, Job.state != DONE).order_by(Job.id))
+    return [Package(job.arguments["file"], job.arguments.get("pieces", 0), job.state != JOB_FAILED)
+            for job in jobs if "removed" not in job.result]
+
+
 @contextmanager
 def _whole(files: Files, name: str, pieces: int) -> Iterator[Path]:
     with ExitStack() as stack:

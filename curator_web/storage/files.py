@@ -1,16 +1,19 @@
 """Packages on their way in and finished exports: files that every server process must find, by name.
 
-In the data folder, or in S3 where several machines share them. A package may come in pieces, in any order.
+In the data folder, or in S3 where several machines share them. A package may come in pieces, in any order. A store is
+copied by these names, too: `recordings/ID/…` lies beside `exports/` and `uploads/`.
 """
 
 import os
+import stat
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from curator_web.errors import NotFound
+from schemas.files import written_atomically
 
 from .objects import Objects
 from .room import expect_room
@@ -52,8 +55,16 @@ class Files(ABC):
         """The content of a file that was kept whole; raises NotFound."""
 
     @abstractmethod
+    def write(self, name: str, content: Iterable[bytes]) -> None:
+        """Make or replace a file: it is whole when this returns, and absent or as it was when this is broken off."""
+
+    @abstractmethod
     def listed(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
-        """Each file in a folder, or piece of one: its name, bytes, and when it was written."""
+        """Each file in a folder and in those in it, or piece of one: its name, bytes, and when it was written."""
+
+    @abstractmethod
+    def folders(self, folder: str) -> list[str]:
+        """The names of the folders in a folder, in order."""
 
     def link(self, name: str, called: str) -> str | None:
         """An address, good for a while, at which the store itself hands a file out, to be saved as `called`; None where
@@ -95,11 +106,25 @@ class FolderFiles(Files):
         with self.whole(name) as path, path.open("rb") as file:
             yield from iter(lambda: file.read(1 << 20), b"")
 
+    def write(self, name: str, content: Iterable[bytes]) -> None:
+        with written_atomically(self._place(name)) as file:
+            file.writelines(content)
+
     def listed(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
-        for path in sorted((self._folder / folder).glob("*")):
-            with suppress(FileNotFoundError):
-                found = path.stat()
-                yield f"{folder}/{path.name}", found.st_size, datetime.fromtimestamp(found.st_mtime, UTC)
+        for root, folders, names in os.walk(self._folder / folder):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for path in (Path(root) / name for name in sorted(names) if not name.startswith(".")):
+                with suppress(FileNotFoundError):
+                    found = path.lstat()
+                    if stat.S_ISREG(found.st_mode):
+                        yield (path.relative_to(self._folder).as_posix(), found.st_size,
+                               datetime.fromtimestamp(found.st_mtime, UTC))
+
+    def folders(self, folder: str) -> list[str]:
+        with suppress(FileNotFoundError), os.scandir(self._folder / folder) as entries:
+            return sorted(entry.name for entry in entries
+                          if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."))
+        return []
 
     def _place(self, name: str) -> Path:
         return self._folder / name
@@ -135,8 +160,16 @@ class S3Files(Files):
     def path(self, name: str) -> Path | None:
         return None
 
+    def write(self, name: str, content: Iterable[bytes]) -> None:
+        with self._temporary.file() as (file, _):
+            file.writelines(content)
+            self._objects.send(name, file)
+
     def listed(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
         return self._objects.listed(folder)
+
+    def folders(self, folder: str) -> list[str]:
+        return sorted(self._objects.folders(folder))
 
     def link(self, name: str, called: str) -> str | None:
         return self._objects.link(name, called)

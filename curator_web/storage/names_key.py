@@ -3,13 +3,13 @@
 import hmac
 
 from curator_web.db.database import Database
-from curator_web.db.shared_secret import shared_secret
 
 from .recordings import RecordingStore
+from .session_key import session_key
 
 _FOR = b"demotape: stand-ins of names"
 
 
 def names_key(db: Database, store: RecordingStore) -> str:
     """Made of the app's secret, which it does not tell."""
-    return hmac.digest(store.secret() or shared_secret(db), _FOR, "sha256").hex()
+    return hmac.digest(session_key(db, store), _FOR, "sha256").hex()

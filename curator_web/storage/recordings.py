@@ -24,6 +24,7 @@ from .temporary import Temporary
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 ID_SHOWN = 80  # of a wrong id, in the message
 BLOB_FOLDER = re.compile(r"[0-9a-f]{2}")
+KEPT_IN = ("recordings", "exports", "uploads")
 BLOB_NAME = re.compile(r"[0-9a-f]{64}")
 
 
@@ -31,6 +32,7 @@ class RecordingStore:
     """Recordings by their id, in `recordings/<id>/` of the data folder; packages and exports beside them in `files`."""
 
     files: Files
+    keeps_secret = True  # in the folder, and not in the database
 
     def __init__(self, data_dir: Path | str):
         """Make the folder if need be; raises InputError when that cannot be done."""
@@ -44,6 +46,11 @@ class RecordingStore:
             self.recordings.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"{data_dir}: the data folder cannot be made ({reason(error)})") from None
+
+    @property
+    def place(self) -> str:
+        """Where recordings lie, for who runs the server."""
+        return str(self.data_dir)
 
     def expect_there(self) -> None:
         """Raises OSError where the folder is not there, or StoreAway where the bucket does not answer."""
@@ -137,6 +144,33 @@ class RecordingStore:
                 file.flush()
                 os.link(temporary, path)  # fails when another process was first: then its key counts
         return path.read_bytes()
+
+    def set_secret(self, key: bytes, name: str = "secret.key") -> None:
+        """Have sessions signed by a key from the next start on, where the folder keeps it."""
+        with self.temporary.file() as (file, temporary):
+            file.write(key)
+            file.flush()
+            os.fsync(file.fileno())
+            os.replace(temporary, self.data_dir / name)
+        _sync(self.data_dir)
+
+    def propose_secret(self, key: bytes) -> bytes:
+        """Keep the next key beside the one that counts, until `adopt_secret`; returns that which was proposed first,
+        should a change of keys have been broken off."""
+        path = self.data_dir / "secret.key.next"
+        if not path.exists():
+            self.set_secret(key, path.name)
+        return path.read_bytes()
+
+    def adopt_secret(self) -> None:
+        """What was proposed counts."""
+        os.replace(self.data_dir / "secret.key.next", self.data_dir / "secret.key")
+        _sync(self.data_dir)
+
+    def is_unused(self) -> bool:
+        """Whether nothing was kept here yet, nor a session signed."""
+        return self.files.path("secret.key") is None and not any(
+            True for folder in KEPT_IN for _ in self.files.listed(folder))
 
 
 def files_of(layout: RecordingLayout) -> Iterator[tuple[Path, Path]]:

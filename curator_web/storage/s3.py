@@ -27,6 +27,8 @@ class S3Store(RecordingStore):
     A recording's manifest is sent last: one without it is not there yet, and importing it again goes on.
     """
 
+    keeps_secret = False
+
     def __init__(self, data_dir: Path | str, address: str, endpoint_url: str | None = None,
                  cache_bytes: int = CACHE_BYTES):
         """Raises InputError when the bucket is not there or the keys are wrong."""
@@ -34,6 +36,10 @@ class S3Store(RecordingStore):
         self._objects = Objects(address, endpoint_url)
         self._cache = Cache(self._objects, self.data_dir / "cache", self.temporary, cache_bytes)
         self.files = S3Files(self._objects, self.data_dir, self.temporary)
+
+    @property
+    def place(self) -> str:
+        return self._objects.address
 
     def expect_there(self) -> None:
         self._objects.expect_there()

@@ -13,11 +13,14 @@ from .people import (
     has_accounts,
     remove,
     set_password,
+    set_role,
     user_named,
 )
+from .renaming import rename
 from .second_factor import SecondFactors
 from .signing_in import check_code, check_password
 from .tries import Tries
 
 __all__ = ["BY_COMMAND", "LOCAL", "Account", "SecondFactors", "Tries", "add_user", "check_code", "check_password",
-           "disable", "enable", "end_sessions", "everybody", "has_accounts", "remove", "set_password", "user_named"]
+           "disable", "enable", "end_sessions", "everybody", "has_accounts", "remove", "rename", "set_password",
+           "set_role", "user_named"]

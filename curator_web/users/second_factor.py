@@ -4,21 +4,21 @@ The secret that the app shares is sealed with a key that does not stand in the d
 once, only keyed digests are kept.
 """
 
-import base64
 import hmac
 import re
 import secrets
 from datetime import UTC, datetime
 
 import pyotp
-from cryptography.fernet import Fernet, InvalidToken
-from sqlalchemy import delete, update
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
 
-from curator_web.db import audit
+from curator_web.db import audit, sealing
 from curator_web.db.database import Database
 from curator_web.db.models import SecondFactor
 from curator_web.errors import InputError
 
+SEALED = "second factor"
 ISSUER = "demotape"  # the app on the phone shows it beside the name
 PERIOD = 30  # seconds that a code is for
 AROUND = 1  # periods before and after this one whose codes count too: clocks differ, people type slowly
@@ -33,7 +33,7 @@ class SecondFactors:
     def __init__(self, db: Database, key: bytes):
         """`key`: what seals secrets and digests recovery codes; it does not stand in the same place as they."""
         self._db, self._key = db, key
-        self._box = Fernet(base64.urlsafe_b64encode(hmac.digest(key, b"second factor", "sha256")))
+        self._box = sealing.box(key, SEALED)
 
     def is_on(self, who: str) -> bool:
         """Whether a user has one."""
@@ -72,7 +72,8 @@ class SecondFactors:
         if row is None:
             return False
         typed = "".join(code.split()).replace("-", "")
-        step = _step_of(self._opened(row.secret), typed)
+        # with another key than it was sealed with no code fits
+        step = _step_of(sealing.opened(self._box, row.secret) or "", typed)
         return self._use_step(who, step) if step is not None else self._use_recovery_code(who, typed)
 
     def _use_step(self, who: str, step: int) -> bool:
@@ -91,13 +92,6 @@ class SecondFactors:
             audit.note(session, who, "recovery code used", of=who, left=len(row.recovery))
             return True
 
-    def _opened(self, sealed: str) -> str:
-        """The secret; nothing, so that no code fits, where the app's key is another by now."""
-        try:
-            return self._box.decrypt(sealed.encode()).decode()
-        except InvalidToken:
-            return ""
-
     def _digest(self, who: str, code: str) -> str:
         return hmac.digest(self._key, f"recovery:{who}:{code.replace('-', '')}".encode("utf-8", "replace"),
                            "sha256").hex()
@@ -108,6 +102,19 @@ def turn_off(db: Database, who: str, *, by: str) -> None:
     with db.writing() as session:
         if session.scalars(delete(SecondFactor).where(SecondFactor.who == who).returning(SecondFactor.who)).all():
             audit.note(session, by, "second factor off", of=who)
+
+
+def reseal(session: Session, old: bytes, new: bytes) -> list[str]:
+    """Seal all secrets under a new key, inside a transaction that notes it. Recovery codes, of which only digests under
+    the old one are kept, end. Returns whose did, or whose secret no key opens."""
+    ended = []
+    for row in session.scalars(select(SecondFactor).order_by(SecondFactor.who).with_for_update()):
+        sealed = sealing.resealed(row.secret, SEALED, old, new)
+        if sealed is None or (row.recovery and sealed != row.secret):
+            ended.append(row.who)
+        if sealed is not None and sealed != row.secret:
+            row.secret, row.recovery = sealed, []
+    return ended
 
 
 def new_secret() -> str:

@@ -54,6 +54,20 @@ def add(session: Session, who: str, name: str, scopes: Collection[str], expires_
     return token
 
 
+def renew(db: Database, who: str, name: str, *, by: str) -> str:
+    """Another token in place of one, for the same and as long as that was made for; returns it, the old one ends.
+    Raises InputError when there is none of that name."""
+    with db.writing() as session:
+        row = session.scalars(select(Token).where(Token.who == who, Token.name == name).with_for_update()).first()
+        if row is None:
+            raise _unknown(who, name)
+        token, now = secrets.token_urlsafe(32), datetime.now(UTC)
+        row.expires_at = row.expires_at and now + (row.expires_at - row.made_at)
+        row.sha256, row.made_at, row.used_at = _digest(token), now, None
+        audit.note(session, by, "token renewed", of=who, token=name, scopes=row.scopes)
+    return token
+
+
 def tokens_of(db: Database, who: str) -> list[Token]:
     """A user's tokens, the newest first."""
     with db.reading() as session:
@@ -65,7 +79,7 @@ def revoke(db: Database, who: str, name: str, *, by: str) -> None:
     with db.writing() as session:
         gone = session.scalars(delete(Token).where(Token.who == who, Token.name == name).returning(Token.id)).all()
         if not gone:
-            raise InputError(f"{who[:NAME_LENGTH]} has no token {name[:NAME_LENGTH]!r}")
+            raise _unknown(who, name)
         audit.note(session, by, "token revoked", of=who, token=name)
 
 
@@ -89,6 +103,10 @@ def find(db: Database, token: str) -> tuple[User, Token] | None:
         with db.writing() as session:
             session.execute(update(Token).where(Token.id == row.id).values(used_at=now))
     return user, row
+
+
+def _unknown(who: str, name: str) -> InputError:
+    return InputError(f"{who[:NAME_LENGTH]} has no token {name[:NAME_LENGTH]!r}")
 
 
 def _digest(token: str) -> str:

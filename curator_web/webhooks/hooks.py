@@ -1,16 +1,14 @@
 """The webhooks of a project, seen to by its leads: adding, switching, a new secret, what was sent, sending it again."""
 
 import base64
-import hmac
 import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from cryptography.fernet import Fernet, InvalidToken
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
-from curator_web.db import audit
+from curator_web.db import audit, sealing
 from curator_web.db.database import Database
 from curator_web.db.models import Project
 from curator_web.db.webhook_models import GIVEN_UP, OFF, ON, WAITING, Webhook, WebhookDelivery
@@ -21,6 +19,7 @@ from curator_web.users.projects import expect_lead
 from .addresses import expect_url
 from .events import EVENTS
 
+SEALED = "webhook"
 MOST = 20  # of a project
 SHOWN = 100  # deliveries, the latest
 KEPT_FOR = timedelta(days=30)
@@ -33,7 +32,7 @@ class Webhooks:
 
     def __init__(self, db: Database, key: bytes):
         self._db = db
-        self._box = Fernet(base64.urlsafe_b64encode(hmac.digest(key, b"webhook", "sha256")))
+        self._box = sealing.box(key, SEALED)
 
     def add(self, account: Account, url: str, events: Sequence[str]) -> tuple[Webhook, str]:
         """Add a webhook to the account's project; returns it and its secret, which is told this once. Raises
@@ -108,10 +107,7 @@ class Webhooks:
 
     def secret_of(self, row: Webhook) -> str | None:
         """What a webhook signs with; None where it was sealed with another key."""
-        try:
-            return self._box.decrypt(row.secret.encode()).decode()
-        except InvalidToken:
-            return None
+        return sealing.opened(self._box, row.secret)
 
     def forget_old(self) -> None:
         """Take away what was sent, or given up, long ago."""
@@ -124,6 +120,19 @@ class Webhooks:
 
     def _sealed(self, secret: str) -> str:
         return self._box.encrypt(secret.encode()).decode()
+
+
+def reseal(session: Session, old: bytes, new: bytes) -> list[int]:
+    """Seal all secrets under a new key, inside a transaction that notes it. Returns the webhooks whose secret neither
+    opens."""
+    lost = []
+    for row in session.scalars(select(Webhook).order_by(Webhook.id).with_for_update()):
+        sealed = sealing.resealed(row.secret, SEALED, old, new)
+        if sealed is None:
+            lost.append(row.id)
+        else:
+            row.secret = sealed
+    return lost
 
 
 def switch_off(session: Session, row: Webhook) -> None:

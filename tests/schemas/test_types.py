@@ -9,6 +9,8 @@ import pytest
 from marshmallow import fields, validate
 
 from schemas import (
+    backup,
+    backup_types,
     demonstration,
     network,
     network_types,
@@ -26,9 +28,9 @@ from schemas.demonstration import TurnField
 from schemas.package import ChunksField, RowsField
 from schemas.parts import Strict
 
-TYPES = {name: value for name, value in (vars(types) | vars(package_types) | vars(network_types)
-                                    | vars(proof_types) | vars(outcome_types)).items() if is_typeddict(value)}
-MODULES = (parts, recording, network, demonstration, package, proof, outcome)
+TYPES = {name: value for module in (types, package_types, network_types, proof_types, outcome_types, backup_types)
+         for name, value in vars(module).items() if is_typeddict(value)}
+MODULES = (parts, recording, network, demonstration, package, proof, outcome, backup)
 SCHEMAS = {name: schema for module in MODULES for name, schema in vars(module).items()
            if inspect.isclass(schema) and issubclass(schema, Strict) and schema is not Strict}
 OTHERS = {"RecordingSchema": "RecordingManifest", "PackageSchema": "PackageManifest", "LineSchema": "PackageLine",

@@ -1,16 +1,20 @@
 """What is answered while the database or the store is away: that, and nothing else; and all is there again after it."""
 
+import signal
 import sqlite3
 import threading
+import time
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 
+import psutil
 import psycopg.errors
 import pytest
-from sqlalchemy import func, make_url, select
+from sqlalchemy import func, make_url, select, text
 from sqlalchemy.exc import DBAPIError, OperationalError, TimeoutError
 
 from curator_web import create_app
-from curator_web.db import trouble
+from curator_web.db import database, patience, trouble
 from curator_web.db.database import open_database
 from curator_web.db.job_models import Job
 from curator_web.demonstrations.library import import_recording
@@ -100,6 +104,7 @@ def failed(code: int) -> OperationalError:
     (DBAPIError("SELECT", {}, psycopg.errors.TooManyConnections()), DatabaseAway),
     (DBAPIError("SELECT", {}, psycopg.errors.ReadOnlySqlTransaction()), DatabaseAway),
     (DBAPIError("SELECT", {}, psycopg.OperationalError("connection refused")), DatabaseAway),
+    (DBAPIError("SELECT", {}, psycopg.errors.ConnectionTimeout()), DatabaseAway),
     (DBAPIError("SELECT", {}, psycopg.errors.DiskFull()), NoRoom),
     (DBAPIError("SELECT", {}, psycopg.errors.UniqueViolation()), DBAPIError),
     (DBAPIError("SELECT", {}, psycopg.errors.QueryCanceled()), DBAPIError),
@@ -107,3 +112,71 @@ def failed(code: int) -> OperationalError:
 def test_what_tells_that_a_database_is_away(error, expected):
     with pytest.raises(expected), trouble.told():
         raise error
+
+
+@contextmanager
+def frozen(url: str):
+    """The PostgreSQL behind a database hangs: it takes what it is sent, and says nothing."""
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        head = psutil.Process(connection.info.backend_pid).parent()
+    processes = [head, *head.children(recursive=True)]
+    for process in processes:
+        process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for process in processes:
+            with suppress(psutil.NoSuchProcess):
+                process.send_signal(signal.SIGCONT)
+
+
+@pytest.mark.parametrize("has_rested", [False, True])
+def test_a_database_that_hangs_holds_nobody_for_long(postgresql, tmp_path, monkeypatch, has_rested):
+    monkeypatch.setattr(database, "REST_SECONDS", 0 if has_rested else 1000)
+    url = postgresql.new()
+    app = create_app(url, tmp_path / "data")
+    add_people(app)
+    services, lead = app.extensions["demotape"], signed_in(app, "lea")
+    import_recording(services.db, services.store, make_recording(tmp_path))
+    held = services.db.engine.connect()  # of a job that is at it
+    held.execute(text("SELECT 1"))
+    assert lead.get("/demonstrations/rec-1").status_code == 200  # over another one, which waits for the next
+    done = []
+    job = threading.Thread(target=lambda: done.append(held.execute(text("SELECT 2")).scalar()))
+    with frozen(url), monkeypatch.context() as short:
+        for name, seconds in (("STATEMENT", 1.0), ("ALIVE", 0.5), ("CANCEL", 0.3)):
+            short.setattr(patience, name, seconds)
+        job.start()
+        begun = time.monotonic()
+        assert lead.get("/").status_code == lead.get("/readyz").status_code == 503
+        assert time.monotonic() - begun < 30
+        assert not done and job.is_alive()
+    job.join(20)
+    held.close()
+    assert done == [2]  # whoever may wait goes on as if nothing had been
+    assert lead.get("/demonstrations/rec-1").status_code == 200
+    services.db.close()
+
+
+def test_a_page_is_told_when_a_statement_takes_too_long_and_the_server_stops_it(postgresql, monkeypatch):
+    monkeypatch.setattr(patience, "STATEMENT", 0.3)
+    db = open_database(postgresql.new())
+    with db.reading() as session:
+        assert session.scalar(text("SELECT 1 FROM pg_sleep(0.6)")) == 1  # a job's, or a command's
+    with db.writing() as session:
+        patience.limit_statements()
+        try:
+            with pytest.raises(DBAPIError, match=r"did not answer within 0\.3 seconds") as found:
+                session.execute(text("SELECT pg_sleep(60)"))
+        finally:
+            patience.unlimit_statements()
+        session.rollback()
+    with pytest.raises(DatabaseAway), trouble.told():
+        raise found.value
+    with db.reading() as session:
+        sleeping = select(func.count()).where(text("query LIKE '%pg_sleep(60)%' AND pid <> pg_backend_pid()"))
+        until = time.monotonic() + 20
+        while session.scalar(sleeping.select_from(text("pg_stat_activity"))):
+            assert time.monotonic() < until
+            threading.Event().wait(0.02)
+    db.close()

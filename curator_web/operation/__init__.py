@@ -1,0 +1,1 @@
+"""Running the review app: backups, moving what it keeps, another session key."""
