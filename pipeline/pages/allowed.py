@@ -2,7 +2,8 @@
 
 Names are those of the HTML standard (section "Index"), SVG 2 and MathML Core, without what runs, fetches, navigates or
 sends. A name with a hyphen is a custom element's or an author's own attribute, to which browsers give no meaning; style
-sheets select by them, so they stay.
+sheets select by them, so they stay. So does an attribute of another name that no browser knows (`theme`, `subframe`),
+with a value of words, which is no address.
 """
 
 import re
@@ -71,6 +72,15 @@ marker-end mask-image mask-border-source border-image list-style list-style-imag
 offset-path""")
 _MEANT = frozenset({"http-equiv", "accept-charset"})  # standard, with a hyphen, and not wanted
 
+# Names that browsers know, or may soon, and that are in no list above: what runs, fetches, sends, moves the focus.
+_KNOWN = _names("""accept accumulate additive allow anchor as async attributename attributetype autocorrect autofocus
+autoplay begin blocking by calcmode capture challenge charset code command commandfor controlslist credentialless
+crossorigin csp defer dur elementtiming enctype end event fetchpriority focusgroup from headingoffset headingreset
+imagesizes incremental integrity interestfor interesttarget invisible itemid itemref keyparams keypoints keysplines
+keytimes keytype latencyhint loading nonce playsinline policy preload pseudo referrerpolicy repeatcount repeatdur
+restart results sandbox sizes srclang to useragent""")
+_KNOWN_STARTS = ("on", "xml", "xlink", "form", "popover", "command", "interest", "webkit", "moz", "http", "src", "href",
+                 "attribution", "fetch", "shared", "private", "trust", "browsing", "disable", "virtual", "adauction")
 # What our script writes into a frame: a document that `srcdoc` would not show in its mode.
 WRITTEN = "data-demotape-written"
 # Attributes that hold an address or a document: fetched, gone to, sent to, or run. None of them stands as it is.
@@ -78,6 +88,8 @@ _ADDRESSES = _names("""action archive background cite classid codebase data form
 lowsrc manifest object ping poster profile src srcdoc srcset target xlink:href""") | {WRITTEN}
 
 _NAME = re.compile(r"[a-z_][a-z0-9_.:-]{0,199}")
+_WORD = re.compile(r"[a-z][a-z0-9]{0,39}")
+_WORDS = re.compile(r"[A-Za-z0-9_ -]{0,100}")
 _ADDRESS_IN_VALUE = ("url", "image-set", "\\")
 _LINK_SCHEMES = frozenset({"", "http", "https", "mailto", "tel", "sms", "ftp"})
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,40}")
@@ -91,11 +103,11 @@ def element(tag: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def attribute(tag: str, name: str) -> Literal["plain", "author's", "css", "address", ""]:
+def attribute(tag: str, name: str) -> Literal["plain", "author's", "words", "css", "address", ""]:
     """What an attribute of this name (both in lower case) holds in such an element; nothing where it may not stand.
 
-    "plain": a value that stands as it is; "author's": the same, where `names_no_address`; "css": CSS; "address":
-    what is fetched or gone to.
+    "plain": a value that stands as it is; "author's": the same, where `names_no_address`; "words": the same, where it
+    `is_words`; "css": CSS; "address": what is fetched or gone to.
     """
     if name in _ADDRESSES:
         return "address"
@@ -106,13 +118,21 @@ def attribute(tag: str, name: str) -> Literal["plain", "author's", "css", "addre
     if name in _PLAIN or name.startswith(("data-", "aria-")):
         return "plain"
     own = "-" in name or "_" in name or "-" in tag
-    return "author's" if own and not name.startswith(("on", "xml", "xlink")) else ""
+    if own:
+        return "" if name.startswith(("on", "xml", "xlink")) else "author's"
+    known = name in _KNOWN or name.startswith(_KNOWN_STARTS) or not _WORD.fullmatch(name)
+    return "" if known else "words"
 
 
 def names_no_address(value: str) -> bool:
     """Whether the value of an author's attribute could not be taken for an address if it were CSS."""
     folded = value.lower()
     return not any(part in folded for part in _ADDRESS_IN_VALUE)
+
+
+def is_words(value: str) -> bool:
+    """Whether a value is words, or nothing: no address, no code."""
+    return _WORDS.fullmatch(value) is not None
 
 
 def link(address: str) -> str:

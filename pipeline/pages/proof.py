@@ -50,6 +50,8 @@ def _prove_attribute(tag: str, name: str, value: str) -> None:
             safe = True
         case "author's":
             safe = allowed.names_no_address(value)
+        case "words":
+            safe = allowed.is_words(value)
         case "css":
             safe = _is_closed(value)
         case "address" if name in ("srcdoc", allowed.WRITTEN):

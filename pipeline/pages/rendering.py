@@ -211,6 +211,8 @@ class _Writer:
                     yield name, value
                 case "author's":
                     yield name, value if allowed.names_no_address(value) else ""
+                case "words" if allowed.is_words(value):
+                    yield name, value
                 case "css":
                     yield name, self.page.style_sheets.declarations(value, self.base)
                 case "address" if name in ("href", "xlink:href"):

@@ -66,9 +66,11 @@ def body(text: str) -> str:
     ("<base href=http://c.example><link rel=preload href=x>a", "a"),
     ("<plaintext>a<b>", '<pre data-demotape-tag="plaintext">a&lt;b&gt;'),
     ("<x-foo variant=a onclick=b><foo bar=x>y</foo></x-foo>",
-     '<x-foo variant="a"><span data-demotape-tag="foo">y</span></x-foo>'),
+     '<x-foo variant="a"><span bar="x" data-demotape-tag="foo">y</span></x-foo>'),
     ("<p _ngcontent-a v-x='url(http://c.example)' data-x='url(y)'>t</p>",
      '<p _ngcontent-a="" v-x="" data-x="url(y)">t</p>'),
+    ("<p subframe theme='dark blue' evil='//c.example' wild='a.b' code=1 attributionsrc=a onlook=b loading=lazy>t</p>",
+     '<p subframe="" theme="dark blue">t</p>'),
     ("<svg fill='url(http://c.example)' viewBox='0 0 1 1'><path fill='url(#a)'></path></svg>",
      '<svg fill="url(&quot;data:image/png;base64,AAAA&quot;)" viewbox="0 0 1 1">'
      '<path fill="url(&quot;#a&quot;)"></path></svg>'),
