@@ -4,10 +4,11 @@
 
 gunicorn with two workers, once with PostgreSQL and S3, once with SQLite and a folder, whose data folder is a small disk
 where one can be mounted. By the seed, workers and the whole server are killed with -9 and started again, the database
-is stopped as by a power cut, S3 falls silent, refuses, is slow, answers 500, the disk fills. Clients ask again what was
-answered 503 or not at all, as the extension and the review page do. In the end everything is there again, and nobody
-helps: printed are acknowledged edits, uploads and exports that are missing or doubled, other answers of 500, jobs that
-are not done, and the p95 of lists while only S3 or the disk is in trouble. Exit code 1 where a goal is missed.
+is stopped as by a power cut or hangs, S3 falls silent, refuses, is slow, answers 500, the disk fills. Clients ask again
+what was answered 503 or not at all, as the extension and the review page do. In the end everything is there again, and
+nobody helps: printed are acknowledged edits, uploads and exports that are missing or doubled, other answers of 500,
+jobs that are not done, and the p95 of lists while only S3 or the disk is in trouble. Exit code 1 where a goal is
+missed.
 """
 
 import argparse
@@ -96,8 +97,10 @@ def around(kind: str, folder: Path) -> Iterator[Around]:
             cluster.start()
             stack.callback(cluster.stop)
             found = Around(databases.Server(cluster.url).empty(), data)
-            found.troubles["database"] = cluster.stop, cluster.start
-            found.hinders |= {"database"}
+            hang = stack.enter_context(ExitStack())
+            found.troubles |= {"database": (cluster.stop, cluster.start), "database hangs": (
+                lambda: hang.enter_context(databases.frozen(found.url)), hang.close)}
+            found.hinders |= {"database", "database hangs"}
             _add_store(found, stack, folder)
         if small:
             found.troubles["disk"] = lambda: fill(data), (data / "filled").unlink

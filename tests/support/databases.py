@@ -8,13 +8,15 @@ It refuses to run as root; then the user nobody runs it.
 import importlib.util
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
 import psycopg
 
 PROGRAMS = Path("/usr/lib/postgresql")
@@ -95,6 +97,22 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+@contextmanager
+def frozen(url: str) -> Iterator[None]:
+    """The PostgreSQL behind a database hangs: it takes what it is sent, and says nothing."""
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        head = psutil.Process(connection.info.backend_pid).parent()
+    processes = [head, *head.children(recursive=True)]
+    for process in processes:
+        process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for process in processes:
+            with suppress(psutil.NoSuchProcess):
+                process.send_signal(signal.SIGCONT)
 
 
 class Server:

@@ -1,13 +1,10 @@
 """What is answered while the database or the store is away: that, and nothing else; and all is there again after it."""
 
-import signal
 import sqlite3
 import threading
 import time
-from contextlib import contextmanager, suppress
 from datetime import timedelta
 
-import psutil
 import psycopg.errors
 import pytest
 from sqlalchemy import func, make_url, select, text
@@ -20,6 +17,7 @@ from curator_web.db.job_models import Job
 from curator_web.demonstrations.library import import_recording
 from curator_web.errors import DatabaseAway, NoRoom
 from curator_web.jobs import queue
+from tests.support import databases
 from tests.support.curator_fixtures import make_recording
 from tests.support.team_fixtures import add_people, csrf, signed_in
 from tests.support.wires import Wire
@@ -114,22 +112,6 @@ def test_what_tells_that_a_database_is_away(error, expected):
         raise error
 
 
-@contextmanager
-def frozen(url: str):
-    """The PostgreSQL behind a database hangs: it takes what it is sent, and says nothing."""
-    with psycopg.connect(url.replace("+psycopg", "")) as connection:
-        head = psutil.Process(connection.info.backend_pid).parent()
-    processes = [head, *head.children(recursive=True)]
-    for process in processes:
-        process.send_signal(signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        for process in processes:
-            with suppress(psutil.NoSuchProcess):
-                process.send_signal(signal.SIGCONT)
-
-
 @pytest.mark.parametrize("has_rested", [False, True])
 def test_a_database_that_hangs_holds_nobody_for_long(postgresql, tmp_path, monkeypatch, has_rested):
     monkeypatch.setattr(database, "REST_SECONDS", 0 if has_rested else 1000)
@@ -143,7 +125,7 @@ def test_a_database_that_hangs_holds_nobody_for_long(postgresql, tmp_path, monke
     assert lead.get("/demonstrations/rec-1").status_code == 200  # over another one, which waits for the next
     done = []
     job = threading.Thread(target=lambda: done.append(held.execute(text("SELECT 2")).scalar()))
-    with frozen(url), monkeypatch.context() as short:
+    with databases.frozen(url), monkeypatch.context() as short:
         for name, seconds in (("STATEMENT", 1.0), ("ALIVE", 0.5), ("CANCEL", 0.3)):
             short.setattr(patience, name, seconds)
         job.start()
