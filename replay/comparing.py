@@ -43,12 +43,14 @@ class Facts:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How alike a page and the recorded one are; likenesses from 0 to 1."""
+    """How alike a page and the recorded one are; likenesses from 0 to 1. `apart`: how many elements and texts only one
+    of both has."""
 
     verdict: str
     reason: str
     elements: float
     texts: float
+    apart: int = 0
 
 
 def facts(document: str | bytes) -> Facts:
@@ -82,6 +84,8 @@ def compare(recorded: Facts | None, now: Facts | None, urls: tuple[str, str], sc
         return Comparison("same" if same_page else "differs", "" if same_page else _told_urls(urls), 1.0, 1.0)
     elements = likeness(recorded.elements, now.elements, fixed)
     texts = likeness(recorded.texts, now.texts, fixed)
+    apart = sum(each.total() for one, other in ((recorded.elements, now.elements), (recorded.texts, now.texts))
+                for each in _apart(one, other, fixed))
     reason = _difference(recorded, now, fixed) if same_page else _told_urls(urls)
     moved = "" if reason else told_scroll(*scrolls) or _told_focus(recorded, now, fixed)
     differing = _first_text(recorded, now, fixed)
@@ -90,8 +94,8 @@ def compare(recorded: Facts | None, now: Facts | None, urls: tuple[str, str], sc
     differing = differing or "the elements differ"
     loose = likeness(_without_numbers(recorded.texts), _without_numbers(now.texts), fixed)
     if not reason and elements >= EQUIVALENT and loose >= TEXTS:
-        return Comparison("equivalent", moved or differing, elements, texts)
-    return Comparison("differs", reason or differing, elements, texts)
+        return Comparison("equivalent", moved or differing, elements, texts, apart)
+    return Comparison("differs", reason or differing, elements, texts, apart)
 
 
 def likeness(one: Counter[str], other: Counter[str], fixed: Fixed = everything_fixed) -> float:

@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ from .reading import read_recording
 from .server import ReplayServer
 from .varying import everything_fixed, not_of_the_page
 
-_LOOK = 0.04  # seconds between two looks at a page
+_LOOK = 0.025  # seconds between two looks at a page
 _QUIET = 0.06  # seconds without a request after which the network rests
 _AT_LEAST, _AT_MOST = 1.0, 2.0  # seconds that a page may take to be as recorded
 _RESTS = 0.25  # seconds without a change after which a page that is equivalent will not become the same
@@ -117,6 +117,8 @@ class Runner:
         self._dialogs = [turn for turn in turns if turn["intent"] == "dialog"]
         self._answered: set[str] = set()  # ids of the turns whose dialog has come
         self._last: Look | None = None  # what was seen last
+        self._before = Comparison("same", "", 1.0, 1.0)  # of the turn before
+        self._likenesses: dict[str, asyncio.Task[float | None]] = {}  # of pictures, by turn
         self._seen = "", facts("<html>")  # the newest document, with its facts
         self._facts = lru_cache(4)(self._read_facts)
         typed = (value for turn in turns for value in turn["arguments"].values() if isinstance(value, str))
@@ -140,6 +142,8 @@ class Runner:
                 await self._begin(page)
                 outcomes = await self._do_all(on_turn)
                 seconds = time.monotonic() - began
+        outcomes = [replace(each, picture=await self._likenesses[each.turn]) if each.turn in self._likenesses else each
+                    for each in outcomes]
         version = f"Chromium {self._context.browser.version}" if self._context.browser else "Chromium"
         return Result(worst([each.verdict for each in outcomes]), outcomes[-1].verdict, outcomes, round(seconds, 3),
                       max(0.0, round(self._turns[-1]["timestamp"] - self._turns[0]["timestamp"], 3)), version,
@@ -173,12 +177,19 @@ class Runner:
         after = self._turns[number + 1] if number + 1 < len(self._turns) else None
         expected = after["state"] if after else self._last_expected
         gap = after["timestamp"] - turn["timestamp"] if after else _AT_MOST
-        comparison, picture = await self._settle(expected, min(max(gap, _AT_LEAST), _AT_MOST),
-                                                 after["timestamp"] if after else 0.0)
+        comparison = await self._settle(expected, min(max(gap, _AT_LEAST), _AT_MOST),
+                                        after["timestamp"] if after else 0.0)
+        shown = self._last.picture if self._last else None
+        self._likenesses[turn["id"]] = asyncio.ensure_future(self._likeness(expected, shown))
         return Outcome(turn["id"], turn["intent"], comparison.verdict, comparison.reason,
                        round(time.monotonic() - began, 3), found.by if found else (),
                        round(found.score, 3) if found else None, round(comparison.elements, 4),
-                       round(comparison.texts, 4), picture, self._last.picture if self._last else None)
+                       round(comparison.texts, 4), None, shown)
+
+    async def _likeness(self, expected: Mapping[str, Any] | None, shown: bytes | None) -> float | None:
+        """How alike the pictures are; nothing waits for it but the end."""
+        recorded = self._recording.blob(expected["screenshot"]) if expected and expected["screenshot"] else None
+        return await asyncio.to_thread(picture_likeness, recorded, shown)
 
     async def _do(self, turn: Mapping[str, Any]) -> Found | None:
         intent, arguments = turn["intent"], turn["arguments"]
@@ -250,7 +261,7 @@ class Runner:
         return True
 
     async def _settle(self, expected: Mapping[str, Any] | None, patience: float, until: float = 0.0
-                      ) -> tuple[Comparison, float | None]:
+                      ) -> Comparison:
         """Wait until the page is as it was recorded, or rests and has had its time; returns how it compares."""
         began = last = time.monotonic()
         now = changed = rested = 0.0  # seconds of the page: those in which it is too busy to answer count little
@@ -273,6 +284,8 @@ class Runner:
                     continue
             if quiet and expected and comparison.verdict == "same":
                 break
+            if quiet and advanced and now - changed > _QUIET and self._differed(comparison):
+                break
             still = now - changed > _RESTS
             alike = not expected or comparison.verdict == "equivalent"  # it may not become more so
             if quiet and (still or now - rested > _CHANGING if alike else still and now > patience):
@@ -280,8 +293,14 @@ class Runner:
             if now > patience + _AT_MOST or time.monotonic() - began > _LONG:
                 break
             await asyncio.sleep(_LOOK)
-        picture = self._recording.blob(expected["screenshot"]) if expected and expected["screenshot"] else None
-        return comparison, await asyncio.to_thread(picture_likeness, picture, look.picture if look else None)
+        self._before = comparison
+        return comparison
+
+    def _differed(self, comparison: Comparison) -> bool:
+        """Whether what differs is what did a turn ago, and no more: waiting did not help then."""
+        before = self._before
+        return (comparison.verdict == before.verdict == "equivalent" and comparison.reason == before.reason
+                and comparison.apart <= before.apart)
 
     async def _look(self, expected: Mapping[str, Any] | None) -> Look | None:
         tab = self._tab(expected["tab"] if expected else self._shown())
