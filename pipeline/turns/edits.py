@@ -208,6 +208,8 @@ def _set_screenshot(turn: _Unchecked, edit: Edit) -> _Unchecked:
 
 def _retarget(turn: _Unchecked, edit: Edit) -> _Unchecked:
     """Another target; a pointer that was not on it is moved to its middle."""
+    if turn["type"] == "chat":
+        raise InputError("edit: field turn: only an action has a target")
     box, arguments = edit["element"]["bbox"], turn["arguments"]
     x, y = arguments.get("x"), arguments.get("y")
     if box and turn["intent"] in WITH_POINTER and x is not None and y is not None and not (

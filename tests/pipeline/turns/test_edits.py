@@ -162,3 +162,19 @@ def test_the_tasks_text_is_that_of_the_last_edit_that_stands():
     assert apply_edits(TURNS, log) == TURNS
     assert [task_after("As recorded", log[:number]) for number in range(3)] == ["As recorded", "One", "Two"]
     assert task_after("As recorded", append(TURNS, log, {"op": "undo"})) == "One"
+
+
+OF_ACTIONS = [
+    {"op": "retarget", "element": element("10", "button")}, {"op": "set_intent", "intent": "press",
+                                                             "arguments": {"key": "Enter"}},
+    {"op": "set_arguments", "arguments": {"text": "x"}}, {"op": "set_screenshot_status", "status": "broken"},
+    {"op": "set_screenshot", "screenshot": BLOB, "screenshot_time": 0.9, "source": "video"},
+    {"op": "merge", "other": "a"}, {"op": "split", "arguments": {"text": ""}, "added": typing("d2", "x", [6, 7])}]
+OF_CHAT = [{"op": "set_utterance", "utterance": "Hi"}, {"op": "set_speaker", "speaker": "navigator"}]
+
+
+@pytest.mark.parametrize("turn, edit", [("c1", each) for each in OF_ACTIONS] + [("a", each) for each in OF_CHAT],
+                         ids=lambda each: each if isinstance(each, str) else each["op"])
+def test_an_edit_of_the_other_kind_of_turn_is_refused(turn, edit):
+    with pytest.raises(InputError):
+        apply_edits(TURNS, [edit | {"turn": turn}])
