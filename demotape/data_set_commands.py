@@ -2,10 +2,12 @@
 
 import json
 from collections import Counter
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from schemas import DemotapeError, InputError
 from schemas.intents import BROWSER_INTENTS
@@ -24,7 +26,9 @@ PROBLEMS_SHOWN = 20  # of one path
 
 @click.command("export")
 @click.argument("destination")
-@click.option("--format", "format_", required=True,
+@click.option("--preset", metavar="NAME", help="The options of this export preset of the project; others that are told "
+              "go before them.")
+@click.option("--format", "format_",
               help="weblinx, mind2web, multimodal-mind2web, webdataset, parquet, chat, playwright, trajectories, "
                    "label-studio or a plug-in's.")
 @click.option("--project", metavar="ID", help="Only demonstrations of this project.  [default: the only one]")
@@ -70,18 +74,19 @@ PROBLEMS_SHOWN = 20  # of one path
 @click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
 @click.option("--data", type=PATH, default=DATA, show_default=True, help="Data folder of the review app.")
 @of_app
-def export(destination: str, format_: str, splits: Path | None, shard_size: int, jobs: int,
-           scheduler: str | None, allow: tuple[str, ...], endpoint_url: str | None, db: str | None, data: Path,
-           blobs: str | None, project: str | None, **options) -> None:
+def export(destination: str, preset: str | None, splits: Path | None, shard_size: int, jobs: int,
+           scheduler: str | None, endpoint_url: str | None, db: str | None, data: Path, blobs: str | None,
+           project: str | None, **options) -> None:
     """Write the demonstrations of a project as a data set to DESTINATION, a folder or s3://bucket/prefix.
 
-    Without --status, all but those marked invalid. What is not selected is counted by reason in manifest.json.
-    Demonstrations that are damaged are named and left out; the exit code is 1 then.
+    --format is told here or by the --preset. Without --status, all but those marked invalid. What is not selected is
+    counted by reason in manifest.json. Demonstrations that are damaged are named and left out; the exit code is 1 then.
     """
     from curator_web import default_db
     from curator_web.demonstrations import damage
     from curator_web.demonstrations.library import exportable, selected
     from curator_web.demonstrations.told_secrets import told_secrets
+    from curator_web.jobs.export_presets import options_of
     from curator_web.storage.names_key import names_key
     from curator_web.users import project_settings, projects
     from pipeline.export import InOrder, LeftOut, export, make_rule, read_rule
@@ -91,6 +96,13 @@ def export(destination: str, format_: str, splits: Path | None, shard_size: int,
         raise InputError(f"{data}: no data folder of the review app; give the one of `demotape review` with --data")
     database, store = open_app(db, data, blobs, endpoint_url)
     chosen = projects.named(database, project)
+    if preset:
+        told = _told_by_preset(options_of(database, chosen, preset))
+        rule = rule or make_rule(told.pop("splits"), f"preset {preset!r}") if told.get("splits") else rule
+        options |= {name: value for name, value in told.items() if name in options and not _is_given(name)}
+    format_, allow = options.pop("format_"), frozenset(options.pop("allow"))
+    if not format_:
+        raise click.UsageError("Missing option '--format', or a '--preset' that has one.")
     if rule is None and (set_rule := project_settings.split_rule(database, chosen)):
         rule = make_rule(set_rule, "the project's split rule")
     if options["names"]:
@@ -107,7 +119,7 @@ def export(destination: str, format_: str, splits: Path | None, shard_size: int,
                 step(name)
             result = export(sources, destination, format_, advance, rule=rule, jobs=jobs, scheduler=scheduler,
                             endpoint_url=endpoint_url, damaged=damaged, selection=selection, not_selected=not_selected,
-                            shard_size=shard_size << 20, allow=frozenset(allow), told=told_secrets(database, store),
+                            shard_size=shard_size << 20, allow=allow, told=told_secrets(database, store),
                             **options)
     finally:
         damage.note(database, damaged, done)
@@ -117,6 +129,21 @@ def export(destination: str, format_: str, splits: Path | None, shard_size: int,
     if damaged:
         raise DemotapeError(f"{len(damaged)} of {len(damaged) + result.demonstrations} demonstrations are damaged and "
                             "left out, see above; the others are exported")
+
+
+def _is_given(name: str) -> bool:
+    """Whether an option was told on the command line."""
+    return click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT
+
+
+def _told_by_preset(content: dict[str, Any]) -> dict[str, Any]:
+    """A preset's options as this command has them."""
+    told = {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
+    told["format_"] = told.pop("format")
+    told["labels"] = tuple(f"{name}={value}" for name, value in content.get("labels", {}).items())
+    for name in ("since", "until"):
+        told[name] = content.get(name) and datetime.fromisoformat(content[name])
+    return told
 
 
 def _selection(options: dict[str, Any]) -> "Selection":

@@ -115,7 +115,7 @@ def request_for(db: Database, project: str, given: Mapping[str, Any], where: str
     it may name (`preset`); with the project's split rule where it tells none. Raises InputError."""
     asked = {name: value for name, value in given.items() if name != "preset"}
     if given.get("preset"):
-        asked = _options_of(db, project, given["preset"]) | asked
+        asked = options_of(db, project, given["preset"]) | asked
     request = validated(asked, _SCHEMA, where)
     if "splits" not in request:
         request["splits"] = project_settings.split_rule(db, project)
@@ -123,7 +123,8 @@ def request_for(db: Database, project: str, given: Mapping[str, Any], where: str
     return _SCHEMA.dump(request)
 
 
-def _options_of(db: Database, project: str, name: str) -> dict[str, Any]:
+def options_of(db: Database, project: str, name: str) -> dict[str, Any]:
+    """The options of a project's preset. Raises InputError where there is none of that name, or it is not valid."""
     with db.reading() as session:
         row = _named(session, project, storable(name))
         if row is None:

@@ -6,6 +6,7 @@ import re
 import pytest
 from click.testing import CliRunner
 
+from curator_web.jobs import export_presets
 from curator_web.users import Account, project_settings
 from demotape.cli import main
 from demotape.terminal import open_app
@@ -113,3 +114,21 @@ def test_two_processes_write_the_same_bytes(tmp_path, data):
             assert done.exit_code == 0, done.output
             written.append(content(tmp_path / f"{format}-{jobs}"))
         assert written[0] == written[1]
+
+
+def test_a_preset_tells_what_is_not_told(tmp_path, data):
+    database, _ = open_app(None, data, None)
+    lead = Account("local", "lead", alone=True)
+    options = {"format": "chat", "grammar": "weblinx", "intents": ["click"], "since": "2001-01-01",
+               "labels": {}, "splits": {"valid": 1, "test_iid": 0, "near_duplicates": 0}}
+    export_presets.save(database, lead, "Papers", options)
+    done = run("export", tmp_path / "chat", "--preset", "Papers", "--data", data)
+    assert done.exit_code == 0, done.output
+    manifest = json.loads((tmp_path / "chat" / "manifest.json").read_text())
+    assert manifest["layout"] == "chat" and {each["split"] for each in manifest["demonstrations"]} == {"valid"}
+    assert manifest["selection"]["intents"] == ["click"]
+    done = run("export", tmp_path / "own", "--preset", "Papers", "--grammar", "browsergym", "--data", data)
+    written = ["".join(path.read_text() for path in (tmp_path / name).rglob("*.jsonl")) for name in ("chat", "own")]
+    assert written[0] and written[0] != written[1] and "click(uid=" in written[0] and "click(uid=" not in written[1]
+    assert "no preset 'None'" in run("export", tmp_path / "x", "--preset", "None", "--data", data).output
+    assert "--format" in run("export", tmp_path / "x", "--data", data).output
