@@ -53,7 +53,7 @@ def attack(operation, mode: GenerationMode, served) -> int:
     """Ask one operation in many ways, with what fits its description or with what does not; returns how often."""
     count = 0
 
-    @settings(max_examples=8, deadline=None, derandomize=True, database=None, phases=[Phase.generate],
+    @settings(max_examples=10, deadline=None, derandomize=True, database=None, phases=[Phase.generate],
               suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(generation_mode=mode))
     def ask(case):
