@@ -52,7 +52,7 @@ async def record(directory: Path, site: str) -> None:
             await page.goto(f"{site}/miniwob/{_PAGE}.html")
             for selector in (_COVER, *_PRESSED):
                 await page.locator(selector).click()
-            await page.wait_for_timeout(500)
+            await page.wait_for_function("document.querySelector('#reward-last').textContent !== '-'")
         await browser.close()
     (directory / "outcome.json").write_bytes(dump_json({"format": FORMAT, "version": VERSIONS[FORMAT],
                                                         "checks": _CHECKS}))

@@ -98,7 +98,8 @@ def export(destination: str, preset: str | None, splits: Path | None, shard_size
     chosen = projects.named(database, project)
     if preset:
         told = _told_by_preset(options_of(database, chosen, preset))
-        rule = rule or make_rule(told.pop("splits"), f"preset {preset!r}") if told.get("splits") else rule
+        if rule is None and told.get("splits"):
+            rule = make_rule(told["splits"], f"preset {preset!r}")
         options |= {name: value for name, value in told.items() if name in options and not _is_given(name)}
     format_, allow = options.pop("format_"), frozenset(options.pop("allow"))
     if not format_:

@@ -21,7 +21,8 @@ from math import ceil
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TypeVar
 
-from schemas import DemotapeError, InputError, limits
+from schemas import DemotapeError, DiskFull, InputError, limits
+from schemas.files import is_disk_full
 
 try:
     import resource
@@ -222,6 +223,8 @@ def _answered(allowance: Allowance, function: Callable[..., object], arguments: 
 
 def _raised(error: Exception) -> bytes:
     told = traceback.format_exc()
+    if is_disk_full(error):  # what it came from does not go through pickle
+        error = DiskFull(str(error))
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:  # some libraries' exceptions cannot be sent

@@ -1,13 +1,12 @@
 """Keeps blobs in a recording's folder: each once, and one that is like another by that one."""
 
-import errno
 import hashlib
 from collections import deque
 from pathlib import Path
 from typing import Protocol, Self
 
-from schemas import DemotapeError, RecordingLayout
-from schemas.files import reason, write_atomically
+from schemas import DemotapeError, DiskFull, RecordingLayout
+from schemas.files import is_disk_full, reason, write_atomically
 
 from . import bitmaps, blobs
 
@@ -79,6 +78,6 @@ class clear_errors:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, OSError):
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            raise DemotapeError(f"{self.root}: the disk is full; recording stopped, what was recorded is kept" if full
-                                else f"{self.root}: cannot be written ({reason(error)})") from None
+            if is_disk_full(error):
+                raise DiskFull(f"{self.root}: the disk is full; recording stopped, what was recorded is kept") from None
+            raise DemotapeError(f"{self.root}: cannot be written ({reason(error)})") from None

@@ -7,6 +7,10 @@ class DemotapeError(Exception):
     exit_code = 1
 
 
+class DiskFull(DemotapeError):
+    """There is no room left where something was to be written."""
+
+
 class InputError(DemotapeError):
     """What the user handed in is wrong: a path, a URL, a file's content, an option."""
 

@@ -13,7 +13,7 @@ from typing import IO, Any
 from marshmallow import Schema, ValidationError
 
 from . import limits
-from .errors import InputError
+from .errors import DiskFull, InputError
 from .parts import Strict
 from .upgrade import upgrade, version_of
 
@@ -56,6 +56,16 @@ def _open(path: Path, flags: int) -> IO[bytes]:
 def reason(error: Exception) -> str:
     """Why the system or a library refused, in words; not every OSError has a `strerror`."""
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Whether an error, or what it came from, is that a disk is full."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, DiskFull) or (isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT)):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False
 
 
 def read_inside(path: Path, limit: int, root: Path | None = None) -> bytes:

@@ -24,9 +24,9 @@ from curator_web.db.job_models import DONE, JOB_FAILED, QUEUED, RUNNING, Job
 from curator_web.db.models import MAIN
 from curator_web.errors import Away, Conflict, DatabaseAway, DemotapeError, NoRoom, NotAllowed, NotFound
 from curator_web.notifications import telling
-from curator_web.storage.room import no_room
 from curator_web.users import Account
 from curator_web.webhooks import events
+from schemas.files import is_disk_full
 
 BEAT = 5.0  # seconds between two signs of life
 SILENCE = timedelta(seconds=20)  # after it a worker counts as gone
@@ -247,7 +247,7 @@ class Jobs:
         """What is noted of a job that met something that is away; None where it has failed. The longer that is away,
         the longer it is until it is asked again."""
         if not isinstance(error, Away):
-            if not (no_room(error) or self._is_full()):
+            if not (is_disk_full(error) or self._is_full()):
                 return None
             error = NoRoom(NoRoom.told)
         now = datetime.now(UTC)

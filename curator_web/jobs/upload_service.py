@@ -22,11 +22,11 @@ from curator_web.db.database import Database
 from curator_web.db.job_models import DONE, JOB_FAILED, Job
 from curator_web.db.models import FAILED, ID_LENGTH, IMPORTED, MAIN, PROCESSING, RECEIVING, Upload, UploadedChunk, User
 from curator_web.demonstrations.library import Imported
-from curator_web.errors import Conflict, InputError, NoRoom, NotFound
+from curator_web.errors import Conflict, InputError, NotFound
 from curator_web.storage.files import Files
 from curator_web.storage.recordings import ID
-from curator_web.storage.room import no_room
 from schemas import limits
+from schemas.files import is_disk_full
 
 from .queue import Jobs, Step
 
@@ -62,8 +62,8 @@ def run(import_package: Callable[..., Imported], files: Files, job: Job, step: S
             found = import_package(path, arguments["who"], job.project)
         except InputError as error:
             files.expect_room(0)  # what is refused while the disk is full may be as it should be
-            if no_room(error):
-                raise NoRoom(NoRoom.told) from None
+            if is_disk_full(error):
+                raise
             files.remove(name, pieces)
             raise InputError(str(error).replace(str(path), arguments["name"])) from None
     files.remove(name, pieces)

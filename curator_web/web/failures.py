@@ -21,8 +21,8 @@ from curator_web.errors import (
     NotSignedIn,
     TooManyTries,
 )
-from curator_web.storage.room import no_room
 from pipeline.export import LeftOut
+from schemas.files import is_disk_full
 
 from .context import services
 
@@ -70,8 +70,8 @@ def _own_error(error: DemotapeError) -> Response:
 def _fault(error: Exception) -> Response:
     """A fault of ours, unless the disk is full, or what was asked for is a demonstration that is damaged: then that is
     told."""
-    if no_room(error):
-        _log.error("%s", error)
+    if is_disk_full(error):
+        _log.error("the disk is full (%s)", type(error).__name__)
         return _own_error(NoRoom(NoRoom.told))
     if name := (request.view_args or {}).get("demonstration_id"):
         try:

@@ -2,9 +2,9 @@
 
 import asyncio
 import math
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from recorder.devtools.sessions import ProtocolError, Session
 
@@ -26,15 +26,23 @@ class _Started:
     epoch: float = math.inf
 
 
+class Clock(Protocol):
+    """The recording's clock: see `RecordingClock`."""
+
+    @property
+    def now(self) -> float: ...
+    def seconds(self, epoch: float, source: str | None = None) -> float: ...
+
+
 class Navigations:
     """Follows one tab's navigations: what began each, when, and which way through the history it went.
 
     `opened`: another page seems to have opened the tab; then its first navigation was most likely that page's doing.
     """
 
-    def __init__(self, session: Session, main_frame: str, now: Callable[[], float], *, opened: bool):
+    def __init__(self, session: Session, main_frame: str, clock: Clock, *, opened: bool):
         self._session = session
-        self._now = now
+        self._clock = clock
         self._started = _Started()
         self._reason = ""
         self._opened = opened
@@ -48,14 +56,14 @@ class Navigations:
     def started(self, event: dict[str, Any]) -> None:
         """Page.frameStartedNavigating: a navigation begins, whoever asked for it."""
         if event["frameId"] == self.main_frame:
-            self._started = _Started(event["navigationType"], self._reason, self._now())
+            self._started = _Started(event["navigationType"], self._reason, self._clock.now)
             self._reason = ""
 
     def asked(self, event: dict[str, Any]) -> None:
         """Network.requestWillBeSent: the browser's own time of it is the right one. Ours is late where this program
         was busy, and what was pressed on the new page meanwhile would seem to come before it."""
         if event.get("type") == "Document" and event.get("frameId") == self.main_frame:
-            self._started.epoch = min(self._started.epoch, event["wallTime"])
+            self._started.epoch = min(self._started.epoch, self._told(event["wallTime"]))
 
     def finish(self, before: str, url: str, *, same_document: bool) -> tuple[str | Coroutine[Any, Any, str], float]:
         """A navigation from the address `before` to `url` is done: its transition, and when it began (wall clock,
@@ -64,10 +72,10 @@ class Navigations:
         Where only the browser's history knows the transition, a coroutine that asks for it; it raises nothing.
         """
         if same_document and self._started.kind in _OTHER_DOCUMENT:  # a script's, while another page is on its way
-            return "same_document", self._now()
+            return "same_document", self._clock.now
         started, self._started = self._started, _Started()
         opened, self._opened = self._opened, self._opened and url == "about:blank"
-        epoch = min(started.epoch, self._now())
+        epoch = min(started.epoch, self._clock.now)
         if started.kind.startswith(("history", "restore")):
             return self._direction(before), epoch
         if started.kind.startswith("reload"):
@@ -77,6 +85,11 @@ class Navigations:
         if opened and url != "about:blank" and started.reason not in _BY_REASON:
             return self._of_a_new_tab(url), epoch
         return _BY_REASON.get(started.reason, "typed"), epoch
+
+    def _told(self, epoch: float) -> float:
+        """The browser's wall clock as ours, which nobody sets."""
+        now = self._clock.now
+        return now - (self._clock.seconds(now) - self._clock.seconds(epoch, "requests"))
 
     async def _direction(self, before: str) -> str:
         """`back` or `forward`: which way the history moved from the address `before` to where it is now."""

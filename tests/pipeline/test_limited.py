@@ -7,7 +7,7 @@ import time
 import pytest
 
 from pipeline.limited import Allowance, Processes, TooBusy, TooMuch
-from schemas import InputError
+from schemas import DiskFull, InputError
 from tests.support import hostile_work
 
 ALLOWED = Allowance(processor=1, memory=200 << 20, clock=5, answer=1 << 20)
@@ -70,3 +70,8 @@ def test_who_waits_too_long_for_a_process_is_told(processes):
     with pytest.raises(TooBusy):
         processes.run(Allowance(0.1, 1 << 28, clock=1), "y", hostile_work.pid)
     holding.join()
+
+
+def test_a_full_disk_is_told_by_its_kind(processes):
+    with pytest.raises(DiskFull, match="x: cannot be written"):
+        processes.run(ALLOWED, "x", hostile_work.meets_a_full_disk)

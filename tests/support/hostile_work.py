@@ -1,9 +1,12 @@
 """What untrusted input may make of work: for tests of processes with limits."""
 
+import errno
 import os
 import signal
 import time
 from pathlib import Path
+
+from schemas import InputError
 
 
 def echo(value: object) -> object:
@@ -41,3 +44,11 @@ def half_written(_package: Path, recording: Path, _name: str) -> None:
     recording.mkdir()
     (recording / "recording.json").write_text("{")
     swell()
+
+
+def meets_a_full_disk() -> None:
+    """Fail as what writes does, in words of its own."""
+    try:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    except OSError:
+        raise InputError("x: cannot be written") from None

@@ -21,7 +21,7 @@ from curator_web.jobs import upload_service
 from curator_web.jobs.queue import Jobs
 from curator_web.users import add_user
 from demotape.importing import import_package
-from schemas import DemotapeError, InputError, limits
+from schemas import DiskFull, InputError, limits
 from tests.support.curator_fixtures import make_recording
 from tests.support.s3_services import BUCKET, KEYS, objects
 
@@ -193,7 +193,7 @@ def test_some_of_the_disk_stays_free(app, headers, monkeypatch):
     assert put(app, headers, 0, CONTENT[0]).status_code == 204
 
 
-@pytest.mark.parametrize("error", [InputError("chat: nothing is being recorded"), DemotapeError("the disk is full"),
+@pytest.mark.parametrize("error", [InputError("chat: nothing is being recorded"), DiskFull("the disk is full"),
                                    OSError(errno.ENOSPC, "No space left on device")])
 def test_a_package_that_meets_a_full_disk_is_taken_when_there_is_room(app, headers, monkeypatch, tmp_path, error):
     """Whatever fails then, and whatever that says."""

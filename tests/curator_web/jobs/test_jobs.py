@@ -18,12 +18,13 @@ from curator_web.db.job_models import Job
 from curator_web.demonstrations.figures import figures, set_goal
 from curator_web.demonstrations.library import import_recording, review
 from curator_web.demonstrations.workflow import change_status, edit
-from curator_web.errors import Conflict, DemotapeError, InputError, NotAllowed, NotFound, StoreAway
+from curator_web.errors import Conflict, InputError, NotAllowed, NotFound, StoreAway
 from curator_web.jobs.queue import OFTEN, TRIES, Jobs
 from curator_web.storage.room import expect_room
 from curator_web.users import Account
 from curator_web.web import charts
 from demotape.importing import import_package
+from schemas import DiskFull
 from tests.support.curator_fixtures import make_recording
 from tests.support.packages import pack
 from tests.support.team_fixtures import ANN, LEA, VAL, add_people, csrf, signed_in
@@ -51,6 +52,13 @@ def db(db_url):
     db = open_database(db_url)
     yield db
     db.close()
+
+
+def queue_export(db) -> None:
+    """A job that no process has begun."""
+    with db.writing() as session:
+        session.add(Job(kind="export", who="lea", state="queued", arguments={}, note="", result={},
+                        made_at=datetime.now(UTC)))
 
 
 def ended(jobs: Jobs, number: int) -> Job:
@@ -113,9 +121,7 @@ def test_a_job_that_the_store_fails_says_so(db):
     def work(*_):
         raise StoreAway("a bucket's name")
     jobs = Jobs(db, {"export": work}, silence=timedelta(seconds=30))
-    with db.writing() as session:
-        session.add(Job(kind="export", who="lea", state="queued", arguments={}, note="", result={},
-                        made_at=datetime.now(UTC)))
+    queue_export(db)
     jobs._do(jobs._claim())
     job, = jobs.latest("export")
     assert (job.state, job.waits_for, job.tries, job.ended_at) == ("queued", "storage", 0, None)
@@ -154,15 +160,23 @@ def _written(path):
 
 @pytest.mark.parametrize("fails", [
     lambda *_: _written("x"), lambda *_: expect_room(Path.cwd(), 1 << 60),
-    lambda *_: (_ for _ in ()).throw(DemotapeError("x: cannot be written (No space left on device)"))])
+    lambda *_: (_ for _ in ()).throw(DiskFull("x"))])
 def test_a_job_that_meets_a_full_disk_waits_for_room(db, fails):
     jobs = Jobs(db, {"export": fails}, silence=timedelta(seconds=30))
-    with db.writing() as session:
-        session.add(Job(kind="export", who="lea", state="queued", arguments={}, note="", result={},
-                        made_at=datetime.now(UTC)))
+    queue_export(db)
     jobs._do(jobs._claim())
     job, = jobs.latest("export")
     assert (job.state, job.waits_for, job.tries) == ("queued", "disk", 0)
+
+
+def test_what_only_says_that_a_disk_is_full_fails(db):
+    """Somebody may have called a file so."""
+    def fails(*_):
+        raise InputError("No space left on device.zip: is no package; the disk is full")
+    jobs = Jobs(db, {"export": fails}, silence=timedelta(seconds=30))
+    queue_export(db)
+    jobs._do(jobs._claim())
+    assert jobs.latest("export")[0].state == "failed"
 
 
 def test_a_job_whose_server_was_killed_is_begun_again_a_few_times(db):

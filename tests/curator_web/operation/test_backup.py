@@ -27,19 +27,11 @@ from demotape.cli import main
 from tests.support import old_databases
 from tests.support.checkout import ROOT
 from tests.support.curator_fixtures import filmed_recording, make_recording
-from tests.support.s3_services import BUCKET, KEYS
+from tests.support.s3_services import BUCKET
 from tests.support.team_fixtures import add_people, signed_in
 
 NOW = datetime(2025, 5, 6, 7, 8, 9, 123456, UTC)
 NEWEST = "0020"
-
-
-@pytest.fixture(autouse=True)
-def credentials(monkeypatch):
-    for name in [name for name in os.environ if name.startswith("AWS_")]:
-        monkeypatch.delenv(name)
-    for name, value in (("ACCESS_KEY_ID", KEYS[0]), ("SECRET_ACCESS_KEY", KEYS[1]), ("DEFAULT_REGION", "us-east-1")):
-        monkeypatch.setenv(f"AWS_{name}", value)
 
 
 @pytest.fixture

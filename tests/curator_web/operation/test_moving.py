@@ -1,6 +1,5 @@
 """What the app keeps, moved from a folder to S3 and back: whoever was signed in still is, and nothing is lost."""
 
-import os
 
 import pytest
 from click.testing import CliRunner
@@ -13,16 +12,8 @@ from curator_web.operation.moving import move
 from curator_web.storage.opening import open_store
 from demotape.cli import main
 from tests.support.curator_fixtures import filmed_recording, make_recording
-from tests.support.s3_services import BUCKET, KEYS, Proxy, objects
+from tests.support.s3_services import BUCKET, Proxy, objects
 from tests.support.team_fixtures import add_people, signed_in
-
-
-@pytest.fixture(autouse=True)
-def credentials(monkeypatch):
-    for name in [name for name in os.environ if name.startswith("AWS_")]:
-        monkeypatch.delenv(name)
-    for name, value in (("ACCESS_KEY_ID", KEYS[0]), ("SECRET_ACCESS_KEY", KEYS[1]), ("DEFAULT_REGION", "us-east-1")):
-        monkeypatch.setenv(f"AWS_{name}", value)
 
 
 def run(*arguments) -> tuple[int, str]:

@@ -1,5 +1,6 @@
 """What is answered while the database or the store is away: that, and nothing else; and all is there again after it."""
 
+import errno
 import sqlite3
 import threading
 import time
@@ -162,3 +163,13 @@ def test_a_page_is_told_when_a_statement_takes_too_long_and_the_server_stops_it(
             assert time.monotonic() < until
             threading.Event().wait(0.02)
     db.close()
+
+
+@pytest.mark.parametrize("error, status", [(OSError(errno.ENOSPC, "full"), 507), (OSError(errno.EIO, "broken"), 500),
+                                           (ValueError("No space left on device"), 500)])
+def test_a_disk_that_is_full_is_told_and_nothing_else_is_taken_for_it(tmp_path, error, status):
+    def fails():
+        raise error
+    app = create_app(f"sqlite:///{tmp_path / 'app.db'}", tmp_path / "data")
+    app.view_functions["health.alive"] = fails
+    assert app.test_client().get("/healthz").status_code == status

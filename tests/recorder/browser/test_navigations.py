@@ -8,6 +8,7 @@ from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
 from recorder.browser.navigation import Navigations
 from recorder.building.builder import RecordingBuilder
+from recorder.building.recording_clock import RecordingClock
 
 OPENERS = ("<a id=link href=/next target=_blank>Link</a><a id=noopener href=/next target=_blank rel=noopener>Link</a>"
            "<a id=plain href=/next>Plain</a><button id=script onclick=\"window.open('/next')\">Open</button>"
@@ -66,7 +67,7 @@ def test_a_new_tab_that_a_person_goes_on_from_is_a_load(recording_browser, site,
 
 
 def _navigations() -> Navigations:
-    return Navigations(None, "F", lambda: 5.0, opened=False)
+    return Navigations(None, "F", RecordingClock(lambda: 5.0, lambda: 0.0), opened=False)
 
 
 @pytest.mark.parametrize("kind, reason, transition", [
@@ -105,3 +106,15 @@ def test_a_load_comes_before_what_is_pressed_at_once_also_where_this_program_is_
     recording_browser.run(run())
     intents = [turn["intent"] for turn in fold(Recording(tmp_path / "rec").events)]
     assert intents.index("load") < intents.index("click"), intents
+
+
+def test_a_navigation_stays_where_it_was_though_somebody_sets_the_clock():
+    wall, steady = [1000.0], [0.0]
+    clock = RecordingClock(lambda: wall[0], lambda: steady[0])
+    navigations = Navigations(None, "F", clock, opened=False)
+    for set_by in (0.0, -3600.0, 86400.0):
+        steady[0] += 10.0
+        navigations.started({"frameId": "F", "navigationType": "differentDocument"})
+        navigations.asked({"frameId": "F", "type": "Document", "wallTime": 1000.0 + steady[0] + set_by})
+        at = clock.seconds(navigations.finish("/", "/next", same_document=False)[1])
+        assert at == pytest.approx(steady[0], abs=0.01), set_by
