@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from recorder.blob_store import Blobs, BlobStore
 from recorder.priority import step_back
-from schemas import DemotapeError, RecordingLayout
+from schemas import DemotapeError, DiskFull, RecordingLayout
 
 _HEADER = struct.Struct("<IQ?")
 
@@ -64,7 +64,7 @@ class BlobProcess:
         return answer
 
 
-_ERRORS: dict[str, type[Exception]] = {"DemotapeError": DemotapeError, "MemoryError": MemoryError}
+_ERRORS: dict[str, type[Exception]] = {each.__name__: each for each in (DemotapeError, DiskFull, MemoryError)}
 
 
 def serve(blobs: Blobs, requests: BinaryIO, answers: BinaryIO) -> None:
