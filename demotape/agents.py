@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from pipeline import cluster, refresh
 from pipeline.batch import executor
@@ -23,6 +22,7 @@ from recorder.reader import Recording
 from replay import running
 from replay.environment import Environment, scored, start_of
 from schemas import DemotapeError, InputError
+from schemas.addresses import split_address
 from schemas.files import read_json
 from schemas.outcome import OutcomeSchema
 from schemas.outcome_types import Outcome
@@ -117,7 +117,7 @@ def _run_one(name: str, path: Path, runs: Path, seconds: float) -> Run:
         recording = Recording(path)
         outcome = outcome_of(recording)
         difficulty = outcome.get("difficulty", "")
-        site = urlsplit(start_of(recording)[0]).netloc.rpartition("@")[2]
+        site = split_address(start_of(recording)[0]).netloc.rpartition("@")[2]
         value, reached, reason, missing = asyncio.run(
             _recorded(recording, outcome, runs) if name == RECORDED else
             _acted(name, recording, outcome, runs, seconds))

@@ -9,7 +9,6 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from playwright.async_api import BrowserContext, Page, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
@@ -21,6 +20,7 @@ from recorder import Recorder
 from recorder.browser import launch_context
 from recorder.reader import Recording
 from schemas import DemotapeError, InputError
+from schemas.addresses import split_address
 from schemas.outcome_types import Outcome
 from schemas.types import Provenance, State
 
@@ -175,7 +175,7 @@ class Environment:
     def _origins(self) -> set[str]:
         found = set()
         for exchange in self._recording.exchanges():
-            parts = urlsplit(exchange["url"])
+            parts = split_address(exchange["url"])
             found.add(f"{parts.scheme}://{parts.netloc}")
         return found
 

@@ -123,7 +123,8 @@ class States:
         scale = _scale(pixels, state)
         marks = numbered(self.table(state), state["viewport"])
         clean = blur(blur(pixels, secret, scale), self._lines_to_blur(name), 1.0)
-        return _encode(draw(clean, marks, scale), self.kind), marks
+        marked = _encode(draw(clean, marks, scale), self.kind)
+        return (marked, marks) if marked else (None, [])
 
     def tree(self, state: TurnState) -> list[dict[str, Any]] | None:
         """The accessibility tree; None where `demotape process` made none."""
@@ -355,8 +356,10 @@ def blank(kind: str) -> bytes:
 
 
 def _encode(pixels: numpy.ndarray, kind: str) -> bytes:
+    """An image file; empty where a picture is larger than that kind can be, as WebP of 16,384 pixels a side."""
     suffix, parameters = ENCODINGS[kind]
-    return cv2.imencode(suffix, pixels, parameters)[1].tobytes()
+    is_done, content = cv2.imencode(suffix, pixels, parameters)
+    return content.tobytes() if is_done else b""
 
 
 def _scale(pixels: numpy.ndarray, state: TurnState) -> float:

@@ -3,13 +3,14 @@
 import html
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 import cv2
 import numpy as np
 from skimage.metrics import structural_similarity
 
 from schemas import InputError
+from schemas.addresses import split_address
 from schemas.outcome_types import Match, Outcome, OutcomeCheck
 
 from .evidence import Asked, Evidence, Seen, decoded, fields, said
@@ -182,7 +183,7 @@ def unfit(wanted: OutcomeCheck, asked: Asked) -> str:
     status = wanted.get("status", asked.status if 0 < asked.status < 400 else None)
     if status != asked.status and ("status" not in wanted or status is not None):
         return f"it was answered {asked.status or 'by nobody'}"
-    query = dict(parse_qsl(urlsplit(asked.url).query, keep_blank_values=True))
+    query = dict(parse_qsl(split_address(asked.url).query, keep_blank_values=True))
     return (_differs("parameter", wanted.get("query", {}), query)
             or _differs("field", wanted.get("body", {}), fields(asked.body) if "body" in wanted else {}))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from email import message_from_bytes
 from email.policy import HTTP
 from typing import Any
-from urllib.parse import parse_qsl, urldefrag, urljoin
+from urllib.parse import parse_qsl, urljoin
 
 import cv2
 import numpy as np
@@ -92,7 +92,11 @@ class Seen:
 
     def _image(self, image: turbohtml.Element) -> bytes | None:
         address = image.attr("data-demotape-src") or image.attr("src")
-        return self.resource(urldefrag(urljoin(self.url, address)).url) if isinstance(address, str) else None
+        if not isinstance(address, str):
+            return None
+        with suppress(ValueError):  # it is no address
+            return self.resource(urljoin(self.url, address).partition("#")[0])
+        return None
 
     def _cut_out(self, element: turbohtml.Element) -> bytes | None:
         box = self.boxes().get(str(element.attr(UID_ATTRIBUTE) or ""))
@@ -144,7 +148,7 @@ def of_recording(recording: Recording, answer: str | None = None) -> Evidence:
         notes.append("the recording does not tell how it ended: the state before its last action is looked at")
     if not states:
         raise InputError(f"{recording.layout.root}: no page was recorded in it")
-    kept = {urldefrag(line["url"]).url: line["blob"] for line in recording.resources()}
+    kept = {line["url"].partition("#")[0]: line["blob"] for line in recording.resources()}
 
     def resource(url: str) -> bytes | None:
         return recording.blob(kept[url]) if url in kept else None

@@ -3,8 +3,9 @@
 import json
 import re
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
+from schemas.addresses import split_address
 from schemas.outcome_types import Match, OutcomeCheck, Value
 
 from .addresses import Address, address_of
@@ -58,7 +59,7 @@ def is_navigation(asked: Asked) -> bool:
 def _looked_at(wanted: OutcomeCheck, evidence: Evidence) -> list[Asked]:
     """The requests that a check is held against, the last first; no files that pages are made of."""
     events = [each for each in sorted(evidence.requests or (), key=lambda each: each.time)
-              if not urlsplit(each.url).path.endswith(_FILES)]
+              if not split_address(each.url).path.endswith(_FILES)]
     return [each for each in events if is_navigation(each)][-1:] if wanted["events"] == "navigation" else events[::-1]
 
 

@@ -4,10 +4,10 @@ in the end and not before. Each holds of its end and of nothing before anything 
 
 import re
 from collections.abc import Iterable, Iterator
-from urllib.parse import urlsplit
 
 import turbohtml
 
+from schemas.addresses import split_address
 from schemas.outcome_types import Match, OutcomeCheck
 from schemas.types import Turn
 
@@ -76,7 +76,7 @@ def _address(evidence: Evidence) -> Iterator[OutcomeCheck]:
     first, last = evidence.pages[0].url, evidence.pages[-1].url
     if first == last or _SECRET in last or not last.startswith(("http://", "https://")):
         return
-    parts = urlsplit(last)
+    parts = split_address(last)
     if _VARYING.search(last):
         if not _VARYING.search(parts.path):
             yield {"kind": "url", "match": {"includes": [[f"{parts.scheme}://{parts.netloc}{parts.path}"]]}}

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Literal
-from urllib.parse import urldefrag, urljoin
+from urllib.parse import urljoin
 
 from turbohtml import Token, TokenType, tokenize
 
@@ -41,19 +41,19 @@ class Resources:
 
     def __init__(self, recording: Recording):
         self._recording = recording
-        self._by_url = {urldefrag(line["url"]).url: line for line in recording.resources()}
+        self._by_url = {line["url"].partition("#")[0]: line for line in recording.resources()}
         self.data_uri = lru_cache(maxsize=256)(self._data_uri)
 
     def text(self, url: str) -> str | None:
         """A style sheet's text, None when it was not kept."""
-        content = self._content(urldefrag(url).url)
+        content = self._content(url.partition("#")[0])
         return content if content is None else content.decode("utf-8", "replace")
 
     def _data_uri(self, url: str) -> str:
         """An image or font as a data: URI; an empty one when it was not kept."""
         if url.startswith("data:"):
             return url
-        address, fragment = urldefrag(url)
+        address, _, fragment = url.partition("#")
         content = self._content(address)
         if content is None:
             return _NOTHING
