@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 _TURN = 0.0005  # seconds for which a thread keeps Python to itself when another one asks (5 ms by default)
 _lock = threading.Lock()
@@ -13,10 +14,18 @@ _before = 0.0
 
 
 def step_back(process: int, niceness: int = 10) -> None:
-    """Let a process that has just been started, and the threads that it starts, run when nobody else wants to."""
-    if hasattr(os, "setpriority"):
-        with suppress(OSError):  # it has ended, or may not
-            os.setpriority(os.PRIO_PROCESS, process, niceness)
+    """Let a process that has just been started, and the threads that it starts, run when nobody else wants to.
+
+    Where Linux groups processes by session (sched(7), "The autogroup feature"), its niceness counts only among those of
+    its own session: one that leads a session gets the group's niceness set too, else it has an equal share of the
+    machine.
+    """
+    if not hasattr(os, "setpriority"):
+        return
+    with suppress(OSError):  # it has ended, or may not
+        os.setpriority(os.PRIO_PROCESS, process, niceness)
+        if os.getsid(process) == process:
+            Path(f"/proc/{process}/autogroup").write_text(str(niceness), encoding="ascii")
 
 
 @contextmanager

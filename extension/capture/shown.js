@@ -192,15 +192,15 @@ demotape.shown = demotape.ofGroup("shown", function () {
     const isSure = isShown(painted) && isShown(all_painted) && begun - shared.turned > FOLLOWED;
     if (!isTop() || (isSure && begun - shared.late > LATE)) return;
     const { looks: before, moving } = lookAt(target);
-    let until = 0, last = begun;
+    let until = 0;
     const ended = new AbortController();
+    // By a timer: a page that is asked to paint again and again keeps who acts waiting for its next frame.
     const check = (leaving) => {
       if (ended.signal.aborted || demotape.events.isStopped() || shared.gesture !== id) return finish();
-      if (!leaving && now() - last < EVERY) return atPaint(() => check(false));
       if (lookAt(target).looks !== before) return finish();
-      until = last = now();
+      until = now();
       if (leaving || until - begun > FOLLOWED) return finish();
-      atPaint(() => check(false));
+      demotape.later(() => check(false), EVERY);
     };
     const finish = () => {
       if (ended.signal.aborted) return;
@@ -212,7 +212,7 @@ demotape.shown = demotape.ofGroup("shown", function () {
     const frame = (target && own(own(target).ownerDocument).defaultView) ?? window;
     shared.leaving = () => check(true);
     frame.addEventListener("pagehide", shared.leaving, { signal: ended.signal });
-    atPaint(() => check(false));
+    demotape.later(() => check(false), EVERY);
   }
 
   /**
