@@ -1,11 +1,13 @@
 """Do proposed outcome checks, accepted unseen, tell who did a task from who did not?
 
-    python -m benchmarks.outcome [--seed N] [--pages N] [--mutated N] [--only NAME] [--from DIR] [--keep DIR]
+    python -m benchmarks.outcome [--seed N] [--solved N] [--mutated N] [--only NAME] [--from DIR] [--keep DIR]
 
-Sessions as those of `benchmarks.replay` (or those that it kept, with --from). Checks are proposed for each, as by
+MiniWoB tasks are solved by scripts, each page as many times as --solved says, and the third-party applications of
+`benchmarks.replay` are used (or with --from, sessions that were kept). Checks are proposed for each, as by
 `demotape outcome --propose`. Printed: the score of the recorded person, whose demonstration is run again once more, of
 one who does nothing, and, of demonstrations with one fault (a turn less, another target, another text, two turns
-swapped) and of those that stop early, how often the score says what the last state says: that it is the recorded one.
+swapped) and of those that stop early, how often the score says what the site says: MiniWoB's own reward, elsewhere
+that the last state is the recorded one.
 """
 
 import argparse
@@ -14,21 +16,31 @@ import copy
 import random
 import shutil
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from playwright.async_api import async_playwright
+
 from demotape.outcome_commands import proposed
+from demotape.site import serve
 from pipeline import refresh
 from pipeline.outcomes.checking import score
-from pipeline.outcomes.evidence import of_recording
+from pipeline.outcomes.evidence import Evidence, of_recording
 from recorder import Recording
+from recorder.browser import launch
 from replay import running
 from schemas import VERSIONS, InputError
 from schemas.outcome import FORMAT
 from schemas.outcome_types import Outcome
 
+from .miniwob_solving import SOLVERS, solve, unhurried
 from .replay import GOOD, in_folder, of_sessions, record_all, spoil
+from .replay_sessions import record
+
+_SOLVED = "miniwob-"  # begins the names of sessions that MiniWoB gave a reward
+_REWARD = "#reward-last"
 
 
 @dataclass(frozen=True)
@@ -38,6 +50,35 @@ class Task:
     recording: Recording
     demonstration: Any
     outcome: Outcome
+
+
+async def solve_all(folder: Path, times: int) -> list[Path]:
+    """Record every MiniWoB task that there is a script for, so many times."""
+    made = []
+    with serve(unhurried(folder / "site")) as site:
+        async with async_playwright() as playwright:
+            browser = await launch(playwright, headless=True)
+            for number in range(times):
+                for name in SOLVERS:
+                    made.append(folder / f"{_SOLVED}{name}-{number}")
+                    rewards: list[str] = []
+
+                    async def act(page: Any, name: str = name, rewards: list[str] = rewards) -> None:
+                        rewards.append(await solve(page, site, name))
+
+                    await record(browser, made[-1], act, None)
+                    if float(rewards[0]) <= 0:
+                        raise SystemExit(f"outcome: {made[-1].name} was not solved: reward {rewards[0]}")
+            await browser.close()
+    return made
+
+
+def is_rewarded(evidence: Evidence) -> bool:
+    """Whether MiniWoB's page says in the end that its task was done."""
+    told = [element.text.strip() for element in evidence.pages[-1].elements(_REWARD)]
+    with suppress(ValueError):
+        return bool(told) and float(told[0]) > 0
+    return False  # "-": it did not end
 
 
 def task_of(path: Path) -> Task | None:
@@ -52,11 +93,14 @@ def task_of(path: Path) -> Task | None:
 
 
 def run_again(task: Task, demonstration: Any, run: Path) -> tuple[float | None, bool]:
-    """The score of a demonstration that is run again, and whether it ended in the recorded state."""
+    """The score of a demonstration that is run again, and whether the site says that the task was done."""
     result = asyncio.run(running.run(task.recording, demonstration, run, replayable=True))
-    found = score(task.outcome, of_recording(Recording(run)))
+    evidence = of_recording(Recording(run))
+    found = score(task.outcome, evidence)
+    solved = task.recording.layout.root.name.startswith(_SOLVED)
+    done = is_rewarded(evidence) if solved else result.last in GOOD
     shutil.rmtree(run)
-    return found.value, result.last in GOOD
+    return found.value, done
 
 
 def mutated(task: Task, chance: random.Random) -> tuple[str, Any] | None:
@@ -77,7 +121,9 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     if options.recorded:
         paths = sorted(each.parent for each in options.recorded.glob("*/network.jsonl") if options.only in str(each))
     else:
-        paths = [session.path for session in asyncio.run(record_all(folder, options))]
+        paths = asyncio.run(solve_all(folder, options.solved)) if options.only in "miniwob" else []
+        options.pages = 0  # nobody acts at random here
+        paths += [session.path for session in asyncio.run(record_all(folder, options))]
     tasks = [task for path in paths if (task := task_of(path))]
     runs, scores = folder / "runs", Counter[str]()
     for number, task in enumerate(tasks):
@@ -92,12 +138,12 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         task = chance.choice(tasks)
         if found := mutated(task, chance):
             fault, demonstration = found
-            value, as_recorded = run_again(task, demonstration, runs / f"mutated-{tried.total()}")
+            value, done = run_again(task, demonstration, runs / f"mutated-{tried.total()}")
             tried[fault] += 1
-            agreed[fault] += (value == 1) == as_recorded
-            if (value == 1) != as_recorded:
-                print(f"  {task.recording.layout.root.name}, {fault}: score {value}, last state "
-                      f"{'as recorded' if as_recorded else 'another'}", flush=True)
+            agreed[fault] += (value == 1) == done
+            if (value == 1) != done:
+                print(f"  {task.recording.layout.root.name}, {fault}: score {value}, the site says "
+                      f"{'done' if done else 'not done'}", flush=True)
     return {"benchmark": "outcome", "seed": options.seed, "sessions": len(paths), "tasks": len(tasks),
             "person": round(scores["person"] / max(1, len(tasks)), 4),
             "idle_zero": round(scores["idle"] / max(1, len(tasks)), 4), "mutated": tried.total(),
@@ -107,6 +153,7 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 def main() -> None:
     parser = of_sessions(__doc__.splitlines()[0])
+    parser.add_argument("--solved", type=int, default=4, help="times that each MiniWoB task is solved")
     parser.add_argument("--mutated", type=int, default=300, help="runs with a fault")
     parser.add_argument("--from", dest="recorded", type=Path, help="recordings that benchmarks.replay kept")
     options = parser.parse_args()

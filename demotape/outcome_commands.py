@@ -151,10 +151,11 @@ def proposed(recording: "Recording", evidence: "Evidence", demonstration: "Demon
     found = propose(evidence, demonstration["turns"])
     if run and found and recording.layout.network.exists():
         with tempfile.TemporaryDirectory(prefix="demotape-run-") as folder:
-            found = confirmed(found, _run_again(recording, demonstration, Path(folder) / "run", evidence.answer))
+            again = _run_again(recording, demonstration, Path(folder) / "run", evidence.answer)
+            found = confirmed(found, evidence, again)
     if not found:
-        raise InputError(f"{recording.layout.root}: nothing in it tells the end from the start; write outcome.json "
-                         "yourself")
+        raise InputError(f"{recording.layout.root}: nothing in it tells the end from what was before, also when it is "
+                         "run again; write outcome.json yourself")
     return found
 
 

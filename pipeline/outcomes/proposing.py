@@ -3,7 +3,7 @@ in the end and not before. Each holds of its end and of nothing before anything 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import turbohtml
 
@@ -33,9 +33,17 @@ def propose(evidence: Evidence, turns: Iterable[Turn] = ()) -> list[OutcomeCheck
     return [each for each in found if check(each, evidence).holds and not check(each, evidence.at_start()).holds]
 
 
-def confirmed(proposed: Iterable[OutcomeCheck], again: Evidence) -> list[OutcomeCheck]:
-    """Those that also hold when the same was done again: what only happened to be so the first time is left out."""
-    return [each for each in proposed if check(each, again).holds]
+def confirmed(proposed: Sequence[OutcomeCheck], evidence: Evidence, again: Evidence) -> list[OutcomeCheck]:
+    """Those that also hold when the same was done again: what only happened to be so the first time is left out. None
+    at all where that leaves only what was there before the last change: whoever came so far would have done the task.
+    """
+    found = [each for each in proposed if check(each, again).holds]
+    for number in range(len(evidence.pages) - 1, 0, -1):
+        before = evidence.until(number)
+        if not all(check(each, before).holds for each in proposed):
+            telling = any(each["kind"] == "request" or not check(each, before).holds for each in found)
+            return found if telling else []
+    return found
 
 
 def refused(wanted: OutcomeCheck, evidence: Evidence) -> str:
@@ -85,17 +93,30 @@ def _address(evidence: Evidence) -> Iterator[OutcomeCheck]:
 
 
 def _texts(evidence: Evidence, typed: list[str]) -> Iterator[OutcomeCheck]:
-    """Texts of the last page that no page before anything was done had: first those with what was typed in them."""
+    """Texts of the last page that no page before anything was done had: those that came last, and of what was typed at
+    least one. What was there already before the last change tells little of whether that was made."""
     before = {text for _, text, _ in _told(evidence.pages[0])}
     new = [(css, text, rank) for css, text, rank in _told(evidence.pages[-1]) if text not in before]
     folded = [text.lower() for text in typed]
     def about(each: tuple[str, str, int]) -> bool:
         return any(text in each[1].lower() for text in folded)
 
-    new.sort(key=lambda each: (not about(each), each[2], len(each[1])))
-    telling = [each for each in new if about(each) or each[2] < _ANYWHERE]
-    for css, text, _ in (telling or new)[:_MOST_TEXTS]:
+    late = _late(evidence.pages, {text for _, text, _ in new})
+    new.sort(key=lambda each: (each[1] not in late, not about(each), each[2], len(each[1])))
+    telling = [each for each in new if about(each) or each[2] < _ANYWHERE] or new
+    chosen = [each for each in telling if each[1] in late][:_MOST_TEXTS] or telling[:_MOST_TEXTS]
+    if not any(about(each) for each in chosen):
+        chosen += [each for each in telling if about(each)][:1]
+    for css, text, _ in chosen:
         yield {"kind": "text", "css": css, "match": {"includes": [[text]]}}
+
+
+def _late(pages: list[Seen], texts: set[str]) -> set[str]:
+    """Of texts of the last page those that came last."""
+    for page in reversed(pages[:-1]):
+        if missing := texts - {text for _, text, _ in _told(page)}:
+            return missing
+    return texts
 
 
 def _told(page: Seen) -> Iterator[tuple[str, str, int]]:
