@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from functools import cache
 from itertools import chain
+from pathlib import Path
 from typing import IO
 
 from curator_web.errors import DemotapeError, StoreAway
@@ -17,16 +18,16 @@ from .breaker import Breaker
 
 ATTEMPTS = 3  # of a request that sends something
 ATTEMPTS_TO_READ = 2  # somebody waits for the answer
-SENDING, READING = (3, 20), (2, 3)  # seconds until there is a connection, and until the next bytes come over it
+SENDING, READING = (3, 20), (2, 2)  # seconds until there is a connection, and until the next bytes come over it
 LINK_SECONDS = 3600
 _log = logging.getLogger(__name__)
 NOT_THERE = ("NoSuchKey", "404", "NotFound")
 
 
 @cache
-def _connected(address: str, endpoint_url: str | None) -> "Objects":
+def _connected(address: str, endpoint_url: str | None, away: Path | None) -> "Objects":
     """Those of a process that was sent some: connected once."""
-    return Objects(address, endpoint_url, known=True)
+    return Objects(address, endpoint_url, known=True, away=away)
 
 
 class Objects:
@@ -34,16 +35,16 @@ class Objects:
 
     Making it raises InputError when the bucket is not there or the keys are wrong, but not where the service does not
     answer now, or the bucket is `known`; everything else raises StoreAway when the service does not do what it is
-    asked, and at once until it answers again.
+    asked, and at once until it answers again. `away`: the file by which processes tell each other that it does not.
     """
 
-    def __init__(self, address: str, endpoint_url: str | None = None, known: bool = False):
-        self._given = address, endpoint_url
+    def __init__(self, address: str, endpoint_url: str | None = None, known: bool = False, away: Path | None = None):
+        self._given = address, endpoint_url, away
         self.address = address.rstrip("/")
         with explained(self.address, "try again"):
             self._bucket = Bucket(self.address, endpoint_url, ATTEMPTS, SENDING)
             self._readable = Bucket(self.address, endpoint_url, ATTEMPTS_TO_READ, READING)
-        self.breaker = Breaker(self._answers)
+        self.breaker = Breaker(self._answers, away)
         if not known:
             try:
                 self._probe()

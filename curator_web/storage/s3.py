@@ -19,6 +19,7 @@ from .recordings import ID, RecordingStore, files_of
 from .remote import CACHE_BYTES, Cache, RemoteLayout, RemoteRecording
 
 AT_ONCE = 8
+AWAY = ".store-away"  # in the data folder: there while the service does not answer
 
 
 class S3Store(RecordingStore):
@@ -33,7 +34,7 @@ class S3Store(RecordingStore):
                  cache_bytes: int = CACHE_BYTES):
         """Raises InputError when the bucket is not there or the keys are wrong."""
         super().__init__(data_dir)
-        self._objects = Objects(address, endpoint_url)
+        self._objects = Objects(address, endpoint_url, away=self.data_dir / AWAY)
         self._cache = Cache(self._objects, self.data_dir / "cache", self.temporary, cache_bytes)
         self.files = S3Files(self._objects, self.data_dir, self.temporary)
 
