@@ -6,6 +6,7 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 
 from . import limits
 from .intents import BROWSER_INTENTS
+from .outcome import OutcomeSchema
 from .parts import (
     SCREENSHOT_SOURCES,
     SCREENSHOT_STATUSES,
@@ -296,6 +297,8 @@ class DemonstrationSchema(Strict):
     labels = said_by_labels()
     alignment = nested(AlignmentSchema, "how the external video lies on the recording's clock; absent without one",
                        required=False)
+    outcome = nested(OutcomeSchema, "in the review app: what makes its task done; absent without checks",
+                     required=False)
 
 
 class GivenSchema(Strict):
@@ -330,7 +333,7 @@ class ProcessedSchema(Strict):
 
 EDIT_OPS = ("drop", "restore", "move", "set_intent", "set_arguments", "retarget", "set_screenshot",
             "set_screenshot_status", "set_utterance", "set_speaker", "add", "merge", "split", "settle", "place_video",
-            "set_task", "label", "undo", "redo")
+            "set_task", "set_outcome", "label", "undo", "redo")
 
 
 class EditSchema(Strict):
@@ -339,8 +342,8 @@ class EditSchema(Strict):
     piece = "edit"
 
     op = string("what is done", validate=validate.OneOf(EDIT_OPS))
-    turn = string("id of the turn; all but place_video, set_task, undo and redo; label: absent for the demonstration",
-                  required=False)
+    turn = string("id of the turn; all but place_video, set_task, set_outcome, undo and redo; label: absent for "
+                  "the demonstration", required=False)
     turns = listing(fields.String(), "drop, restore: ids of several turns, instead of `turn`", required=False,
                     validate=validate.Length(min=1))
     after = string("move, add: id of the turn to stand behind; null for the first place", required=False,
@@ -367,8 +370,11 @@ class EditSchema(Strict):
     label = string("label: its name", required=False)
     said = listing(fields.String(), "label: what is said by it; none takes it away", required=False)
     task = string("set_task: what the navigator was asked to do, in better words", required=False)
+    outcome = nested(OutcomeSchema, "set_outcome: what makes the task done; null: nothing says it", required=False,
+                     allow_none=True)
 
-    _needs = {"place_video": ("place",), "set_task": ("task",), "label": ("label", "said"), "move": ("turn", "after"),
+    _needs = {"place_video": ("place",), "set_task": ("task",), "set_outcome": ("outcome",),
+              "label": ("label", "said"), "move": ("turn", "after"),
               "set_intent": ("turn", "intent", "arguments"),
               "set_arguments": ("turn", "arguments"), "retarget": ("turn", "element"),
               "set_screenshot_status": ("turn", "status"), "set_utterance": ("turn", "utterance"),

@@ -29,6 +29,7 @@ CHUNK = 4 << 20  # bytes of a piece of it
 UNFINISHED = 100  # uploads of one user that have begun and are not finished
 UNFINISHED_BYTES = 16 << 30  # that they may come to together
 OUTCOME_TEXT = 1 << 16  # characters of a text in an outcome check
+OUTCOME_DEPTH = 20  # of groups of outcome checks in each other
 FREE = 1 << 30  # bytes that stay free on the server's disk
 
 
@@ -36,6 +37,7 @@ RECORD = 1 << 20  # bytes of a recording's manifest
 JOB_SECONDS, JOB_SECONDS_MIB = 4.0, 10.0  # of processor time for a package, and for each MiB of it
 JOB_CLOCK, VIEW_CLOCK = 20.0, 12.0  # times as long by the clock; a job steps back for all others
 EXPORT_SECONDS, EXPORT_SECONDS_TURN = 60.0, 5.0  # of processor time to export a demonstration, and for each turn
+TRIAL_SECONDS = 20.0  # of processor time to try outcome checks on a recording
 VIEW_SECONDS = 5.0  # of processor time for what is shown of a recording: a picture, a page, a list of elements
 AXTREE_SECONDS = 20.0  # in which a page must have told its accessibility tree
 WORK_MEMORY = 512 << 20  # bytes that work on untrusted input may take, beyond those of its process when idle

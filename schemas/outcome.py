@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from marshmallow import ValidationError, fields, validate, validates_schema
+from marshmallow import ValidationError, fields, pre_load, validate, validates_schema
 
 from . import limits
 from .parts import Strict, digest, flag, integer, listing, nested, newest_version, number, string
@@ -155,6 +155,12 @@ class CheckpointSchema(Strict):
     check = fields.Nested(OutcomeCheckSchema, required=True, metadata={"description": "what must hold at some moment"})
 
 
+def _within(each: dict[str, Any]) -> list[dict[str, Any]]:
+    """The checks and checkpoints that something holds, as far as it is what it should be."""
+    lists = [each.get("checks"), each.get("checkpoints"), [each.get("check")]]
+    return [inner for some in lists if isinstance(some, list) for inner in some if isinstance(inner, dict)]
+
+
 class OutcomeSchema(Strict):
     """outcome.json: what makes a task done."""
 
@@ -168,3 +174,14 @@ class OutcomeSchema(Strict):
                           required=False, validate=validate.Length(max=_MOST))
     difficulty = string("how hard the task is, such as `easy`, `medium`, `hard`; agents' success is told by it",
                         required=False, validate=validate.Length(1, 100))
+
+    @pre_load
+    def _expect_shallow(self, outcome: Any, **_: Any) -> Any:
+        """Before the checks are read, each of which reads those in it."""
+        depth, level = 0, [outcome] if isinstance(outcome, dict) else []
+        while level:
+            depth += 1
+            if depth > limits.OUTCOME_DEPTH + 2:  # besides the outcome and the innermost check
+                raise ValidationError(f"Groups stand in each other, {limits.OUTCOME_DEPTH} deep at most.", "checks")
+            level = [inner for each in level for inner in _within(each)]
+        return outcome

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict
 
 from .network_types import BrowserAtStart
+from .outcome_types import Outcome
 
 JsonObject = dict[str, Any]  # an object of JSON that no schema describes, or not yet
 
@@ -319,6 +320,7 @@ class Demonstration(TypedDict):
     turns: list[Turn]
     labels: NotRequired[dict[str, list[str]]]
     alignment: NotRequired[Alignment]
+    outcome: NotRequired[Outcome]
 
 
 class Given(TypedDict):
@@ -365,3 +367,4 @@ class Edit(TypedDict):
     label: NotRequired[str]
     said: NotRequired[list[str]]
     task: NotRequired[str]
+    outcome: NotRequired[Outcome | None]

@@ -19,6 +19,7 @@ from .responses import response_holds
 from .texts import address_holds, holds, shown
 
 LIKE = 0.8  # SSIM, from which on two pictures are alike (VisualWebArena's default)
+_NOT_KEPT = "what was answered in the end was not kept"
 _LEAST = 7  # pixels of a side: SSIM's window
 
 
@@ -104,6 +105,8 @@ def _url(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
 
 
 def _answer(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
+    if not evidence.answered:
+        return None, _NOT_KEPT
     return holds(wanted["match"], evidence.answer, evidence.judge)
 
 
@@ -198,7 +201,7 @@ def _differs(what: str, wanted: dict[str, Match], given: dict[str, str]) -> str:
 
 
 def _response(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
-    return response_holds(wanted, evidence.answer)
+    return response_holds(wanted, evidence.answer) if evidence.answered else (None, _NOT_KEPT)
 
 
 def _unknown(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:

@@ -114,7 +114,8 @@ class Seen:
 class Evidence:
     """All of a session. `pages`: in order, the last is what it ended with; `requests`: None where they were not kept;
     `reference`: the bytes of a blob that a check names; `evaluate`: the value of an expression in a page, as text,
-    after others were run; without it, or without a `judge`, what needs them is not decided."""
+    after others were run; without it, or without a `judge`, what needs them is not decided. `answered`: false where
+    it was not kept what was answered."""
 
     pages: list[Seen]
     answer: str = ""
@@ -123,6 +124,7 @@ class Evidence:
     evaluate: Callable[[Seen, str, list[str]], str] | None = None
     judge: Judge | None = None
     notes: tuple[str, ...] = field(default=())
+    answered: bool = True
 
     def until(self, number: int) -> "Evidence":
         """What was there when so many pages had been seen: all of it with the last."""

@@ -4,9 +4,11 @@ in the end and not before. Each holds of its end and of nothing before anything 
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import turbohtml
 
+from schemas import UID_ATTRIBUTE
 from schemas.addresses import split_address
 from schemas.outcome_types import Match, OutcomeCheck
 from schemas.types import Turn
@@ -24,6 +26,16 @@ _VARYING = re.compile(r"[0-9a-f]{16}|[0-9]{9}")  # in an address: made anew each
 _NAME = re.compile(r"[A-Za-z][\w-]{0,60}")  # an id that a person gave, and no program
 _TOLD = ("[role=status], [role=alert], [aria-live], output, h1, h2, h3, legend, caption, td, li, dd, p, strong, span, "
          "div")
+
+
+@dataclass(frozen=True)
+class Told:
+    """A text that stands in one element of a page: a selector of that, and how little it says by its place."""
+
+    css: str
+    text: str
+    rank: int
+    uid: str
 
 
 def propose(evidence: Evidence, turns: Iterable[Turn] = ()) -> list[OutcomeCheck]:
@@ -95,32 +107,32 @@ def _address(evidence: Evidence) -> Iterator[OutcomeCheck]:
 def _texts(evidence: Evidence, typed: list[str]) -> Iterator[OutcomeCheck]:
     """Texts of the last page that no page before anything was done had: those that came last, and of what was typed at
     least one. What was there already before the last change tells little of whether that was made."""
-    before = {text for _, text, _ in _told(evidence.pages[0])}
-    new = [(css, text, rank) for css, text, rank in _told(evidence.pages[-1]) if text not in before]
+    before = {each.text for each in told(evidence.pages[0])}
+    new = [each for each in told(evidence.pages[-1]) if each.text not in before]
     folded = [text.lower() for text in typed]
-    def about(each: tuple[str, str, int]) -> bool:
-        return any(text in each[1].lower() for text in folded)
+    def about(each: Told) -> bool:
+        return any(text in each.text.lower() for text in folded)
 
-    late = _late(evidence.pages, {text for _, text, _ in new})
-    new.sort(key=lambda each: (each[1] not in late, not about(each), each[2], len(each[1])))
-    telling = [each for each in new if about(each) or each[2] < _ANYWHERE] or new
-    chosen = [each for each in telling if each[1] in late][:_MOST_TEXTS] or telling[:_MOST_TEXTS]
+    late = _late(evidence.pages, {each.text for each in new})
+    new.sort(key=lambda each: (each.text not in late, not about(each), each.rank, len(each.text)))
+    telling = [each for each in new if about(each) or each.rank < _ANYWHERE] or new
+    chosen = [each for each in telling if each.text in late][:_MOST_TEXTS] or telling[:_MOST_TEXTS]
     if not any(about(each) for each in chosen):
         chosen += [each for each in telling if about(each)][:1]
-    for css, text, _ in chosen:
-        yield {"kind": "text", "css": css, "match": {"includes": [[text]]}}
+    for each in chosen:
+        yield {"kind": "text", "css": each.css, "match": {"includes": [[each.text]]}}
 
 
 def _late(pages: list[Seen], texts: set[str]) -> set[str]:
     """Of texts of the last page those that came last."""
     for page in reversed(pages[:-1]):
-        if missing := texts - {text for _, text, _ in _told(page)}:
+        if missing := texts - {each.text for each in told(page)}:
             return missing
     return texts
 
 
-def _told(page: Seen) -> Iterator[tuple[str, str, int]]:
-    """Texts of a page that stand in one element, each with a selector of it and how little it says by its place."""
+def told(page: Seen) -> Iterator[Told]:
+    """Texts of a page that stand in one element each, those of secrets and of what is made anew each time left out."""
     seen: set[tuple[str, str]] = set()
     for element in page.elements(_TOLD):
         text = said(element)
@@ -129,7 +141,7 @@ def _told(page: Seen) -> Iterator[tuple[str, str, int]]:
         css, rank = _selector(element)
         if (css, text) not in seen and not any(said(child) == text for child in element.select(_TOLD)):
             seen.add((css, text))
-            yield css, text, rank
+            yield Told(css, text, rank, str(element.attr(UID_ATTRIBUTE) or ""))
 
 
 def _selector(element: turbohtml.Element) -> tuple[str, int]:

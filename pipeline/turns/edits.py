@@ -10,6 +10,7 @@ from typing import Any
 from schemas import EditSchema, InputError
 from schemas.demonstration import ARGUMENTS, BrowserTurnSchema, ChatTurnSchema, PointerArguments
 from schemas.files import validated
+from schemas.outcome_types import Outcome
 from schemas.types import BrowserTurn, Edit, Turn
 
 from .video_place import place_turn
@@ -48,6 +49,11 @@ def standing(edits: Iterable[Edit]) -> list[tuple[int, Edit]]:
 def task_after(task: str, edits: Iterable[Edit]) -> str:
     """What the navigator was asked to do, in the words of the last edit that stands."""
     return next((edit["task"] for _, edit in reversed(standing(edits)) if edit["op"] == "set_task"), task)
+
+
+def outcome_after(outcome: Outcome | None, edits: Iterable[Edit]) -> Outcome | None:
+    """What makes the task done, by the last edit that stands; None where nothing says it."""
+    return next((edit["outcome"] for _, edit in reversed(standing(edits)) if edit["op"] == "set_outcome"), outcome)
 
 
 def labels_after(labels: dict[str, list[str]], edits: Iterable[Edit]) -> dict[str, list[str]]:
@@ -90,7 +96,7 @@ def _apply(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
         return _add(turns, edit, where)
     if edit["op"] == "place_video":
         return [place_turn(turn, edit["place"]) for turn in turns]
-    if edit["op"] == "set_task":
+    if edit["op"] in ("set_task", "set_outcome"):
         return turns
     if edit["op"] == "label" and "turn" not in edit:
         return turns

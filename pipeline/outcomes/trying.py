@@ -1,0 +1,100 @@
+"""Outcome checks tried on recorded sessions: each function reads a recording, and gives back plain values.
+
+Expressions are never run here, so checks that need them are not decided.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from recorder.reader import Recording
+from schemas import InputError
+from schemas.outcome_types import Outcome, OutcomeCheck
+from schemas.types import Turn
+
+from . import proposing
+from .checking import score
+from .evidence import Evidence, of_recording
+from .responses import spoken
+
+_REASON = 300  # characters of one that is kept
+_ELEMENTS = 200  # of a page that are offered
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What came of a check at the recorded end, and why it is none for this session, empty when it is one."""
+
+    holds: bool | None
+    reason: str
+    refused: str
+
+
+@dataclass(frozen=True)
+class Offered:
+    """A text of the last page that a check can be begun with: where it stands, what it says, and the box of its
+    element in CSS pixels of the picture, None where that is not known."""
+
+    css: str
+    text: str
+    box: dict[str, float] | None
+
+
+def examined(recording: Recording, outcome: Outcome) -> list[Examined]:
+    """Each check at the recorded end and start of its own session; raises InputError when it shows no page."""
+    evidence = _evidence(recording, outcome, recording)
+    found = score(outcome, evidence)
+    return [Examined(each.holds, each.reason, proposing.refused(each.check, evidence)) for each in found.checks]
+
+
+def tried(recording: Recording, outcome: Outcome, home: Recording) -> dict[str, Any]:
+    """What the checks of a session say of another one of the same task, as JSON has it. `home`: the recording that they
+    are of, in which the pictures are that they name. Raises as `examined` does."""
+    evidence = _evidence(recording, outcome, home)
+    found, last = score(outcome, evidence), evidence.pages[-1].state
+    about = recording.manifest.get("provenance", {})
+    return {"holds": found.holds, "score": found.value, "reached": found.reached,
+            "checks": [{"holds": each.holds, "reason": each.reason[:_REASON]} for each in found.checks],
+            "actor": about.get("actor", ""), "agent": about.get("agent", ""),
+            "shown": last["screenshot"] if last else None}
+
+
+def proposals(recording: Recording, turns: Iterable[Turn]) -> list[OutcomeCheck]:
+    """Checks that a session suggests by itself, without being run again; raises as `examined` does."""
+    return proposing.propose(of_recording(recording), turns)
+
+
+def offered(recording: Recording) -> list[Offered]:
+    """Texts of the last page in the order in which they stand there; raises as `examined` does."""
+    page = of_recording(recording).pages[-1]
+    boxes = page.boxes()
+    found = []
+    for each in proposing.told(page):
+        box = boxes.get(each.uid)
+        found.append(Offered(each.css, each.text, dict(box) if box else None))
+        if len(found) == _ELEMENTS:
+            break
+    return found
+
+
+def picture(recording: Recording, css: str) -> bytes:
+    """The picture of what a selector fits on the last page: an image file. Raises InputError when there is none."""
+    found = of_recording(recording).pages[-1].pictures(css)
+    if not found:
+        raise InputError("nothing on the last page that fits it has a picture")
+    return found[0]
+
+
+def last_screenshot(recording: Recording) -> tuple[str, dict[str, int]] | None:
+    """The picture of the recorded end, by its blob, and the viewport's size; None without one."""
+    state = of_recording(recording).pages[-1].state
+    if not state or not state["screenshot"]:
+        return None
+    return state["screenshot"], {"width": state["viewport"]["width"], "height": state["viewport"]["height"]}
+
+
+def _evidence(recording: Recording, outcome: Outcome, home: Recording) -> Evidence:
+    found = replace(of_recording(recording), reference=home.blob)
+    if recording.manifest.get("provenance", {}).get("actor") != "agent":
+        return replace(found, answer=spoken(found.answer, outcome))
+    return found if found.answer else replace(found, answered=False)

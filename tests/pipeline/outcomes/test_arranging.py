@@ -1,0 +1,103 @@
+"""Outcome checks added, moved, put together and taken apart, and what they are called in words; pure."""
+
+import pytest
+
+from pipeline.outcomes.arranging import added, check_at, combined, moved, name_at, removed, replaced, taken_apart
+from pipeline.outcomes.wording import kind_of, told
+from schemas import InputError
+from schemas.files import validated
+from schemas.outcome import OutcomeSchema
+
+A, B, C = ({"kind": "url", "match": {"includes": [[name]]}} for name in "abc")
+
+
+def made(*checks, **more):
+    outcome = {"format": "demotape/outcome", "version": 1, "checks": list(checks)} | more
+    return validated(outcome, OutcomeSchema(), "here")
+
+
+def group(*checks, kind="any"):
+    return {"kind": kind, "checks": list(checks)}
+
+
+WAY = [{"name": "begun", "check": A}, {"name": "filled in", "check": group(B, C)}]
+
+
+def test_checks_are_arranged_and_the_input_stays():
+    outcome = made(A, B, C)
+    assert added(None, A) == made(A)
+    assert moved(outcome, "checks.0", 1)["checks"] == [B, A, C]
+    assert moved(outcome, "checks.0", -1) == outcome
+    both = combined(outcome, ["checks.2", "checks.0"], "any")
+    assert both["checks"] == [group(A, C), B]
+    assert taken_apart(both, "checks.0")["checks"] == [A, C, B]
+    assert added(both, B, within="checks.0")["checks"] == [group(A, C, B), B]
+    assert check_at(both, "checks.0.1") == C
+    assert replaced(both, "checks.0.1", A)["checks"] == [group(A, A), B]
+    assert removed(removed(both, "checks.0.0"), "checks.0.0") == made(B)  # a group that has none left goes
+    negated = made({"kind": "not", "checks": [group(A, B)]})
+    assert removed(negated, "checks.0.0.1")["checks"] == [{"kind": "not", "checks": [group(A)]}]
+    assert removed(made(A), "checks.0") is None
+    assert outcome == made(A, B, C)
+
+
+def test_checkpoints_are_arranged():
+    outcome = made(A, checkpoints=WAY)
+    assert name_at(outcome, "checkpoints.1") == "filled in" and check_at(outcome, "checkpoints.1.1") == C
+    assert moved(outcome, "checkpoints.1", -1)["checkpoints"] == WAY[::-1]
+    assert added(outcome, B, "done")["checkpoints"][-1] == {"name": "done", "check": B}
+    assert replaced(outcome, "checkpoints.0", C, "other")["checkpoints"][0] == {"name": "other", "check": C}
+    assert removed(removed(outcome, "checkpoints.0"), "checkpoints.0") == made(A)
+
+
+@pytest.mark.parametrize("change, told", [
+    (lambda: removed(made(A), "checks.1"), "no such check"), (lambda: removed(made(A), "checks"), "no such check"),
+    (lambda: removed(made(A), "checks.0.0"), "no such check"), (lambda: moved(made(A), "checks.-1", 1), "no such"),
+    (lambda: check_at(made(A), "format.0"), "no such check"), (lambda: check_at(made(A), "checks.³"), "no such check"),
+    (lambda: removed(made(A, checkpoints=WAY), "checks.0"), "checkpoints alone"),
+    (lambda: added(None, A, "begun"), "checkpoints alone"),
+    (lambda: added(made(A), B, within="checks.0"), "only a group"),
+    (lambda: combined(made(A, B), ["checks.0", "checks.0"], "any"), "two checks at least"),
+    (lambda: combined(made(A, B), ["checks.0", "checks.1"], "not"), "all or any"),
+    (lambda: combined(made(A, group(B)), ["checks.0", "checks.1.0"], "any"), "in the same list"),
+    (lambda: combined(made(A, checkpoints=WAY), ["checkpoints.0", "checkpoints.1"], "any"), "one after the other"),
+    (lambda: taken_apart(made(A), "checks.0"), "only a group"),
+    (lambda: taken_apart(made(A, checkpoints=WAY), "checkpoints.1"), "only a group")])
+def test_what_cannot_be_is_told(change, told):
+    with pytest.raises(InputError, match=told):
+        change()
+
+
+@pytest.mark.parametrize("check, words", [
+    (A, "the last page’s address has “a” in it"),
+    ({"kind": "text", "match": {"exact": ["x", "y"], "excludes": ["z"]}},
+     "the HTML of the page is “x” or “y” and has “z” nowhere in it"),
+    ({"kind": "text", "css": "#a", "attribute": "value", "page": "https://a.example", "match": {"numbers": [["> 1"]]}},
+     "the attribute value of #a on “https://a.example” is a number > 1"),
+    ({"kind": "picture", "css": ".b", "picture": "a" * 64},
+     "an image of .b is like the picture (SSIM above 0.8)"),
+    ({"kind": "answer", "match": {"value": {"type": "currency", "any_of": [12.5, None]}, "fuzzy": "dear"}},
+     "the answer is as a currency “12.5” or “None” and means “dear”, which a judge decides"),
+    ({"kind": "request", "method": "POST", "match": {"one_of": ["/o"]}, "body": {"n": {"exact": ["2"]}},
+      "status": None},
+     "there was a request POST whose address has “/o” in it, anywhere in which n is “2” whatever its answer"),
+    ({"kind": "script", "expression": "1 + 1", "match": {"exact": ["2"]}}, "the value of “1 + 1” is “2”"),
+    ({"kind": "response", "task_type": "RETRIEVE", "task_status": "SUCCESS", "data": []},
+     "the structured answer is RETRIEVE, SUCCESS with 0 data"),
+    ({"kind": "unknown", "reason": "a model is needed"}, "cannot be evaluated: a model is needed"),
+    ({"kind": "not", "checks": [group(A)]}, "it is not so that at least one of these holds")])
+def test_checks_are_told_in_words(check, words):
+    assert validated(made(check), OutcomeSchema(), "here") and told(check) == words
+    assert kind_of(check)
+
+
+def test_groups_in_groups_have_an_end():
+    deep = A
+    for _ in range(400):
+        deep = group(deep, kind="all")
+    with pytest.raises(InputError, match="20 deep at most"):
+        made(deep)
+    deep = A
+    for _ in range(20):
+        deep = group(deep, kind="all")
+    assert made(deep)
