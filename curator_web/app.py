@@ -17,6 +17,7 @@ from .api import filters as api_filters
 from .api import jobs as api_jobs
 from .api import labels as api_labels
 from .api import notifications as api_notifications
+from .api import outcomes as api_outcomes
 from .api import pairs as api_pairs
 from .api import projects as api_projects
 from .api import proofs as api_proofs
@@ -27,7 +28,7 @@ from .api import webhooks as api_webhooks
 from .db import patience
 from .db.database import open_database
 from .demonstrations.library import Imported
-from .jobs import bulk_changes, exporting, proposing_tasks, queue, recounts, replays, upload_service
+from .jobs import bulk_changes, exporting, outcome_trials, proposing_tasks, queue, recounts, replays, upload_service
 from .jobs.queue import Jobs, Work
 from .jobs.replays import RunAgain
 from .notifications import reading
@@ -49,6 +50,7 @@ from .web import (
     labels,
     moments,
     notifications,
+    outcomes,
     own_account,
     own_second_factor,
     pages,
@@ -106,6 +108,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     kinds: dict[str, Work] = {exporting.KIND: partial(exporting.run, db, store),
                               bulk_changes.KIND: partial(bulk_changes.run, db),
                               recounts.KIND: partial(recounts.run, db),
+                              outcome_trials.KIND: partial(outcome_trials.run, db, store),
                               proposing_tasks.KIND: partial(proposing_tasks.run, db, model)}
     if import_package:
         kinds[upload_service.KIND] = partial(upload_service.run, partial(import_package, db, store), store.files)
@@ -142,12 +145,13 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
 
         openid_views.register(app, openid)
     for concern in (signing_in, own_account, own_second_factor, people, projects, project_settings, notifications,
-                    pages, history, proofs, timeline, moments, tree, team, deletions, filters, pairs, task_proposals,
-                    tasks, labels, dashboard, exports, imports, jobs_pages, webhooks, blob_views, health):
+                    pages, history, proofs, outcomes, timeline, moments, tree, team, deletions, filters, pairs,
+                    task_proposals, tasks, labels, dashboard, exports, imports, jobs_pages, webhooks, blob_views,
+                    health):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
     for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_pairs, api_jobs, api_dashboard,
-                    api_notifications, api_webhooks, api_export_presets, api_proofs):
+                    api_notifications, api_webhooks, api_export_presets, api_proofs, api_outcomes):
         described.register_blueprint(concern.blueprint)
     api_uploads.register(described)
     failures.register(app)

@@ -19,6 +19,7 @@ from curator_web.demonstrations.proving import STATES
 from curator_web.web.accounts import account
 from curator_web.web.blobs import expect_picture
 from curator_web.web.context import services
+from curator_web.web.outcome_changes import expect_outcome
 from schemas import DemonstrationSchema, EditSchema
 from schemas.parts import Strict
 from schemas.types import Demonstration
@@ -195,6 +196,8 @@ class Edits(MethodView):
         """Make an edit, undo or redo"""
         if new["edit"]["op"] == "set_screenshot":
             expect_picture(new["edit"], library.review(services().db, demonstration_id).row.recording)
+        if new["edit"]["op"] == "set_outcome":
+            expect_outcome(new["edit"], library.review(services().db, demonstration_id))
         return {"version": workflow.edit(services().db, demonstration_id, new["edit"], new["version"], account(),
                                          new["key"]).version}
 

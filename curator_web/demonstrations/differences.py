@@ -17,6 +17,7 @@ from .summary import moved
 TASK, LABEL, DROPPED, ACTION, INTENT, TARGET, ARGUMENTS, UTTERANCE, SPEAKER, PICTURE, TYPING, ADDED, ORDER, VIDEO = (
     "task", "label", "dropped", "action", "intent", "target", "arguments", "utterance", "speaker", "picture", "typing",
     "added", "order", "video")
+OUTCOME = "outcome"
 Annotated = tuple[types.Demonstration, list[types.Edit]]  # as it is after its edits, and these
 Told = dict[str, list[list[Any]]]
 
@@ -102,6 +103,9 @@ def _of_whole(one: types.Demonstration, two: types.Demonstration,
               labels: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
     if one["task"] != two["task"]:
         yield Difference(TASK, None, "", one["task"], two["task"], ({"op": "set_task", "task": two["task"]},))
+    ours, theirs = one.get("outcome"), two.get("outcome")
+    if ours != theirs:
+        yield Difference(OUTCOME, None, "", ours, theirs, ({"op": "set_outcome", "outcome": theirs},))
     yield from _labels(one.get("labels", {}), two.get("labels", {}), "demonstration", None, labels)
 
 

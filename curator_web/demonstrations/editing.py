@@ -68,8 +68,8 @@ def make_edit(session: Session, found: Review, edit: Mapping[str, Any], version:
     after = found.with_edits(edits)
     if edits[-1]["op"] == "label":
         labels.expect(session, edits[-1], found.row.home)
-    changes = (turns, after.alignment, after.task, after.labels) != (
-        before, found.alignment, found.task, found.labels)
+    changes = (turns, after.alignment, after.task, after.labels, after.outcome) != (
+        before, found.alignment, found.task, found.labels, found.outcome)
     if edit["op"] not in ("undo", "redo") and not changes:
         return None
     now = datetime.now(UTC)

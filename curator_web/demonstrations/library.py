@@ -36,17 +36,20 @@ from curator_web.users import BY_COMMAND, project_settings
 from curator_web.users.project_settings import Settings
 from pipeline import proofs
 from pipeline.export import LeftOut, ReviewState, Selection, Source, place
-from pipeline.turns.edits import apply_edits, labels_after, standing, task_after
+from pipeline.turns.edits import apply_edits, labels_after, outcome_after, standing, task_after
 from pipeline.turns.video_place import alignment_after
 from recorder.reader import Recording
 from schemas import DemonstrationSchema, InputError, types
 from schemas.files import read_json, validated
+from schemas.outcome import OutcomeSchema
+from schemas.outcome_types import Outcome
 from schemas.text import storable
 
 from . import copies, damage, facets, in_use, labels, owners, proving, texts
 from .summary import of_base, site
 
 EVERYTHING = Selection()
+_OUTCOME = OutcomeSchema()
 _SCHEMA = DemonstrationSchema()  # to be made takes longer than to read many a demonstration
 
 
@@ -93,6 +96,11 @@ class Review:
         return labels_after(self.base.get("labels", {}), self.edits)
 
     @property
+    def outcome(self) -> Outcome | None:
+        """What makes the task done, after the edits; None where nothing says it."""
+        return outcome_after(self.base.get("outcome"), self.edits)
+
+    @property
     def alignment(self) -> types.Alignment | None:
         """How the external video lies on the recording's clock, after the edits; None without one."""
         return alignment_after(self.base.get("alignment"), (edit for _, edit in standing(self.edits)))
@@ -108,6 +116,9 @@ class Review:
             current["alignment"] = alignment
         if said := self.labels:
             current["labels"] = said
+        current.pop("outcome", None)
+        if checks := self.outcome:
+            current["outcome"] = checks
         return current
 
     def checked(self) -> types.Demonstration:
@@ -202,6 +213,7 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
             with damage.named(demonstration_id):
                 recording = store.open(found.row.recording)
             current = labels.without_texts(found.checked(), asked)
+            current.pop("outcome", None)  # no export has it, so none is made anew where only it has changed
         except Damaged as error:
             if damaged is None:
                 raise
@@ -279,14 +291,17 @@ def _not_found(demonstration_id: str) -> NotFound:
 
 
 def _read(recording: Recording) -> types.Demonstration:
-    """The recording's demonstration, checked."""
+    """The recording's demonstration with the outcome checks beside it, checked."""
     path = recording.layout.demonstration
     if recording.manifest["status"] == "recording":
         raise InputError(f"{recording.layout.root}: is still being recorded; end the recording first")
     if not path.is_file():
         raise InputError(f"{recording.layout.root}: not processed yet; "
                          f"run: demotape process {recording.layout.root}")
-    demonstration = storable(read_json(path, _SCHEMA))
+    demonstration = read_json(path, _SCHEMA)
+    if recording.layout.outcome.exists():
+        demonstration["outcome"] = read_json(recording.layout.outcome, _OUTCOME)
+    demonstration = storable(demonstration)
     if not ID.fullmatch(demonstration["id"]):
         raise InputError(f"{path}: field id: letters, digits, - and _ only, 100 at most")
     if demonstration["recording"] != recording.id:

@@ -86,6 +86,8 @@ def edit(db: Database, demonstration_id: str, change: Mapping[str, Any], version
         if made is None:  # it changed nothing
             return Made(version, review=found)
         made.row.key = key
+        if change["op"] == "set_outcome":
+            audit.note(session, account.name, "outcome checks", row.id, edit=made.row.number)
         leases.touch(session, row, account)
         after = replace(found, edits=made.edits, folded=made.turns)
         wanted = facets.of_turns(found.base["turns"], made.turns, made.edits)

@@ -7,6 +7,7 @@ from flask import Blueprint, render_template
 
 from curator_web.db.models import Edit
 from curator_web.demonstrations import editing, library
+from pipeline.outcomes import wording
 from pipeline.turns.edits import standing
 from pipeline.turns.video_place import without_video
 from schemas import types
@@ -21,7 +22,8 @@ _DID = {"drop": "Dropped", "restore": "Restored", "move": "Moved", "set_intent":
         "set_arguments": "Arguments changed", "set_utterance": "Utterance changed", "set_speaker": "Speaker changed",
         "retarget": "Another target", "set_screenshot": "Another picture", "set_screenshot_status": "Picture marked",
         "add": "Chat turn added", "merge": "Merged", "split": "Split", "settle": "Check settled",
-        "place_video": "Video placed", "set_task": "Task changed", "label": "Label", "undo": "Undone", "redo": "Redone"}
+        "place_video": "Video placed", "set_task": "Task changed",
+        "set_outcome": "Outcome checks", "label": "Label", "undo": "Undone", "redo": "Redone"}
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,9 @@ class LogLine:
         """What it was done to, where that is no one turn."""
         several = self.edit.content.get("turns")
         text = f"{len(several)} turns" if several else self.edit.content.get("task", "")
+        if self.edit.content["op"] == "set_outcome":
+            outcome = self.edit.content["outcome"]
+            text = "; ".join(wording.told(each) for each in outcome["checks"]) if outcome else "none"
         if self.edit.content["op"] == "label":
             text = f"{self.edit.content['label']}: {', '.join(self.edit.content['said']) or 'none'}"
         return text if len(text) <= SHOWN else text[:SHOWN] + "…"

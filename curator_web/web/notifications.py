@@ -5,7 +5,7 @@ from flask import Blueprint, Flask, flash, redirect, render_template, request, u
 from werkzeug import Response
 
 from curator_web.db.notification_models import ASSIGNED, WEBHOOK_OFF
-from curator_web.jobs import bulk_changes, exporting, proposing_tasks, recounts, replays
+from curator_web.jobs import bulk_changes, exporting, outcome_trials, proposing_tasks, recounts, replays
 from curator_web.notifications import reading
 
 from .accounts import account
@@ -55,6 +55,7 @@ def place_of(told: reading.Told) -> str:
     if row.kind == WEBHOOK_OFF:
         return url_for("webhooks.index", project=row.project)
     pages = {exporting.KIND: "exports.show", bulk_changes.KIND: "team.changes", recounts.KIND: "project_settings.show",
-             replays.KIND: "proofs.runs", proposing_tasks.KIND: "task_proposals.index"}
+             replays.KIND: "proofs.runs", outcome_trials.KIND: "pages.index",
+             proposing_tasks.KIND: "task_proposals.index"}
     endpoint = pages.get(told.work or "", "imports.show")
     return url_for(endpoint, project=row.project)

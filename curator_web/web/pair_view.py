@@ -11,6 +11,7 @@ from curator_web.demonstrations.adjudicating import Comparison
 from curator_web.demonstrations.differences import Difference
 from curator_web.demonstrations.pairs import ANNOTATING, TO_COMPARE, Paired
 from curator_web.users import Account
+from pipeline.outcomes import wording
 
 from .presentation import ReviewView, TurnView, target_name
 
@@ -18,7 +19,8 @@ SHOWN = 300  # characters of a value
 NOTHING = "–"
 STATE_WORDS = {ANNOTATING: "Being annotated", TO_COMPARE: "To compare", "set-aside": "Set aside", "settled": "Settled",
                "agreed": "Nothing differed", "ended": "Ended"}
-_WORDS = {kinds.TASK: "Task", kinds.LABEL: "Label", kinds.DROPPED: "Dropped or kept", kinds.ACTION: "Intent and target",
+_WORDS = {kinds.TASK: "Task", kinds.OUTCOME: "Outcome checks", kinds.LABEL: "Label",
+          kinds.DROPPED: "Dropped or kept", kinds.ACTION: "Intent and target",
           kinds.INTENT: "Intent", kinds.TARGET: "Target", kinds.ARGUMENTS: "Arguments", kinds.UTTERANCE: "Utterance",
           kinds.SPEAKER: "Speaker", kinds.PICTURE: "Screenshot", kinds.TYPING: "Typing in one turn or two",
           kinds.ADDED: "Chat turn in one alone", kinds.ORDER: "Order of the turns", kinds.VIDEO: "Place of the video"}
@@ -92,6 +94,9 @@ def _rows(each: Difference, turns: dict[str, TurnView]) -> Iterator[tuple[str, .
     elif each.what == kinds.ADDED:
         yield ("says", *(_text(f"{turn['speaker']}: {turn['utterance']}") if turn else NOTHING
                          for turn in (each.first, each.second)))
+    elif each.what == kinds.OUTCOME:
+        yield ("checks", *(_text("; ".join(wording.told(check) for check in outcome["checks"]) if outcome else None)
+                           for outcome in (each.first, each.second)))
     elif each.what == kinds.VIDEO:
         yield ("video", "as the first placed it", "as the second placed it")
     else:

@@ -61,6 +61,8 @@ PAGES = {
     "task-proposals": "/tasks/proposals", "task-request": "/tasks/proposals?count=5&site=shop.example",
     "pairs": "/pairs", "jobs": "/jobs", "pair": "/pairs/rec-5",
     "proof": "/demonstrations/rec-4/proof", "not-run": "/demonstrations/rec-1/proof", "runs": "/runs",
+    "outcome": "/demonstrations/rec-1/outcome", "outcome-form": "/demonstrations/rec-1/outcome?new=request",
+    "beside": "/demonstrations/rec-1/beside/rec-2",
 }
 
 

@@ -55,7 +55,7 @@ def two(tmp_path_factory, request):
                                "comment_id": said.id, "job_id": job, "task_id": task.id, "filter_id": kept.id,
                                "batch": batch, "notification_id": 1, "webhook_id": 1, "delivery_id": 1,
                                "preset_id": export_presets.save(db, BOSS, "Secret", {"format": "weblinx"}).id,
-                               "who": "other", "step": "disable"}
+                               "who": "other", "other": "rec-b", "step": "disable"}
     yield app, tokens
     services.jobs.close()
     db.close()

@@ -1,0 +1,70 @@
+"""The job that tries the outcome checks of a demonstration on every session of the same task, people's and agents'."""
+
+from typing import Any
+
+from sqlalchemy import select
+
+from curator_web.db.database import Database
+from curator_web.db.job_models import QUEUED, RUNNING, Job
+from curator_web.db.models import Demonstration
+from curator_web.demonstrations import library, outcomes
+from curator_web.errors import Away, DemotapeError, InputError
+from curator_web.storage.recordings import RecordingStore
+from curator_web.users import Account
+from pipeline.limited import Allowance, Processes
+from pipeline.outcomes import trying
+from recorder.reader import Recording
+from schemas import limits
+from schemas.outcome_types import Outcome
+
+from .queue import Jobs, Step
+
+KIND = "trial"
+_LOOKED_THROUGH = 200  # of the last trials of a project, for that of one demonstration
+_PROCESSES = Processes(1, niceness=10)
+_ALLOWANCE = Allowance(limits.TRIAL_SECONDS, limits.WORK_MEMORY, limits.JOB_CLOCK)
+
+
+def begin(db: Database, jobs: Jobs, demonstration_id: str, account: Account) -> Job:
+    """Have the checks of a demonstration tried; where that waits already, the job that it waits for. Raises InputError
+    where there are none, NotFound."""
+    if library.review(db, demonstration_id).outcome is None:
+        raise InputError("there are no outcome checks to try; write one, or have some proposed")
+    if (waiting := latest(db, demonstration_id)) and waiting.state in (QUEUED, RUNNING):
+        return waiting
+    return jobs.get(jobs.add(KIND, account.name, {"demonstration": demonstration_id}, project=account.project))
+
+
+def latest(db: Database, demonstration_id: str) -> Job | None:
+    """The last job that tried the checks of a demonstration."""
+    with db.reading() as session:
+        home = session.scalars(select(Demonstration.project).where(Demonstration.id == demonstration_id)).one()
+        rows = session.execute(select(Job.id, Job.arguments).where(Job.kind == KIND, Job.project == home)
+                               .order_by(Job.id.desc()).limit(_LOOKED_THROUGH))
+        found = next((number for number, given in rows if given["demonstration"] == demonstration_id), None)
+        return session.get(Job, found) if found else None
+
+
+def run(db: Database, store: RecordingStore, job: Job, step: Step) -> dict[str, Any]:
+    """The job: returns the checks and a row for each session, those that could not be tried with the reason."""
+    found = library.review(db, job.arguments["demonstration"])
+    outcome = found.outcome
+    if outcome is None:
+        raise InputError("the outcome checks were taken away meanwhile")
+    home, rows = store.open(found.row.recording), []
+    ids = outcomes.of_same_task(db, found.row)
+    for number, each in enumerate(ids):
+        step(number, len(ids), each)
+        rows.append({"id": each} | _row(db, store, each, outcome, home))
+    return {"demonstration": found.row.id, "outcome": outcome, "rows": rows}
+
+
+def _row(db: Database, store: RecordingStore, demonstration_id: str, outcome: Outcome, home: Recording
+         ) -> dict[str, Any]:
+    try:
+        recording = store.open(library.listed(db, demonstration_id).recording)
+        return _PROCESSES.run(_ALLOWANCE, f"recording {recording.id}", trying.tried, recording, outcome, home)
+    except Away:
+        raise
+    except DemotapeError as error:
+        return {"failed": store.without_paths(str(error))}

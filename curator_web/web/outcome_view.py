@@ -1,0 +1,109 @@
+"""What the page of outcome checks shows: the checks in their places, and what came of them for each session."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from curator_web.db.database import Database
+from curator_web.db.models import Demonstration
+from curator_web.demonstrations import outcomes
+from curator_web.users import Account
+from pipeline.outcomes import wording
+from schemas.outcome_types import Outcome, OutcomeCheck
+
+NOBODY = "not told who"
+
+
+@dataclass(frozen=True)
+class Item:
+    """A check in its place. `within`: where a group takes checks; `changes`: whether the form can show it."""
+
+    place: str
+    name: str
+    kind: str
+    words: str
+    within: str
+    changes: bool
+    first: bool
+    last: bool
+    parts: "tuple[Item, ...]"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What the checks say of a session. `own`: it is the one that they were written for."""
+
+    row: Mapping[str, Any]
+    demonstration: Demonstration
+    who: str
+    own: bool
+    reasons: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str:
+        """In words that colours go with."""
+        if "failed" in self.row:
+            return "unknown"
+        return {True: "holds", False: "does not hold"}.get(self.row["holds"], "unknown")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A trial: its rows, how many of each one's sessions did the task, and the checks as they were tried."""
+
+    rows: list[Tried]
+    by: dict[str, tuple[int, int]]
+    outcome: Outcome
+
+
+def items(outcome: Outcome | None, section: str) -> list[Item]:
+    """The checks of a section of an outcome."""
+    given: Any = outcome or {}
+    listed = given.get(section, ())
+    return [_item(each.get("check", each), f"{section}.{number}", each.get("name", ""), number, len(listed))
+            for number, each in enumerate(listed)]
+
+
+def _item(check: OutcomeCheck, place: str, name: str, number: int, count: int) -> Item:
+    negated = check["kind"] == "not"
+    inner, inside = (check["checks"][0], f"{place}.0") if negated else (check, place)
+    groups = inner["kind"] in ("all", "any")
+    parts = inner["checks"] if groups else []
+    return Item(place, name, "Not: " + wording.kind_of(inner) if negated else wording.kind_of(check),
+                wording.told(check), inside if groups else "", inner["kind"] != "not", number == 0,
+                number == count - 1, tuple(_item(each, f"{inside}.{place_in}", "", place_in, len(parts))
+                                           for place_in, each in enumerate(parts)))
+
+
+def who(row: Demonstration, manifest: Mapping[str, Any]) -> str:
+    """Who acted in a session, in words."""
+    about = manifest.get("provenance", {})
+    return _who(row, about.get("actor", ""), about.get("agent", ""))
+
+
+def tried(db: Database, result: Mapping[str, Any], account: Account) -> Trial:
+    """A trial as this person may see it."""
+    seen = outcomes.in_sight(db, [row["id"] for row in result["rows"]], account)
+    rows = [Tried(row, seen[row["id"]], _who(seen[row["id"]], row.get("actor", ""), row.get("agent", "")),
+                  row["id"] == result["demonstration"], tuple(_reasons(row, result["outcome"])))
+            for row in result["rows"] if row["id"] in seen]
+    done = defaultdict(list)
+    for each in rows:
+        done[each.who].append(each.verdict == "holds")
+    return Trial(rows, {name: (sum(each), len(each)) for name, each in done.items()}, result["outcome"])
+
+
+def _reasons(row: Mapping[str, Any], outcome: Outcome) -> Iterator[str]:
+    if "failed" in row:
+        yield row["failed"]
+    for check, found in zip(outcome["checks"], row.get("checks", ()), strict=False):
+        if not found["holds"]:
+            state = "unknown" if found["holds"] is None else "does not hold"
+            yield f"{state}: {wording.told(check)}" + (f" ({found['reason']})" if found["reason"] else "")
+
+
+def _who(row: Demonstration, actor: str, agent: str) -> str:
+    if actor in ("agent", "script"):
+        return f"{actor} {agent}".strip()
+    return row.recorded_by or ("a person" if actor == "person" else NOBODY)

@@ -1,0 +1,201 @@
+"""The page of outcome checks: what makes the task done, written by forms; and what that says of each session of it."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from werkzeug import Response
+
+from curator_web.demonstrations import library, outcomes, parting
+from curator_web.errors import InputError, NotFound
+from curator_web.jobs import outcome_trials
+from pipeline.outcomes import arranging, trying, wording
+from schemas.files import dump_json, validated
+from schemas.outcome import OutcomeCheckSchema
+from schemas.outcome_types import Outcome, OutcomeCheck
+
+from . import outcome_forms, outcome_view
+from .accounts import account
+from .apart import listed, made
+from .context import services
+from .edit_forms import version_from_form
+from .outcome_changes import proposals, save
+from .outcome_forms import CheckForm
+from .presentation import ReviewView
+
+blueprint = Blueprint("outcomes", __name__)
+_CHECK = OutcomeCheckSchema()
+
+
+@blueprint.get("/demonstrations/<demonstration_id>/outcome")
+def show(demonstration_id: str) -> str:
+    """The checks, a form for one of them, and the last trial; asked by htmx, only how far a trial is."""
+    if request.headers.get("HX-Request"):
+        job = outcome_trials.latest(services().db, demonstration_id)
+        here = url_for(".show", demonstration_id=demonstration_id)
+        return render_template("_jobs.html", jobs=[job] if job else [], here=here)
+    review = library.review(services().db, demonstration_id)
+    return _page(review, _form(review, request.args) if {"new", "edit"} & request.args.keys() else None)
+
+
+@blueprint.post("/demonstrations/<demonstration_id>/outcome")
+def change(demonstration_id: str) -> Response | tuple[str, int]:
+    """Make one change of the checks; what is refused is told on the page."""
+    review, op = library.review(services().db, demonstration_id), request.form.get("op", "")
+    if op == "save":
+        return _save(review)
+    try:
+        save(review, _CHANGES[op](review.outcome) if op in _CHANGES else _unknown(op), version_from_form())
+    except InputError as error:
+        return _page(review, problem=_plain(error)), 400
+    return redirect(url_for(".show", demonstration_id=demonstration_id), 303)
+
+
+@blueprint.post("/demonstrations/<demonstration_id>/outcome/trial")
+def begin_trial(demonstration_id: str) -> Response:
+    """Try the checks on every session of the task."""
+    outcome_trials.begin(services().db, services().jobs, demonstration_id, account())
+    return redirect(url_for(".show", demonstration_id=demonstration_id, _anchor="jobs"), 303)
+
+
+@blueprint.get("/demonstrations/<demonstration_id>/outcome.json")
+def download(demonstration_id: str) -> Response:
+    """The checks as a file, for `demotape outcome --checks`."""
+    outcome = library.review(services().db, demonstration_id).outcome
+    if outcome is None:
+        raise NotFound("this demonstration has no outcome checks")
+    return Response(dump_json(outcome), content_type="application/json", headers={
+        "Content-Disposition": 'attachment; filename="outcome.json"'})
+
+
+@blueprint.get("/demonstrations/<demonstration_id>/beside/<other>")
+def beside(demonstration_id: str, other: str) -> str:
+    """Another session turn by turn beside this one, and where they part."""
+    db = services().db
+    if other not in outcomes.in_sight(db, [other], account()):
+        raise NotFound(f"there is no demonstration {other[:80]!r}")
+    found = [library.review(db, each) for each in (demonstration_id, other)]
+    first, second = ({turn.id: turn for turn in ReviewView(each).turns} for each in found)
+    steps = parting.aligned(found[0].turns, found[1].turns)
+    who = [outcome_view.who(each.row, services().store.open(each.row.recording).manifest) for each in found]
+    return render_template(
+        "beside.html", row=found[0].row, other=found[1].row, who=who, parts=parting.parting(steps),
+        steps=[(first.get(step.first or ""), second.get(step.second or ""), step.same) for step in steps])
+
+
+def _page(review: library.Review, form: CheckForm | None = None, problem: str = "") -> str:
+    db, row, args = services().db, review.row, request.args
+    job = outcome_trials.latest(db, row.id)
+    proposed = points = None
+    try:
+        if "propose" in args:
+            proposed = [(json.dumps(each, ensure_ascii=False), each) for each in proposals(review)]
+        if form and "point" in args:
+            points = _points(review)
+    except InputError as error:
+        problem = _plain(error)
+    return render_template(
+        "outcome.html", row=row, outcome=review.outcome, form=form, problem=problem, proposed=proposed, points=points,
+        items=outcome_view.items(review.outcome, arranging.CHECKS), begun=outcome_forms.BEGUN, told=wording.told,
+        checkpoints=outcome_view.items(review.outcome, arranging.CHECKPOINTS), kind_of=wording.kind_of,
+        jobs=[job] if job else [], here=url_for(".show", demonstration_id=row.id),
+        tried=outcome_view.tried(db, job.result, account()) if job and job.result else None,
+        locked=ReviewView(review).locked)
+
+
+def _form(review: library.Review, given: Any) -> CheckForm:
+    """The form that an address or a sent form is about."""
+    place, within = given.get("edit", ""), given.get("within", "")
+    if place:
+        if review.outcome is None:
+            raise InputError("there are no outcome checks any more")
+        name = arranging.name_at(review.outcome, place) or None
+        return outcome_forms.of_check(arranging.check_at(review.outcome, place), place, name)
+    kind = given.get("new", "")
+    if kind not in outcome_forms.BEGUN:
+        raise InputError(f"field new: {kind[:40]!r} is no kind of check")
+    values = {name: given[name] for name in ("css", "includes") if name in given}
+    return CheckForm(kind, values, within=within, name="" if given.get("when") == "way" and not within else None)
+
+
+def _save(review: library.Review) -> Response | tuple[str, int]:
+    form = _form(review, request.form)
+    check = outcome_forms.read(form, request.form, partial(_picture, review))
+    if check is not None:
+        try:
+            changed = (arranging.replaced(_there(review.outcome), form.place, check, form.name or "") if form.place else
+                       arranging.added(review.outcome, check, form.name or "", form.within))
+            save(review, changed, version_from_form())
+        except InputError as error:
+            form.errors["check"] = _plain(error)
+        else:
+            flash("Saved.")
+            return redirect(url_for(".show", demonstration_id=review.row.id), 303)
+    return _page(review, form), 400
+
+
+def _picture(review: library.Review, css: str) -> str:
+    """The blob of what a selector fits on the last page, or of all of it; raises InputError."""
+    recording = services().store.open(review.row.recording)
+    if css:
+        return services().store.keep(recording, made(trying.picture, recording, css))
+    last = listed(trying.last_screenshot, recording)
+    if last is None:
+        raise InputError("there is no picture of the recorded end")
+    return last[0]
+
+
+def _points(review: library.Review) -> dict[str, Any]:
+    """What can be pointed at on the last page: texts, and the picture that they stand in."""
+    recording = services().store.open(review.row.recording)
+    last = listed(trying.last_screenshot, recording)
+    return {"offered": listed(trying.offered, recording), "shown": last[0] if last else None,
+            "size": last[1] if last else None}
+
+
+def _keep(outcome: Outcome | None) -> Outcome | None:
+    """With the proposed checks that are ticked."""
+    ticked = request.form.getlist("check")
+    if not ticked:
+        raise InputError("tick what is to be kept")
+    for each in ticked:
+        try:
+            check: OutcomeCheck = validated(json.loads(each), _CHECK, "check")
+        except (ValueError, RecursionError):
+            raise InputError("field check: is no check") from None
+        outcome = arranging.added(outcome, check)
+    return outcome
+
+
+def _there(outcome: Outcome | None) -> Outcome:
+    if outcome is None:
+        raise InputError("there are no outcome checks any more")
+    return outcome
+
+
+def _place() -> str:
+    return request.form.get("place", "")
+
+
+def _unknown(op: str) -> Outcome:
+    raise InputError(f"{op[:40]!r} is nothing that can be done with checks")
+
+
+def _plain(error: InputError) -> str:
+    """An error for people: without the name of the field, which stands beside it."""
+    field, colon, rest = str(error).partition(": ")
+    message = rest if colon and field.startswith("field ") else str(error)
+    message = services().store.without_paths(message)
+    return f"{message[:1].upper()}{message[1:]}."
+
+
+_CHANGES: dict[str, Callable[[Outcome | None], Outcome | None]] = {
+    "remove": lambda outcome: arranging.removed(_there(outcome), _place()),
+    "up": lambda outcome: arranging.moved(_there(outcome), _place(), -1),
+    "down": lambda outcome: arranging.moved(_there(outcome), _place(), 1),
+    "combine": lambda outcome: arranging.combined(_there(outcome), request.form.getlist("place"),
+                                                  request.form.get("kind", "")),
+    "apart": lambda outcome: arranging.taken_apart(_there(outcome), _place()),
+    "keep": _keep}

@@ -1,0 +1,400 @@
+"""Outcome checks in the review app: sessions of a person and of agents that were really recorded, checks that are
+written by forms and over the API, refused where they say nothing, and tried on every session of the task."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+from playwright.sync_api import expect
+from sqlalchemy import select
+
+from curator_web import create_app, vendor
+from curator_web.db.models import AuditLine
+from curator_web.demonstrations.library import exportable, import_recording, review
+from curator_web.demonstrations.workflow import change_status, edit
+from curator_web.users import projects
+from pipeline import process
+from schemas import InputError
+from tests.curator_web.web.test_pages import opened, problems
+from tests.support.curator_fixtures import make_recording, serving
+from tests.support.site import Site
+from tests.support.team_fixtures import ANN, LEA, PASSWORD, add_people, csrf, signed_in
+
+SHOP = """<!DOCTYPE html><title>Shop</title><h1>Shop</h1>
+<form method=post action=/orders><label>Lamp <input name=lamp></label><button>Order</button></form>"""
+DONE = """<!DOCTYPE html><title>Thanks</title><h1>Thanks</h1><p id=told>You ordered a Floor lamp</p>
+<a id=again href=/next>Order another</a>"""
+EARLY = {"kind": "text", "css": "h1", "match": {"excludes": ["nothing like it"]}}
+WRONG = {"kind": "url", "match": {"includes": [["/basket"]]}}
+ORDERED = {"kind": "url", "match": {"includes": [["/orders"]]}}
+TOLD = {"kind": "text", "css": "#told", "match": {"includes": [["Floor lamp"]]}}
+SAID = {"kind": "not", "checks": [{"kind": "answer", "match": {"exact": ["No"]}}]}
+PAGE = "/demonstrations/person/outcome"
+
+
+def outcome(*checks, **more):
+    return {"format": "demotape/outcome", "version": 1, "checks": list(checks)} | more
+
+
+async def order(page):
+    await page.get_by_label("Lamp").click()
+    await page.keyboard.type("Floor lamp")
+    await page.get_by_role("button", name="Order").click()
+    await page.get_by_text("You ordered").wait_for()
+
+
+async def give_up(page):
+    await page.get_by_label("Lamp").click()
+
+
+@pytest.fixture(scope="module")
+def recorded(recording_browser, tmp_path_factory):
+    """The folders of three sessions: a person's, an agent's that does the task, and an agent's that gives up."""
+    site, folder = Site({"/": SHOP, "/orders": DONE}), tmp_path_factory.mktemp("sessions")
+    found = []
+    for name, does, about in (("person", order, {"actor": "person"}),
+                              ("able", order, {"actor": "agent", "agent": "clicker 1"}),
+                              ("idle", give_up, {"actor": "agent", "agent": "idler 1"})):
+        session = recording_browser.record(does, url=site.origin + "/", keep={"replayable": True, "provenance": about})
+        root = shutil.copytree(session.recording.layout.root, folder / name)
+        manifest = json.loads((root / "recording.json").read_text())
+        (root / "recording.json").write_text(json.dumps(manifest | {"id": name}))
+        process(root)
+        found.append(root)
+    site.close()
+    return found
+
+
+@pytest.fixture
+def app(recorded, tmp_path):
+    app = create_app(data_dir=tmp_path / "data")
+    services = app.extensions["demotape"]
+    add_people(app)
+    for root in recorded:
+        import_recording(services.db, services.store, root)
+    yield app
+    services.jobs.close()
+    services.db.close()
+
+
+@pytest.fixture
+def db(app):
+    return app.extensions["demotape"].db
+
+
+@pytest.fixture
+def lea(app):
+    return signed_in(app, "lea")
+
+
+def put(client, content, version=1, name="person"):
+    token = client.get("/api/token").json["token"]
+    return client.put(f"/api/demonstrations/{name}/outcome", json={"version": version, "outcome": content},
+                      headers={"X-CSRFToken": token})
+
+
+def send(client, **fields):
+    """Send one of the page's forms."""
+    version = client.get("/api/demonstrations/person").json["version"]
+    return client.post(PAGE, data={"csrf_token": csrf(client, PAGE), "version": version} | fields)
+
+
+def kept(client):
+    return client.get("/api/demonstrations/person/outcome").json["outcome"]
+
+
+def tried(app, client, name="person"):
+    token = client.get("/api/token").json["token"]
+    answer = client.post(f"/api/demonstrations/{name}/outcome/trial", headers={"X-CSRFToken": token})
+    assert answer.status_code == 202, answer.text
+    jobs = app.extensions["demotape"].jobs
+    jobs.close()
+    job = jobs.get(answer.json["id"])
+    assert job.state == "done", job.note
+    return client.get(f"/api/demonstrations/{name}/outcome/trial").json
+
+
+def test_proposed_checks_are_kept_undone_and_noted(lea, db):
+    address = "/api/demonstrations/person/outcome"
+    assert lea.get(address).json == {"version": 1, "outcome": None}
+    proposed = lea.get(f"{address}/proposals").json["checks"]
+    assert {each["kind"] for each in proposed} == {"request", "url", "text"}
+    assert put(lea, outcome(*proposed)).json == {"version": 2}
+    assert kept(lea) == outcome(*proposed) == lea.get("/api/demonstrations/person/turns").json["outcome"]
+    assert lea.get("/demonstrations/person/outcome.json").json == outcome(*proposed)
+    assert lea.get(f"{address}/proposals").json["checks"] == []  # they are all there
+    assert "Outcome checks" in lea.get("/demonstrations/person/changes").text
+    with db.reading() as session:
+        assert session.scalars(select(AuditLine.who).where(AuditLine.what == "outcome checks")).all() == ["lea"]
+    assert put(lea, None, 2).json == {"version": 3} and kept(lea) is None
+    edit(db, "person", {"op": "undo"}, 3, LEA)
+    assert kept(lea) == outcome(*proposed)
+
+
+@pytest.mark.parametrize("content, told", [
+    (outcome(EARLY), "holds at the start"), (outcome(WRONG), "does not hold at the recorded end"),
+    (outcome({"kind": "picture", "picture": "a" * 64}), "no picture aaaa")])
+def test_checks_that_say_nothing_are_refused(lea, content, told):
+    answer = put(lea, content)
+    assert answer.status_code == 400 and told in answer.json["message"]
+    token = lea.get("/api/token").json["token"]
+    change = {"version": 1, "edit": {"op": "set_outcome", "outcome": content}}
+    answer = lea.post("/api/demonstrations/person/edits", json=change, headers={"X-CSRFToken": token})
+    assert answer.status_code == 400 and told in answer.json["message"]
+    assert kept(lea) is None
+
+
+def test_what_is_no_check_is_told_by_its_field(lea):
+    assert put(lea, outcome({"kind": "url"})).json["errors"]["json"]["outcome"]["checks"]["0"]["match"]
+    deep = ORDERED
+    for _ in range(100):
+        deep = {"kind": "all", "checks": [deep]}
+    assert put(lea, outcome(deep)).status_code == 422
+    assert put(lea, outcome(ORDERED), version=7).status_code == 409
+
+
+def test_who_may_edit_may_write_checks(app, lea, db, tmp_path):
+    ann, bob = signed_in(app, "ann"), signed_in(app, "bob")
+    assert put(ann, outcome(ORDERED)).json == {"version": 2}
+    assert put(bob, outcome(TOLD), 2).status_code in (403, 409)  # it is with ann now
+    assert bob.get("/api/demonstrations/person/outcome").json["outcome"] == outcome(ORDERED)
+    version = change_status(db, "person", "submitted", 2, ANN)
+    assert put(ann, None, version).status_code == 403
+    change_status(db, "person", "approved", version, LEA)
+    assert "reopen it" in lea.get(PAGE).text
+    projects.add(db, "b", "Second", replace(LEA, manages=True))
+    import_recording(db, app.extensions["demotape"].store, make_recording(tmp_path), project="b")
+    for address in ("rec-1/outcome", "rec-1/beside/person", "person/beside/rec-1", "person/beside/nothing"):
+        assert ann.get(f"/demonstrations/{address}").status_code == 404
+    for address in ("outcome", "outcome/trial", "outcome/proposals"):
+        assert ann.get(f"/api/demonstrations/rec-1/{address}").status_code == 404
+
+
+def test_checks_come_along_with_a_recording_and_into_no_export(app, db, recorded, tmp_path):
+    services = app.extensions["demotape"]
+    root = shutil.copytree(recorded[1], tmp_path / "able")
+    (root / "outcome.json").write_text(json.dumps(outcome(WRONG)))  # nobody has looked whether it holds
+    assert import_recording(db, services.store, root).outcome == "renewed"
+    assert import_recording(db, services.store, root).outcome == "known"
+    assert review(db, "able").outcome == outcome(WRONG)
+    assert not any("outcome" in each.demonstration for each in exportable(db, services.store))
+    lea = signed_in(app, "lea")
+    assert put(lea, outcome(WRONG, ORDERED), 2, "able").status_code == 200  # what was there keeps nobody from work
+    (root / "outcome.json").write_text('{"format": "demotape/outcome", "version": 1, "checks": []}')
+    with pytest.raises(InputError, match=r"outcome.json: field checks"):
+        import_recording(db, services.store, root)
+
+
+def test_checks_are_tried_on_people_and_agents(app, lea):
+    way = [{"name": "begun", "check": {"kind": "text", "css": "h1", "match": {"exact": ["Shop"]}}},
+           {"name": "ordered", "check": ORDERED}]
+    expression = {"kind": "any", "checks": [{"kind": "script", "expression": "1", "match": {"exact": ["1"]}}, TOLD]}
+    assert put(lea, outcome(ORDERED, expression, checkpoints=way)).status_code == 200
+    rows = {row["id"]: row for row in tried(app, lea)["rows"]}
+    assert {name: (row["score"], row["reached"]) for name, row in rows.items()} == {
+        "person": (1.0, 1.0), "able": (1.0, 1.0), "idle": (0.0, 0.5)}
+    assert (rows["able"]["actor"], rows["able"]["agent"]) == ("agent", "clicker 1")
+    assert "is not in the address" in rows["idle"]["checks"][0]["reason"]
+    assert rows["idle"]["checks"][1] == {"holds": None, "reason": rows["idle"]["checks"][1]["reason"]}
+    assert "an expression needs a browser" in rows["idle"]["checks"][1]["reason"]
+    assert lea.get(f"/blobs/idle/{rows['idle']['shown']}").status_code == 200
+    page = lea.get(PAGE).text
+    assert "agent clicker 1" in page and "1 of 2" in page and "0 of 1" in page
+    assert "/demonstrations/person/beside/idle" in page and "changed since" not in page
+    put(lea, outcome(TOLD), 2)
+    assert "The checks were changed since" in lea.get(PAGE).text
+
+
+def test_what_an_agent_answered_is_not_known(app, lea):
+    assert put(lea, outcome(ORDERED, SAID)).status_code == 400  # the person said nothing either: it holds at the start
+    answer = {"kind": "any", "checks": [{"kind": "answer", "match": {"exact": ["Yes"]}}, TOLD]}
+    assert put(lea, outcome(answer)).status_code == 200
+    rows = {row["id"]: row for row in tried(app, lea)["rows"]}
+    assert rows["idle"]["holds"] is None and "was not kept" in rows["idle"]["checks"][0]["reason"]
+    assert rows["able"]["holds"] is True
+
+
+def test_one_that_cannot_be_tried_stops_no_other(app, db, lea, tmp_path):
+    services = app.extensions["demotape"]
+    import_recording(db, services.store, make_recording(tmp_path, task="test"))  # it shows no page
+    put(lea, outcome(ORDERED))
+    rows = {row["id"]: row for row in tried(app, lea)["rows"]}
+    assert len(rows) == 4 and "no page was recorded" in rows["rec-1"]["failed"]
+    assert str(tmp_path) not in rows["rec-1"]["failed"] and "no page was recorded" in lea.get(PAGE).text
+    assert lea.get("/api/demonstrations/idle/outcome/trial").status_code == 404
+
+
+def test_two_sessions_are_shown_beside_each_other(lea):
+    page = lea.get("/demonstrations/person/beside/idle").text
+    assert "They part after 2 actions" in page and "agent idler 1" in page and page.count('id="parts"') == 1
+    assert "Both did the same" in lea.get("/demonstrations/person/beside/able").text
+
+
+WRONG_FORMS = [
+    ({"new": "url"}, "match", "Say what it must be"),
+    ({"new": "text", "css": "p[[", "includes": "x"}, "css", "Selector"),
+    ({"new": "attribute", "css": "a", "includes": "x"}, "attribute", "This is needed"),
+    ({"new": "attribute", "attribute": "href", "includes": "x"}, "css", "of which element"),
+    ({"new": "text", "numbers": "about 3"}, "numbers", "no comparison"),
+    ({"new": "request", "includes": "/", "status": "fine"}, "status", "a number such as 201"),
+    ({"new": "request", "includes": "/", "body": "lamp"}, "body", "not of the form"),
+    ({"new": "picture", "least": "2"}, "least", "from 0 to 1"),
+    ({"new": "picture", "css": "#nothing"}, "css", "has a picture"),
+    ({"new": "script", "includes": "x"}, "expression", "This is needed"),
+    ({"new": "url", "includes": "/orders", "when": "way"}, "name", "what is reached"),
+    ({"new": "url", "includes": "/basket"}, "check", "does not hold at the recorded end"),
+    ({"new": "url", "includes": "/orders", "negated": "yes"}, "check", "what must not hold does"),
+    ({"new": "url", "includes": "/basket", "negated": "yes"}, "check", "before anything was done"),
+    ({"new": "text", "css": "h1", "excludes": "x"}, "check", "before anything was done")]
+
+
+def test_what_is_wrong_is_told_beside_its_field(lea):
+    for sent, field, told in WRONG_FORMS:
+        answer = send(lea, op="save", **sent)
+        assert answer.status_code == 400 and kept(lea) is None
+        said = answer.text.partition(f'id="error-{field}"')[2].partition("</p>")[0]
+        assert told in said, answer.text
+        for value in (each for name, each in sent.items() if name in ("css", "includes", "numbers", "body")):
+            assert value in answer.text  # nothing that was written is lost
+
+
+RIGHT_FORMS = [
+    ({"new": "url", "includes": "/orders || /order\r\nhttp"},
+     {"kind": "url", "match": {"includes": [["/orders", "/order"], ["http"]]}}),
+    ({"new": "text", "css": "#told", "exact": "You ordered a Floor lamp\n"},
+     {"kind": "text", "css": "#told", "match": {"exact": ["You ordered a Floor lamp"]}}),
+    ({"new": "attribute", "css": "a", "attribute": "href", "includes": "/next"},
+     {"kind": "text", "css": "a", "attribute": "href", "match": {"includes": [["/next"]]}}),
+    ({"new": "request", "method": "post", "includes": "/orders", "body": "lamp = Floor lamp", "status": "200"},
+     {"kind": "request", "method": "POST", "match": {"includes": [["/orders"]]}, "status": 200,
+      "body": {"lamp": {"exact": ["Floor lamp"]}}}),
+    ({"new": "text", "css": "form", "includes": "Lamp", "negated": "yes"},
+     {"kind": "not", "checks": [{"kind": "text", "css": "form", "match": {"includes": [["Lamp"]]}}]}),
+    ({"new": "script", "expression": "document.title", "exact": "Thanks", "before": "a()\nb()"},
+     {"kind": "script", "expression": "document.title", "match": {"exact": ["Thanks"]}, "before": ["a()", "b()"]})]
+
+
+def test_checks_are_written_by_forms(lea):
+    for sent, check in RIGHT_FORMS:
+        answer = send(lea, op="save", **sent)
+        assert answer.status_code == 303, answer.text
+        assert kept(lea) == outcome(check)
+        assert lea.get(f"{PAGE}?edit=checks.0").status_code == 200
+        assert send(lea, op="save", edit="checks.0", **{name: each for name, each in sent.items() if name != "new"}
+                    ).status_code == 303
+        assert kept(lea) == outcome(check)  # a form that says what is kept changes nothing
+        assert send(lea, op="remove", place="checks.0").status_code == 303
+
+
+def test_the_picture_at_the_end_is_taken(lea):
+    assert send(lea, op="save", new="picture", css="#told", least="0.5").status_code in (303, 400)
+    answer = send(lea, op="save", new="picture", least="0.999")
+    assert answer.status_code == 303, answer.text
+    check = kept(lea)["checks"][-1]
+    assert check["least"] == 0.999 and lea.get(f"/blobs/person/{check['picture']}").status_code == 200
+
+
+def test_what_a_form_cannot_say_stays(lea):
+    check = {"kind": "text", "css": "#told", "match": {"includes": [["Floor\nlamp", "a || b", "Floor lamp"]],
+                                                       "value": {"type": "string", "patterns": [".*lamp"]}}}
+    put(lea, outcome(check))
+    page = lea.get(f"{PAGE}?edit=checks.0").text
+    assert "Besides, it is as a string" in page
+    shown = page.partition('name="includes"')[2].partition(">")[2].partition("</textarea>")[0].removeprefix("\n")
+    assert send(lea, op="save", edit="checks.0", css="p#told", includes=shown).status_code == 303
+    assert kept(lea) == outcome(check | {"css": "p#told"})
+
+
+def test_checks_are_arranged_on_the_page(lea):
+    put(lea, outcome(ORDERED, TOLD))
+    steps = [({"op": "down", "place": "checks.0"}, [TOLD, ORDERED]),
+             ({"op": "up", "place": "checks.1"}, [ORDERED, TOLD]),
+             ({"op": "combine", "kind": "any", "place": ["checks.0", "checks.1"]},
+              [{"kind": "any", "checks": [ORDERED, TOLD]}]),
+             ({"op": "save", "new": "url", "within": "checks.0", "includes": "/other"},
+              [{"kind": "any", "checks": [ORDERED, TOLD, {"kind": "url", "match": {"includes": [["/other"]]}}]}]),
+             ({"op": "remove", "place": "checks.0.2"}, [{"kind": "any", "checks": [ORDERED, TOLD]}]),
+             ({"op": "save", "edit": "checks.0", "kind": "all"}, [{"kind": "all", "checks": [ORDERED, TOLD]}]),
+             ({"op": "apart", "place": "checks.0"}, [ORDERED, TOLD]),
+             ({"op": "remove", "place": "checks.0"}, [TOLD])]
+    for sent, checks in steps:
+        answer = send(lea, **sent)
+        assert answer.status_code == 303, answer.text
+        assert kept(lea)["checks"] == checks
+    assert send(lea, op="save", new="url", when="way", name="At the orders", includes="/orders").status_code == 303
+    assert kept(lea)["checkpoints"] == [{"name": "At the orders", "check": ORDERED}]
+    for sent, told in (({"op": "remove", "place": "checks.0"}, "Checkpoints alone"),
+                       ({"op": "melt"}, "nothing that can"),
+                       ({"op": "up", "place": "checks.7"}, "no such check"), ({"op": "keep"}, "tick what"),
+                       ({"op": "keep", "check": "[[["}, "is no check"), ({"op": "keep", "check": "{}"}, "kind")):
+        answer = send(lea, **sent)
+        assert answer.status_code == 400 and told.lower() in answer.text.lower()
+    assert send(lea, op="remove", place="checkpoints.0").status_code == 303
+    assert send(lea, op="remove", place="checks.0").status_code == 303 and kept(lea) is None
+
+
+def test_what_a_check_says_is_never_markup(lea):
+    hostile = "<img src=x onerror=alert(1)>"
+    assert put(lea, outcome(TOLD | {"match": {"includes": [["Floor lamp", hostile]]}})).status_code == 200
+    for address in (PAGE, f"{PAGE}?edit=checks.0", "/demonstrations/person/changes"):
+        page = lea.get(address).text
+        assert "&lt;img src=x" in page and "<img src=x" not in page
+
+
+def test_the_page_is_worked_by_keyboard(browser, app):
+    assert vendor.main() == 0
+    with serving(app) as address:
+        page = opened(browser, [])
+        page.goto(f"{address.rstrip('/')}{PAGE}")
+        for name, value in (("name", "lea"), ("password", PASSWORD)):
+            page.locator(f"#{name}").fill(value)
+        page.keyboard.press("Enter")
+        follow(page, page.get_by_role("link", name="Propose"))
+        page.locator("[name=check]").last.press("Space")
+        follow(page, page.get_by_role("button", name="Keep the ticked"))
+        expect(page.locator(".outcome-check")).to_have_count(1)
+        page.get_by_label("Kind").press("Home")
+        follow(page, page.get_by_role("button", name="Write"))
+        follow(page, page.get_by_role("link", name="Choose an element of the last page"))
+        assert sound(page)
+        follow(page, page.get_by_role("link", name="Thanks", exact=True))
+        expect(page.get_by_label("Element (CSS selector)")).to_have_value("h1")
+        page.get_by_label("Element (CSS selector)").fill("h1[")
+        follow(page, page.get_by_role("button", name="Save"))
+        expect(page.get_by_label("Element (CSS selector)")).to_have_attribute("aria-invalid", "true")
+        assert sound(page)
+        page.get_by_label("Element (CSS selector)").fill("h1")
+        follow(page, page.get_by_role("button", name="Save"))
+        expect(page.get_by_text("Saved.")).to_be_visible()
+        for box in page.get_by_label("Tick: ").all():
+            box.press("Space")
+        follow(page, page.get_by_role("button", name="Put into a group"))
+        expect(page.locator(".outcome-checks .outcome-checks > li")).to_have_count(2)
+        follow(page, page.get_by_role("button", name="Try", exact=True))
+        link = page.get_by_role("link", name="Done: 3 sessions")
+        expect(link).to_be_visible(timeout=20_000)
+        follow(page, link)
+        expect(page.locator(".trial tbody tr")).to_have_count(3)
+        assert sound(page)
+        follow(page, page.locator("a[href$='beside/idle']"))
+        expect(page.locator("#parts")).to_be_visible()
+        assert sound(page)
+        page.context.close()
+
+
+def follow(page, locator):
+    """Press Enter on it, and wait for the page that comes."""
+    with page.expect_navigation():
+        locator.press("Enter")
+
+
+def sound(page) -> bool:
+    """Whether axe finds nothing, and nothing is wider than the window: on a phone in the dark, then in the light."""
+    fits = []
+    for width, scheme in ((390, "dark"), (1280, "light")):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(color_scheme=scheme)
+        assert problems(page) == []
+        fits.append(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+    return all(fits)
