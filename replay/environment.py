@@ -135,13 +135,16 @@ class Environment:
         return recorder.directory
 
     async def score(self, answer: str = "", *, ended: bool = True) -> Score:
-        """End the run and hold the outcome checks against it; with `ended` false it goes on, and what it has come to is
-        scored. Raises InputError without checks, DemotapeError without a run."""
+        """End the run and hold the outcome checks against it, and keep the answer in its recording; with `ended` false
+        it goes on, and what it has come to is scored. Raises InputError without checks, DemotapeError without a run."""
         if self._outcome is None:
             raise InputError(f"{self._recording.layout.outcome}: there are no outcome checks to score by")
         if self._recorder is None:
             raise DemotapeError("no run is going on; reset begins one")
         run = self._recorder.directory
+        if ended:
+            with suppress(DemotapeError):  # nothing was answered, or the page has paused it: nothing is kept then
+                self._recorder.say("navigator", answer)
         await (self.end() if ended else self._recorder.checkpoint())
         return await asyncio.to_thread(scored, self._outcome, run, answer)
 

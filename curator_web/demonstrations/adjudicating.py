@@ -63,6 +63,7 @@ def settle(db: Database, demonstration_id: str, choices: Mapping[str, str], vers
         session.flush()
         taken = [each for each in found.differences if choices[each.key] == SECOND]
         known, now = found.first, found.first.row.version
+        # Of outcome checks, none is refused again: the second's were held against the same recording when written.
         for edit in (edit for each in taken for edit in each.edits or ()):
             made = workflow.edit(joined, demonstration_id, edit, now, account, known=known)
             known, now = made.review or known, made.version

@@ -56,8 +56,7 @@ class LogLine:
         several = self.edit.content.get("turns")
         text = f"{len(several)} turns" if several else self.edit.content.get("task", "")
         if self.edit.content["op"] == "set_outcome":
-            outcome = self.edit.content["outcome"]
-            text = "; ".join(wording.told(each) for each in outcome["checks"]) if outcome else "none"
+            text = "; ".join(wording.whole(self.edit.content["outcome"])) or "none"
         if self.edit.content["op"] == "label":
             text = f"{self.edit.content['label']}: {', '.join(self.edit.content['said']) or 'none'}"
         return text if len(text) <= SHOWN else text[:SHOWN] + "…"

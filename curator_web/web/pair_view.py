@@ -95,8 +95,7 @@ def _rows(each: Difference, turns: dict[str, TurnView]) -> Iterator[tuple[str, .
         yield ("says", *(_text(f"{turn['speaker']}: {turn['utterance']}") if turn else NOTHING
                          for turn in (each.first, each.second)))
     elif each.what == kinds.OUTCOME:
-        yield ("checks", *(_text("; ".join(wording.told(check) for check in outcome["checks"]) if outcome else None)
-                           for outcome in (each.first, each.second)))
+        yield ("checks", *_checks(wording.whole(each.first), wording.whole(each.second)))
     elif each.what == kinds.VIDEO:
         yield ("video", "as the first placed it", "as the second placed it")
     else:
@@ -111,6 +110,15 @@ def _fields(first: Any, second: Any) -> Iterator[tuple[str, ...]]:
         ours, theirs = (_text(side.get(name)) for side in sides)
         if ours != theirs:
             yield name, ours, theirs
+
+
+def _checks(first: list[str], second: list[str]) -> tuple[str, str]:
+    """What only one of two outcomes asks for, beside how much both do; all of both where only the order differs."""
+    same = sum(each in second for each in first)
+    both = [f"{same} that both have"] if same else []
+    apart = [[each for each in side if each not in other] for side, other in ((first, second), (second, first))]
+    one, two = ("; ".join([*both, *side]) for side in apart) if any(apart) else map("; ".join, (first, second))
+    return _text(one), _text(two)
 
 
 def _target(element: Any) -> str:

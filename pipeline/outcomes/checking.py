@@ -7,7 +7,6 @@ from urllib.parse import parse_qsl
 
 import cv2
 import numpy as np
-from skimage.metrics import structural_similarity
 
 from schemas import InputError
 from schemas.addresses import split_address
@@ -154,6 +153,8 @@ def _picture(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str
 
 def alike(one: bytes, other: bytes) -> float:
     """SSIM of two image files in grey, at the larger size of both; -1 where one is none."""
+    from skimage.metrics import structural_similarity  # here: it takes a third of a second to load
+
     pictures = [decoded(one), decoded(other)]
     if pictures[0] is None or pictures[1] is None:
         return -1.0

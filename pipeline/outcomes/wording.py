@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from schemas.outcome_types import Match, OutcomeCheck, Value
+from schemas.outcome_types import Match, Outcome, OutcomeCheck, Value
 
 from .texts import shown
 
@@ -41,6 +41,26 @@ def told(check: OutcomeCheck) -> str:
             return _response(check)
         case _:
             return f"cannot be evaluated: {check['reason']}"
+
+
+def whole(outcome: Outcome | None) -> list[str]:
+    """All that an outcome asks for, a sentence each: its checks with what is in them, its checkpoints, its difficulty;
+    empty for none."""
+    if outcome is None:
+        return []
+    way = [f"on the way, {each['name']}: {_with_parts(each['check'])}" for each in outcome.get("checkpoints", ())]
+    difficulty = [f"the task is {outcome['difficulty']}"] if "difficulty" in outcome else []
+    return [*map(_with_parts, outcome["checks"]), *way, *difficulty]
+
+
+def _with_parts(check: OutcomeCheck) -> str:
+    match check["kind"]:
+        case "all" | "any":
+            return f"{told(check)} ({'; '.join(map(_with_parts, check['checks']))})"
+        case "not":
+            return f"it is not so that {_with_parts(check['checks'][0])}"
+        case _:
+            return told(check)
 
 
 def matched(match: Match) -> str:

@@ -16,6 +16,7 @@ from playwright.async_api import async_playwright
 from playwright.sync_api import sync_playwright
 
 from demotape.agents import agent_named, attempt, outcome_of
+from pipeline.outcomes import trying
 from recorder import Recording
 from replay.environment import Environment
 from schemas import InputError
@@ -103,6 +104,11 @@ def test_the_recorded_person_is_scored_1(recorded, agents):
 def test_an_agent_of_one_s_own_is_scored_in_a_process(recorded, agents):
     done, (run,) = agents("mine:orders", "own", recorded, "--jobs", 2)
     assert done.returncode == 0 and (run["score"], run["recording"], run["missing"]) == (1, recorded.name, 0), run
+    kept = Recording(agents.folder / "own" / recorded.name / "run-1")
+    assert [(line["speaker"], line["utterance"]) for line in kept.chat()] == [("navigator", "Done")]
+    answered = [{"kind": "answer", "match": {"exact": [text]}} for text in ("Done", "Undone")]
+    tried_on = trying.tried(kept, {"format": "demotape/outcome", "version": 1, "checks": answered}, kept)
+    assert [each["holds"] for each in tried_on["checks"]] == [True, False]
 
 
 def test_agents_run_on_a_cluster_and_are_told_by_difficulty(recorded, agents):
