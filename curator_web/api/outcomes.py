@@ -36,8 +36,8 @@ class NewOutcomeSchema(Strict):
     outcome = fields.Nested(OutcomeSchema, required=True, allow_none=True)
 
 
-class ProposalsSchema(Schema):
-    """Checks that a session suggests, the surest first."""
+class OutcomeProposalsSchema(Schema):
+    """Outcome checks that a session suggests, the surest first."""
 
     checks = fields.List(fields.Nested(OutcomeCheckSchema), required=True)
 
@@ -95,7 +95,7 @@ class OneOutcome(MethodView):
 
 
 @blueprint.get("/demonstrations/<demonstration_id>/outcome/proposals")
-@blueprint.response(200, ProposalsSchema)
+@blueprint.response(200, OutcomeProposalsSchema)
 @blueprint.alt_response(404, **NOT_FOUND)
 @blueprint.alt_response(409, **DAMAGED)
 def proposals(demonstration_id: str) -> dict[str, Any]:

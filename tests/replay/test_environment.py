@@ -95,10 +95,18 @@ def agents(tmp_path_factory):
     return run
 
 
+def answers(run):
+    """What checks of the answers Done and Undone say of a recorded run."""
+    checks = [{"kind": "answer", "match": {"exact": [text]}} for text in ("Done", "Undone")]
+    outcome = {"format": "demotape/outcome", "version": 1, "checks": checks}
+    return [each["holds"] for each in trying.tried(run, outcome, run)["checks"]]
+
+
 def test_the_recorded_person_is_scored_1(recorded, agents):
     done, (run,) = agents("recorded", "person", recorded)
     assert done.returncode == 0 and (run["score"], run["missing"]) == (1, 0), (run, done.stderr)
-    assert Recording(agents.folder / "person" / recorded.name / "run-1").manifest["provenance"]["actor"] == "script"
+    again = Recording(agents.folder / "person" / recorded.name / "run-1")
+    assert again.manifest["provenance"]["actor"] == "script" and answers(again) == [None, None]  # nothing was said
 
 
 def test_an_agent_of_one_s_own_is_scored_in_a_process(recorded, agents):
@@ -106,9 +114,7 @@ def test_an_agent_of_one_s_own_is_scored_in_a_process(recorded, agents):
     assert done.returncode == 0 and (run["score"], run["recording"], run["missing"]) == (1, recorded.name, 0), run
     kept = Recording(agents.folder / "own" / recorded.name / "run-1")
     assert [(line["speaker"], line["utterance"]) for line in kept.chat()] == [("navigator", "Done")]
-    answered = [{"kind": "answer", "match": {"exact": [text]}} for text in ("Done", "Undone")]
-    tried_on = trying.tried(kept, {"format": "demotape/outcome", "version": 1, "checks": answered}, kept)
-    assert [each["holds"] for each in tried_on["checks"]] == [True, False]
+    assert answers(kept) == [True, False]
 
 
 def test_agents_run_on_a_cluster_and_are_told_by_difficulty(recorded, agents):

@@ -3,7 +3,7 @@
 import pytest
 
 from pipeline.outcomes.arranging import added, check_at, combined, moved, name_at, removed, replaced, taken_apart
-from pipeline.outcomes.wording import kind_of, told
+from pipeline.outcomes.wording import kind_of, told, whole
 from schemas import InputError
 from schemas.files import validated
 from schemas.outcome import OutcomeSchema
@@ -89,6 +89,14 @@ def test_what_cannot_be_is_told(change, told):
 def test_checks_are_told_in_words(check, words):
     assert validated(made(check), OutcomeSchema(), "here") and told(check) == words
     assert kind_of(check)
+
+
+def test_all_of_an_outcome_is_told():
+    outcome = made({"kind": "not", "checks": [group(B, C)]}, checkpoints=WAY[:1], difficulty="hard")
+    b, c = (f"the last page’s address has “{name}” in it" for name in "bc")
+    assert whole(outcome) == [f"it is not so that at least one of these holds ({b}; {c})",
+                              f"on the way, begun: {told(A)}", "the task is hard"]
+    assert whole(None) == []
 
 
 def test_groups_in_groups_have_an_end():
