@@ -8,14 +8,15 @@ from pathlib import Path
 from recorder.reader import Recording
 from schemas import DemotapeError
 from schemas.proof_types import Proof
-from schemas.types import Demonstration
+from schemas.types import Demonstration, State
 
 _A_TURN, _AT_LEAST = 30.0, 120.0  # seconds that a run may take for each turn, and besides
 
 
 def run_again(recording: Recording, demonstration: Demonstration, on_turn: Callable[[int, int], None],
-              keep: Callable[[bytes], str]) -> Proof:
-    """Run a demonstration offline in a browser of its own; returns what that proves. `keep` keeps a screenshot of it.
+              keep: Callable[[bytes], str], last: State | None = None) -> Proof:
+    """Run a demonstration offline in a browser of its own; returns what that proves. `keep` keeps a screenshot of it;
+    `last`: the state that it should end in, if not that of the recording.
 
     Raises InputError as `replay.running.run` does, DemotapeError where no browser can be started or it takes too long.
     """
@@ -26,7 +27,7 @@ def run_again(recording: Recording, demonstration: Demonstration, on_turn: Calla
 
     async def run(out: Path) -> running.Result:
         async with asyncio.timeout(_AT_LEAST + _A_TURN * len(demonstration["turns"])):
-            return await running.run(recording, demonstration, out, on_turn=on_turn)
+            return await running.run(recording, demonstration, out, on_turn=on_turn, last=last)
 
     try:
         with tempfile.TemporaryDirectory(prefix="demotape-run-") as folder:

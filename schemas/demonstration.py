@@ -333,7 +333,7 @@ class ProcessedSchema(Strict):
 
 EDIT_OPS = ("drop", "restore", "move", "set_intent", "set_arguments", "retarget", "set_screenshot",
             "set_screenshot_status", "set_utterance", "set_speaker", "add", "merge", "split", "settle", "place_video",
-            "set_task", "set_outcome", "label", "undo", "redo")
+            "set_task", "set_outcome", "label", "end_before", "begin_at", "undo", "redo")
 
 
 class EditSchema(Strict):
@@ -361,7 +361,8 @@ class EditSchema(Strict):
                   validate=validate.OneOf(SCREENSHOT_STATUSES))
     utterance = string("set_utterance: the new text", required=False)
     speaker = string("set_speaker: the new speaker", required=False, validate=validate.OneOf(SPEAKERS))
-    other = string("merge: id of the later typing that becomes one with the turn", required=False)
+    other = string("merge: id of the later typing that becomes one with the turn; begin_at: id of the demonstration "
+                   "that was split", required=False)
     check = string("settle: kind of the checks that were looked at and ask for nothing more", required=False)
     added = TurnField(required=False, metadata={
         "description": "add: the new chat turn, with the id in `turn`; split: the typing that stands behind the turn"})
@@ -369,7 +370,8 @@ class EditSchema(Strict):
     place = nested(VideoPlaceSchema, "place_video: where the external video belongs", required=False)
     label = string("label: its name", required=False)
     said = listing(fields.String(), "label: what is said by it; none takes it away", required=False)
-    task = string("set_task: what the navigator was asked to do, in better words", required=False)
+    task = string("set_task: what the navigator was asked to do, in better words; end_before: what they were asked to "
+                  "do from there on, where that is something else", required=False)
     outcome = nested(OutcomeSchema, "set_outcome: what makes the task done; null: nothing says it", required=False,
                      allow_none=True)
 
@@ -381,15 +383,16 @@ class EditSchema(Strict):
               "set_speaker": ("turn", "speaker"), "set_screenshot": ("turn", "screenshot", "screenshot_time", "source"),
               "add": ("turn", "after", "added"), "merge": ("turn", "other"),
               "split": ("turn", "arguments", "added"), "settle": ("turn", "check"),
+              "end_before": ("turn",), "begin_at": ("turn", "other"),
               "drop": ("turn",), "restore": ("turn",), "undo": (), "redo": ()}
+    _may = {"label": {"turn"}, "end_before": {"task"}}
 
     @validates_schema
     def _has_its_fields(self, data: dict[str, Any], **_: Any) -> None:
         expected = set(self._needs[data["op"]])
         if data["op"] in ("drop", "restore") and "turns" in data:
             expected = {"turns"}
-        if data["op"] == "label":
-            expected |= {"turn"} & data.keys()
+        expected |= self._may.get(data["op"], set()) & data.keys()
         if missing := sorted(expected - data.keys()):
             raise ValidationError({name: f"Needed by {data['op']}." for name in missing})
         if extra := sorted(data.keys() - expected - {"op"}):

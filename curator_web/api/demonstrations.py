@@ -137,6 +137,12 @@ class VersionSchema(Schema):
     version = fields.Integer(required=True)
 
 
+class MadeEditSchema(VersionSchema):
+    """What an edit led to."""
+
+    part = fields.String(metadata={"description": "end_before only: the id of the demonstration that begins there"})
+
+
 class TokenSchema(Schema):
     """What to send as X-CSRFToken, together with the session cookie of this answer."""
 
@@ -188,7 +194,7 @@ class Edits(MethodView):
         return editing.edit_log(services().db, demonstration_id)
 
     @blueprint.arguments(NewEditSchema)
-    @blueprint.response(201, VersionSchema)
+    @blueprint.response(201, MadeEditSchema)
     @blueprint.alt_response(404, **NOT_FOUND)
     @blueprint.alt_response(403, **NOT_ALLOWED)
     @blueprint.alt_response(409, **STALE)
@@ -198,8 +204,8 @@ class Edits(MethodView):
             expect_picture(new["edit"], library.review(services().db, demonstration_id).row.recording)
         if new["edit"]["op"] == "set_outcome":
             expect_outcome(new["edit"], library.review(services().db, demonstration_id))
-        return {"version": workflow.edit(services().db, demonstration_id, new["edit"], new["version"], account(),
-                                         new["key"]).version}
+        made = workflow.edit(services().db, demonstration_id, new["edit"], new["version"], account(), new["key"])
+        return {"version": made.version} | ({"part": made.part} if made.part else {})
 
 
 @blueprint.put("/demonstrations/<demonstration_id>/status")

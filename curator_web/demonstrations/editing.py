@@ -21,7 +21,7 @@ from pipeline.turns.edits import WITH_POINTER, appended
 from schemas import types
 from schemas.text import storable
 
-from . import in_use, labels, proving
+from . import in_use, labels, parts, proving
 from .library import Review, load
 from .summary import counts
 
@@ -32,8 +32,8 @@ REASON_LENGTH = 2000
 def add_edit(db: Database, demonstration_id: str, edit: Mapping[str, Any], version: int, who: str = LOCAL) -> int:
     """Append an edit and return the new version; an edit that changes nothing is not kept.
 
-    Raises InputError when the edit does not fit, Conflict when the version is stale or the demonstration is
-    approved or invalid, NotFound.
+    Raises InputError when the edit does not fit, Conflict when the version is stale, the demonstration is approved or
+    invalid, or a split cannot be made or taken back, NotFound.
     """
     with db.writing() as session:
         made = make_edit(session, load(session, demonstration_id, lock=True), edit, version, who)
@@ -57,6 +57,8 @@ def make_edit(session: Session, found: Review, edit: Mapping[str, Any], version:
         raise Conflict(f"this demonstration is {found.row.status}; reopen it to change it")
     if edit["op"] == "set_task" and not str(edit.get("task", "")).strip():
         raise InputError("field task: say what the navigator was asked to do")
+    if edit["op"] == "begin_at":
+        raise InputError("field op: begin_at is made by splitting; split the other one by end_before")
     if edit["op"] == "place_video" and found.alignment is None:
         raise InputError("field op: this demonstration has no external video that could be placed")
     before = found.turns  # one that is damaged is not changed
@@ -72,6 +74,7 @@ def make_edit(session: Session, found: Review, edit: Mapping[str, Any], version:
         before, found.alignment, found.task, found.labels, found.outcome)
     if edit["op"] not in ("undo", "redo") and not changes:
         return None
+    parts.follow(session, found.row, found.edits, edits, who)
     now = datetime.now(UTC)
     found.row.task = after.task
     for name, value in counts(base, turns, edits).items():

@@ -36,7 +36,7 @@ from curator_web.users import BY_COMMAND, project_settings
 from curator_web.users.project_settings import Settings
 from pipeline import proofs
 from pipeline.export import LeftOut, ReviewState, Selection, Source, place
-from pipeline.turns.edits import apply_edits, labels_after, outcome_after, standing, task_after
+from pipeline.turns.edits import apply_edits, elsewhere, labels_after, outcome_after, standing, task_after
 from pipeline.turns.video_place import alignment_after
 from recorder.reader import Recording
 from schemas import DemonstrationSchema, InputError, types
@@ -84,6 +84,24 @@ class Review:
             return self.folded
         with damage.named(self.row.id):
             return in_use.marked(apply_edits(self.base["turns"], self.edits), self.settings, self.edits)
+
+    @cached_property
+    def elsewhere(self) -> tuple[list[types.Turn], list[types.Turn]]:
+        """The turns of the recording that are other demonstrations' since a split: those before, and those behind."""
+        with damage.named(self.row.id):
+            return elsewhere(self.base["turns"], self.edits)
+
+    @property
+    def recorded(self) -> list[types.Turn]:
+        """The turns as the pipeline made them, without those that are other demonstrations'."""
+        away = {turn["id"] for part in self.elsewhere for turn in part}
+        return [turn for turn in self.base["turns"] if turn["id"] not in away]
+
+    @property
+    def state_after(self) -> types.TurnState | None:
+        """The state that the last turn led to, where the demonstration was split behind it."""
+        behind = (turn["state"] for turn in self.elsewhere[1] if turn["type"] == "browser")
+        return next((state for state in behind if state), None)
 
     @property
     def task(self) -> str:

@@ -66,7 +66,8 @@ def _may_renew(session: Session, row: RecordingOwner, who: str | None) -> bool:
     """
     if who is None or row.who == who or session.scalars(select(User.name).limit(1)).first() is None:
         return True
-    held = session.scalars(select(Demonstration).where(Demonstration.recording == row.recording)).first()
+    held = session.scalars(select(Demonstration).where(Demonstration.recording == row.recording)
+                           .order_by(Demonstration.imported_at)).first()  # not the parts of it
     return (held is not None and members.role_of(session, who, held.home) == LEAD
             and (row.who is None or session.get(User, row.who) is None))
 

@@ -14,7 +14,7 @@ from curator_web.errors import InputError, NotFound
 from curator_web.users import Account
 from curator_web.users.projects import expect_lead
 
-from . import copies, leases, pairs
+from . import copies, leases, library, pairs, parts
 from .pairs import Paired
 
 SHOWN = 500  # the latest
@@ -64,6 +64,8 @@ def choose(db: Database, ids: list[str], account: Account) -> int:
             if row.status not in (DRAFT, SUBMITTED):
                 raise InputError(f"demonstration {row.id} is {row.status}; two people annotate drafts and what was "
                                  "submitted only")
+            if parts.is_part(library.load(session, row.id).edits):
+                raise InputError(f"demonstration {row.id} was split; two people annotate whole recordings only")
             copies.make(session, row, session.get_one(BaseTurns, row.id).content, account.name)
             made += 1
         return made

@@ -22,7 +22,7 @@ class Counts(TypedDict):
 def counts(base: list[types.Turn], turns: list[types.Turn], edits: list[types.Edit]) -> Counts:
     """Count the current turns."""
     return Counts(turns=len(turns), dropped=sum(turn["dropped"] for turn in turns),
-                  edited=len(changed(base, turns) | moved(edits)),
+                  edited=len(changed(base, turns) | moved(edits) & {turn["id"] for turn in turns}),
                   checks=sum(bool(turn["checks"]) and not turn["dropped"] for turn in turns))
 
 

@@ -38,7 +38,7 @@ from schemas import DemotapeError, EditSchema
 from schemas.files import validated
 from schemas.text import storable
 
-from . import agreement, facets, leases, library, pairs, second_reviews, texts
+from . import agreement, facets, leases, library, pairs, parts, second_reviews, texts
 from .editing import REASON_LENGTH, make_edit
 
 OPEN = (DRAFT, RETURNED)  # with who annotates
@@ -57,12 +57,13 @@ NEXT = {
 
 @dataclass(frozen=True)
 class Made:
-    """An edit that was made: the version after it, whether it had been made before under the same key, and the
-    demonstration after it, where that was not."""
+    """An edit that was made: the version after it, whether it had been made before under the same key, the
+    demonstration after it, where that was not, and the id of the part that it split off."""
 
     version: int
     again: bool = False
     review: library.Review | None = None
+    part: str | None = None
 
 
 def edit(db: Database, demonstration_id: str, change: Mapping[str, Any], version: int, account: Account,
@@ -95,7 +96,7 @@ def edit(db: Database, demonstration_id: str, change: Mapping[str, Any], version
         facets.refresh(session, row.id, wanted, facets.TURN_KINDS, account.name)
         if found.task != after.task:
             texts.keep(session, row.id, row.site, row.task)
-        return Made(made.version, review=after)
+        return Made(made.version, review=after, part=_part(made.row))
 
 
 def may_edit(row, account: Account) -> None:
@@ -236,7 +237,11 @@ def _made_before(session: Session, demonstration_id: str, key: str, change: Mapp
         return None
     if row.content != validated(storable(change), EditSchema(), "edit"):
         raise Conflict("another edit was made under this key; give each edit a key of its own")
-    return Made(row.version or 0, again=True)
+    return Made(row.version or 0, again=True, part=_part(row))
+
+
+def _part(row: Edit) -> str | None:
+    return parts.id_of(row.demonstration_id, row.number) if row.content["op"] == "end_before" else None
 
 
 def _may_decide(session: Session, row, status: str, account: Account, paired: pairs.Paired | None,

@@ -19,14 +19,16 @@ from curator_web.users import Account
 from recorder.reader import Recording
 from schemas.proof_types import Proof
 from schemas.types import Demonstration as Turns
+from schemas.types import State
 
 from .queue import Jobs, Step
 
 KIND = "replay"
 MOST = 200  # demonstrations of one job
 REFUSED_SHOWN = 20
-# Runs a demonstration again: told how many of its turns are done, and given what keeps a screenshot and names its blob.
-RunAgain = Callable[[Recording, Turns, Callable[[int, int], None], Callable[[bytes], str]], Proof]
+# Runs a demonstration again: told how many of its turns are done, and given what keeps a screenshot and names its blob,
+# and the state that its last turn led to where that is not the recording's last.
+RunAgain = Callable[[Recording, Turns, Callable[[int, int], None], Callable[[bytes], str], State | None], Proof]
 
 
 def begin(db: Database, store: RecordingStore, jobs: Jobs, ids: Sequence[str], account: Account) -> Job:
@@ -96,7 +98,7 @@ def _run_one(run_again: RunAgain, db: Database, store: RecordingStore, demonstra
              told: Callable[[int, int], None]) -> str:
     found = library.review(db, demonstration_id)
     recording = store.open(found.row.recording)
-    proof = run_again(recording, found.checked(), told, partial(store.keep, recording))
+    proof = run_again(recording, found.checked(), told, partial(store.keep, recording), found.state_after)
     with db.writing() as session:
         _keep(session, demonstration_id, proof, who)
     return proof["verdict"]

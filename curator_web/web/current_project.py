@@ -74,7 +74,7 @@ def choose(account: Account) -> tuple[Account, Response | None]:
     g.places = places = projects.places(services().db, account)
     named = _named()
     if named is not None:
-        g.place = next((place for place in places if place.id == named[0]), None)
+        g.place = next((place for place in places if place.id in named[0]), None)
         if g.place is None:
             raise NotFound(named[1])
     elif len(places) == 1 or (places and request.endpoint == "uploads.plan"):
@@ -109,9 +109,9 @@ def _led_elsewhere() -> list[projects.Place]:
     return [place for place in g.get("places", []) if place.role == LEAD and place != g.get("place")]
 
 
-def _named() -> tuple[str | None, str] | None:
-    """The project of what the address names, None for what does not exist, and what is said to who is not in it; None
-    where it names nothing."""
+def _named() -> tuple[set[str], str] | None:
+    """The project of what the address names, none for what does not exist, several for a recording whose demonstration
+    was split, and what is said to who is not in it; None where it names nothing."""
     given = request.view_args or {}
     for name, (query, missing) in _NAMED.items():
         value = given.get(name) or (request.args.get(name) if name == "project" else None)
@@ -119,12 +119,11 @@ def _named() -> tuple[str | None, str] | None:
             continue
         said = missing.format(value[:100] if isinstance(value, str) else value)
         if query is None:
-            return value, said
+            return {value}, said
         if isinstance(value, int) and value > LAST_ID:
-            return None, said
+            return set(), said
         with services().db.reading() as session:
-            found = session.scalars(query(storable(value))).first()
-        return found and found.removeprefix(COPIES), said
+            return {found.removeprefix(COPIES) for found in session.scalars(query(storable(value)))}, said
     return None
 
 

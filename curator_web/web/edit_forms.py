@@ -130,6 +130,15 @@ def _add(asked: _Asked) -> dict[str, Any]:
     return {"op": "add", "turn": name, "after": asked.turn_id, "added": turn}
 
 
+def _end_before(asked: _Asked) -> dict[str, Any]:
+    """The turn from which on another demonstration begins, and its task."""
+    return {"task": task} if (task := _task()) else {}
+
+
+def _task() -> str:
+    return " ".join(request.form.get("task", "").split())
+
+
 def _label(asked: _Asked) -> dict[str, Any]:
     """What is said by a label, of the turn that the form names or of the demonstration."""
     said = [value.strip() for value in request.form.getlist("said") if value.strip()]
@@ -154,6 +163,7 @@ def _number(name: str) -> float:
 
 
 _FIELDS: dict[str, Callable[[_Asked], dict[str, Any]]] = {
+    "end_before": _end_before,
     "move": _move,
     "retarget": lambda asked: {"element": listed(element_of, asked.recording, asked.action.get("state") or {},
                                                  request.form.get("uid", ""))},
@@ -166,6 +176,6 @@ _WHOLE: dict[str, Callable[[_Asked], Mapping[str, Any]]] = {
     "add": _add,
     "fix": _fix,
     "label": _label,
-    "set_task": lambda asked: {"op": "set_task", "task": " ".join(request.form.get("task", "").split())},
+    "set_task": lambda asked: {"op": "set_task", "task": _task()},
     "split": lambda asked: listed(splitting.split, asked.recording, asked.action, int(_number("event"))),
 }

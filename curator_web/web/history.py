@@ -22,8 +22,8 @@ _DID = {"drop": "Dropped", "restore": "Restored", "move": "Moved", "set_intent":
         "set_arguments": "Arguments changed", "set_utterance": "Utterance changed", "set_speaker": "Speaker changed",
         "retarget": "Another target", "set_screenshot": "Another picture", "set_screenshot_status": "Picture marked",
         "add": "Chat turn added", "merge": "Merged", "split": "Split", "settle": "Check settled",
-        "place_video": "Video placed", "set_task": "Task changed",
-        "set_outcome": "Outcome checks", "label": "Label", "undo": "Undone", "redo": "Redone"}
+        "place_video": "Video placed", "set_task": "Task changed", "set_outcome": "Outcome checks", "label": "Label",
+        "end_before": "Split here", "begin_at": "Split off", "undo": "Undone", "redo": "Redone"}
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def changes(demonstration_id: str) -> str:
     lines = [LogLine(edit, turns.get(edit.content.get("turn")),
                      edit.number not in in_force and edit.content["op"] not in ("undo", "redo"))
              for edit in reversed(log)]
-    return render_template("changes.html", row=found.row, differences=differences(review.base["turns"], found),
+    return render_template("changes.html", row=found.row, differences=differences(review.recorded, found),
                            log=lines, task=review.task, first_task=review.base["task"])
 
 

@@ -1,6 +1,6 @@
 """The pages: the list of demonstrations and the review page, with the changes that are made there."""
 
-from flask import Blueprint, make_response, redirect, render_template, request, url_for
+from flask import Blueprint, flash, make_response, redirect, render_template, request, url_for
 from werkzeug import Response
 
 from curator_web.db.database import Database
@@ -88,7 +88,9 @@ def edit(demonstration_id: str) -> str | Response:
         selected = _touched(before.edits, [*before.edits, taken_back]) or selected
     elif change["op"] in ("add", "merge"):
         selected = change["turn"]
-    return _after_change(demonstration_id, selected, made.review)
+    if made.part:
+        flash(f"Split: what follows is the demonstration {made.part} now. Undo takes it back.")
+    return _after_change(demonstration_id, _still_there(selected, before, made.review or before), made.review)
 
 
 @blueprint.post("/demonstrations/<demonstration_id>/status")
@@ -124,6 +126,15 @@ def _touched(before: list[types.Edit], after: list[types.Edit]) -> str | None:
         return None
     edit = longer[-1][1]
     return edit.get("turn") or next(iter(edit.get("turns", ())), None)
+
+
+def _still_there(selected: str | None, before: library.Review, after: library.Review) -> str | None:
+    """The selected turn, or where a change took it away the one before it."""
+    there = {turn["id"] for turn in after.turns}
+    ids = [turn["id"] for turn in before.turns]
+    if not selected or selected in there or selected not in ids:
+        return selected
+    return next((each for each in reversed(ids[:ids.index(selected)]) if each in there), None)
 
 
 def _render(template: str, demonstration_id: str, selected: str | None, view: str,

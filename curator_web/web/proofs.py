@@ -11,6 +11,7 @@ from curator_web.errors import InputError
 from curator_web.jobs import replays
 from recorder.reader import Recording
 from schemas.proof_types import Proof, TurnProof
+from schemas.types import State
 
 from .accounts import account, lead
 from .context import services
@@ -42,14 +43,15 @@ def show(demonstration_id: str) -> str:
     recording = services().store.open(review.row.recording)
     return render_template(
         "proof.html", row=review.row, jobs=jobs, here=here, kept=kept, proof=kept.content if kept else None,
-        rows=rows(kept.content, ReviewView(review), recording) if kept else [],
+        rows=rows(kept.content, ReviewView(review), recording, review.state_after) if kept else [],
         can_run=replays.can_run(recording), runs=replays.KIND in services().jobs.kinds)
 
 
-def rows(proof: Proof, found: ReviewView, recording: Recording) -> list[Row]:
-    """The turns that were run, in the order in which they were."""
+def rows(proof: Proof, found: ReviewView, recording: Recording, last_state: State | None = None) -> list[Row]:
+    """The turns that were run, in the order in which they were; `last_state`: that of the demonstration, if not the
+    recording's."""
     turns = {turn.id: turn for turn in found.turns}
-    last_state = recording.manifest.get("last_state")
+    last_state = last_state or recording.manifest.get("last_state")
     last = last_state["screenshot"] if last_state else None
     run = proof["turns"]
     after = [*(_before(turns, each["turn"]) for each in run[1:]), last]

@@ -52,7 +52,9 @@ class Timeline:
         self.row, self.turns, self.locked = found.row, found.turns, found.locked
         self.alignment = review.alignment
         times = [turn.turn["timestamp"] for turn in self.turns] or [0.0]
-        first, last = min(0.0, *times), max(times)
+        first, last = min(times), max(times)
+        if not review.elsewhere[0]:  # what was split off does not begin with the recording
+            first = min(0.0, first)
         margin = _MARGIN * max(last - first, _SHORTEST)
         self.start, self.end = round(first - margin, 3), round(last + margin, 3)
         self.at = self._nearest(found, selected, at)

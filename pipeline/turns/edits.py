@@ -1,7 +1,9 @@
 """Edits: the current turn list is always the fold of the base list and the log of edits.
 
 The log is append-only. `undo` takes back the last edit that stands, `redo` brings back the last one undone,
-and any other edit makes what was undone unreachable, as in every editor.
+and any other edit makes what was undone unreachable, as in every editor. A demonstration that is split in two ends
+before a turn (`end_before`); the other one has the same log to there, then begins at that turn (`begin_at`), and its
+undo goes back no further.
 """
 
 from collections.abc import Callable, Iterable
@@ -11,10 +13,11 @@ from schemas import EditSchema, InputError
 from schemas.demonstration import ARGUMENTS, BrowserTurnSchema, ChatTurnSchema, PointerArguments
 from schemas.files import validated
 from schemas.outcome_types import Outcome
-from schemas.types import BrowserTurn, Edit, Turn
+from schemas.types import BrowserTurn, ChatTurn, Edit, Turn
 
 from .video_place import place_turn
 
+_ENDS = ("end_before", "begin_at")  # where a demonstration that was split ends, and where the other one begins
 _Unchecked = dict[str, Any]  # a turn that an edit is made to; its schema looks at it afterwards
 
 
@@ -72,7 +75,37 @@ def _labelled(labels: dict[str, list[str]], edit: Edit) -> dict[str, list[str]]:
 def undo_depths(edits: Iterable[Edit]) -> tuple[int, int]:
     """How many edits can be undone, and how many redone."""
     done, undone = _stacks(edits)
-    return len(done), len(undone)
+    return len(_since_beginning(done)), len(undone)
+
+
+def _since_beginning(done: list[tuple[int, Edit]]) -> list[tuple[int, Edit]]:
+    """The edits in force that were made since the demonstration was split off."""
+    begins = [place for place, (_, edit) in enumerate(done, 1) if edit["op"] == "begin_at"]
+    return done[begins[-1]:] if begins else done
+
+
+def made_since_beginning(edits: Iterable[Edit]) -> list[Edit]:
+    """The edits in force of a demonstration that was split off another, made since; of any other all of them."""
+    return [edit for _, edit in _since_beginning(standing(edits))]
+
+
+def elsewhere(turns: list[Turn], edits: Iterable[Edit]) -> tuple[list[Turn], list[Turn]]:
+    """The turns that are other demonstrations' since a split: those before where this one begins, and those from where
+    it ends on, as they were then."""
+    ends = standing(edits)
+    before: list[Turn] = []
+    behind: list[Turn] = []
+    if not any(edit["op"] in _ENDS for _, edit in ends):
+        return before, behind
+    for number, edit in ends:
+        if edit["op"] in _ENDS:
+            index = _place(turns, edit["turn"], f"edit {number}", "turn")
+            if edit["op"] == "begin_at":
+                before += turns[:index]
+            else:
+                behind = turns[index:] + behind
+        turns = _settled(_apply(turns, edit, f"edit {number}"), edit)
+    return before, behind
 
 
 def _stacks(edits: Iterable[Edit]) -> tuple[list[tuple[int, Edit]], list[tuple[int, Edit]]]:
@@ -80,7 +113,7 @@ def _stacks(edits: Iterable[Edit]) -> tuple[list[tuple[int, Edit]], list[tuple[i
     undone: list[tuple[int, Edit]] = []
     for number, edit in enumerate(edits, 1):
         if edit["op"] == "undo":
-            if done:
+            if done and done[-1][1]["op"] != "begin_at":
                 undone.append(done.pop())
         elif edit["op"] == "redo":
             if undone:
@@ -103,6 +136,8 @@ def _apply(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
     if "turns" in edit:
         return _set_dropped(turns, edit, where)
     index = _place(turns, edit["turn"], where, "turn")
+    if edit["op"] in _ENDS:
+        return _part(turns, index, edit["op"], where)
     if edit["op"] == "move":
         return _move(turns, index, edit["after"], where)
     if edit["op"] == "merge":
@@ -177,6 +212,22 @@ def _split(turns: list[Turn], index: int, edit: Edit, where: str) -> list[Turn]:
     kept = [event for event in turn["events"] if event not in later]
     first = validated(turn | {"arguments": edit["arguments"], "events": kept}, _SCHEMAS["browser"], where)
     return [*turns[:index], first, added.copy(), *turns[index + 1:]]
+
+
+def _part(turns: list[Turn], index: int, op: str, where: str) -> list[Turn]:
+    """The turns on one side of a split; what answers one on the other side is no reply any more."""
+    if index == 0:
+        raise InputError(f"{where}: field turn: nothing stands before this turn, so nothing can be split there")
+    kept = turns[:index] if op == "end_before" else turns[index:]
+    said = {turn["id"] for turn in kept if turn["type"] == "chat"}
+    return [turn if turn["type"] == "browser" or turn.get("reply_to", turn["id"]) in said else _no_reply(turn)
+            for turn in kept]
+
+
+def _no_reply(turn: ChatTurn) -> ChatTurn:
+    alone = turn.copy()
+    del alone["reply_to"]
+    return alone
 
 
 def _move(turns: list[Turn], index: int, after: str | None, where: str) -> list[Turn]:

@@ -27,7 +27,7 @@ TYPED = {"op": "set_arguments", "turn": "t4", "arguments": {"text": "Anchorage"}
 
 @pytest.fixture
 def app(tmp_path):
-    def run_again(recording, demonstration, on_turn, keep):
+    def run_again(recording, demonstration, on_turn, keep, last):
         on_turn(1, 4)
         if app.failing:
             raise InputError(f"{recording.layout.root}: its network cannot be read")

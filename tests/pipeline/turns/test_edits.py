@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.turns.edits import append, apply_edits, task_after
+from pipeline.turns.edits import append, apply_edits, elsewhere, made_since_beginning, task_after, undo_depths
 from schemas import InputError
 from tests.support.recording_fixtures import element
 
@@ -178,3 +178,36 @@ OF_CHAT = [{"op": "set_utterance", "utterance": "Hi"}, {"op": "set_speaker", "sp
 def test_an_edit_of_the_other_kind_of_turn_is_refused(turn, edit):
     with pytest.raises(InputError):
         apply_edits(TURNS, [edit | {"turn": turn}])
+
+
+def test_a_split_parts_the_turns_and_the_other_ones_undo_ends_where_it_begins():
+    answers = said("c2") | {"reply_to": "c1"}
+    turns = [*TURNS, answers, said("c3") | {"reply_to": "c2"}]
+    log = append(turns, append(turns, [], {"op": "move", "turn": "d", "after": "c1"}), {"op": "drop", "turn": "b"})
+    first = append(turns, log, {"op": "end_before", "turn": "b", "task": "Another"})
+    second = append(turns, log, {"op": "begin_at", "turn": "b", "other": "rec-1"})
+    one, two = apply_edits(turns, first), apply_edits(turns, second)
+    assert ids(one) == ["c1", "d", "a"] and ids(two) == ["b", "c2", "c3"] and two[0]["dropped"]
+    assert "reply_to" not in two[1] and two[2]["reply_to"] == "c2" and answers["reply_to"] == "c1"
+    assert [ids(part) for part in elsewhere(turns, first)] == [[], ids(two)]
+    assert [ids(part) for part in elsewhere(turns, second)] == [ids(one), []] and elsewhere(turns, log) == ([], [])
+    assert undo_depths(first) == (3, 0) and undo_depths(second) == (0, 0) and task_after("One", first) == "One"
+    assert apply_edits(turns, append(turns, first, {"op": "undo"})) == apply_edits(turns, log)
+    with pytest.raises(InputError, match="nothing to undo"):
+        append(turns, second, {"op": "undo"})
+    fixed = append(turns, second, {"op": "set_utterance", "turn": "c2", "utterance": "Yes"})
+    assert made_since_beginning(fixed) == fixed[3:] and made_since_beginning(first) == first
+    assert apply_edits(turns, append(turns, fixed, {"op": "undo"})) == two
+    again = append(turns, second, {"op": "end_before", "turn": "c3"})
+    third = append(turns, second, {"op": "begin_at", "turn": "c3", "other": "rec-1~p3"})
+    assert [ids(part) for part in elsewhere(turns, again)] == [ids(one), ["c3"]]
+    assert [ids(part) for part in elsewhere(turns, third)] == [["c1", "d", "a", "b", "c2"], []]
+    assert [ids(part) for part in elsewhere(turns, append(turns, first, {"op": "end_before", "turn": "a"}))] == [
+        [], ["a", *ids(two)]]
+
+
+@pytest.mark.parametrize("edit", [{"op": "end_before", "turn": "c1"}, {"op": "end_before", "turn": "nobody"},
+                                  {"op": "begin_at", "turn": "b"}, {"op": "end_before", "turn": "b", "other": "x"}])
+def test_a_split_that_leaves_nothing_or_says_too_little_is_refused(edit):
+    with pytest.raises(InputError, match="turn|other"):
+        append(TURNS, [], edit)

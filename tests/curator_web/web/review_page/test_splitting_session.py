@@ -1,0 +1,42 @@
+"""The session is split at the selected turn by keys, and undo makes it one again."""
+
+from playwright.sync_api import expect
+
+from curator_web.demonstrations.library import current, listed
+
+from .conftest import open_review, saved, selected, shown_order
+
+
+def test_a_session_is_split_by_keys_and_made_one_again(page, site, demonstration):
+    open_review(page, site, demonstration, "t1")
+    expect(page.get_by_role("button", name="Split session…")).to_be_disabled()
+    page.keyboard.press("End")
+    page.keyboard.press("k")
+    expect(page.locator("#turn")).to_have_attribute("data-turn", "t5")
+    page.keyboard.press("Shift+X")
+    dialog = page.get_by_role("dialog", name="Split the session before turn 5")
+    expect(dialog).to_contain_text("Turns 5 to 6 become a demonstration")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("Choose a date")
+    with saved(page):
+        page.keyboard.press("Control+Enter")
+    expect(page.locator("#turns [data-turn]")).to_have_count(4)
+    assert selected(page) == "t4" and site.ids(demonstration) == ["t1", "t2", "t3", "t4"]
+    part = f"{demonstration}~p1"
+    expect(page.locator("#notice")).to_contain_text(f"what follows is the demonstration {part} now")
+    page.get_by_role("link", name=part).click()
+    expect(page.locator("h1")).to_have_text("Choose a date")
+    assert shown_order(page) == ["t5", "t6"] and current(site.db, part)["recording"] == demonstration
+    expect(page.get_by_role("button", name="Undo")).to_be_enabled()  # its task
+    page.goto(f"{site.url}demonstrations/{part}/changes")
+    expect(page.locator(".log")).to_contain_text("Split off")
+    expect(page.get_by_text("merged into another")).to_have_count(0)
+    open_review(page, site, demonstration, "t1")
+    with saved(page):
+        page.keyboard.press("u")
+    expect(page.locator("#turns [data-turn]")).to_have_count(6)
+    assert selected(page) == "t5" and listed(site.db, part).project == ""
+    with saved(page):
+        page.keyboard.press("Shift+U")
+    expect(page.locator("#turns [data-turn]")).to_have_count(4)
+    assert selected(page) == "t4" and shown_order(page)[-1] == "t4"
