@@ -1,5 +1,6 @@
 """The same moment in other ways: the own video's frame, what came after, other pictures, places to split typing."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -7,6 +8,7 @@ from flask import Blueprint, Response, request
 
 from curator_web.errors import InputError, NotFound
 from pipeline.align import alternatives
+from pipeline.pages import changes
 from pipeline.pages.targets import candidates
 from pipeline.turns import splitting
 from recorder.reader import Recording
@@ -28,8 +30,9 @@ blueprint = Blueprint("moments", __name__)
 class Moment:
     """What a view of one turn shows besides the turn.
 
-    `after`: the next turn of the same tab with a screenshot. `frame`: time of the video's frame, seconds, None without
-    a video; `painted`: when that frame was; `similarity`: SSIM of it and the screenshot.
+    `after`: the next turn of the same tab with a screenshot; `change`: what differs in its picture, None where that is
+    not known. `frame`: time of the video's frame, seconds, None without a video; `painted`: when that frame was;
+    `similarity`: SSIM of it and the screenshot.
     """
 
     view: str
@@ -43,6 +46,7 @@ class Moment:
     screenshots: list[alternatives.Offer] = field(default_factory=list)
     frames: list[float] = field(default_factory=list)
     breaks: list[splitting.Break] = field(default_factory=list)
+    change: changes.Change | None = None
 
 
 @blueprint.get("/frames/<recording_id>/<int:milliseconds>")
@@ -99,9 +103,19 @@ def _pictures(turn: TurnView, recording: Recording, plain: Moment) -> dict[str, 
             "frames": [each for each in times if each >= 0]}
 
 
+def _change(turn: TurnView, recording: Recording, plain: Moment) -> dict[str, Any]:
+    if not plain.after or not turn.state["screenshot"]:
+        return {}
+    with suppress(InputError):  # a picture that is missing or too large costs its outlines, not the view
+        return {"change": listed(changes.changed, recording, turn.state["screenshot"],
+                                 plain.after.state["screenshot"], turn.size[0])}
+    return {}
+
+
 _SHOWN = {
+    "after": _change,
     "video": _frame,
-    "compare": _frame,
+    "compare": lambda turn, recording, plain: _frame(turn, recording, plain) | _change(turn, recording, plain),
     "pictures": _pictures,
     "targets": lambda turn, recording, _: {"targets": _targets(turn, recording)},
     "tree": lambda turn, recording, _: {"targets": _targets(turn, recording), "lines": _lines(turn, recording)},

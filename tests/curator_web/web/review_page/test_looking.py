@@ -2,6 +2,8 @@
 
 import re
 
+import cv2
+import numpy
 import pytest
 from playwright.sync_api import expect
 
@@ -110,6 +112,39 @@ def test_snapshot_is_scrolled_as_the_page_was(page, site, tmp_path):
     frame = page.frame_locator("#screen-dom iframe")
     expect(frame.get_by_text("Far below")).to_have_css("color", "rgb(1, 2, 3)")
     expect(frame.get_by_role("button", name="Buy")).to_be_in_viewport()
+
+
+def test_what_an_action_changed_is_outlined_until_that_is_put_away(page, site, demonstration):
+    open_review(page, site, demonstration, "t2")
+    page.keyboard.press("l")
+    outlines = page.locator("#screen-after .changed")
+    expect(outlines.locator("rect.change")).to_have_count(1)  # the number of the page in its head
+    expect(page.locator(".caption")).to_contain_text("1 place, less than 1 % of the picture")
+    page.keyboard.press("Shift+C")
+    expect(outlines).to_be_hidden()
+    page.keyboard.press("j")
+    page.keyboard.press("l")
+    expect(page.locator("#turn")).to_have_attribute("data-turn", "t3")
+    expect(outlines).to_be_hidden()
+    page.get_by_role("button", name="Show outlines").click()
+    expect(page.get_by_role("button", name="Hide outlines")).to_be_visible()
+    expect(outlines).to_be_visible()
+
+
+def test_pictures_that_cannot_be_compared_are_shown_without_outlines(page, site, tmp_path):
+    def turns(writer):
+        made = [action(writer, number, "click", pointer()) for number in (1, 2, 3, 4)]
+        small = cv2.imencode(".jpg", numpy.zeros((9, 16, 3), numpy.uint8))[1].tobytes()
+        made[1]["state"]["screenshot"] = writer.blob(small)
+        made[3]["state"]["screenshot"] = made[2]["state"]["screenshot"]
+        return made
+
+    import_recording(site.db, site.store, make_recording(tmp_path, recording_id="sizes", make_turns=turns))
+    for turn, said in (("t1", "cannot be compared"), ("t3", "are the same")):
+        page.goto(f"{site.url}demonstrations/sizes?turn={turn}&view=after")
+        expect(page.locator(".caption")).to_contain_text(f"The two pictures {said}")
+        expect(page.locator("#screen-after img")).to_be_visible()
+        expect(page.locator(".changed")).to_have_count(0)
 
 
 def test_help_lists_every_key(page, site, demonstration):
