@@ -16,6 +16,7 @@ from .api import export_presets as api_export_presets
 from .api import filters as api_filters
 from .api import jobs as api_jobs
 from .api import labels as api_labels
+from .api import network as api_network
 from .api import notifications as api_notifications
 from .api import outcomes as api_outcomes
 from .api import pairs as api_pairs
@@ -49,6 +50,7 @@ from .web import (
     imports,
     labels,
     moments,
+    network,
     notifications,
     outcomes,
     own_account,
@@ -145,13 +147,13 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
 
         openid_views.register(app, openid)
     for concern in (signing_in, own_account, own_second_factor, people, projects, project_settings, notifications,
-                    pages, history, proofs, outcomes, timeline, moments, tree, team, deletions, filters, pairs,
+                    pages, history, proofs, outcomes, timeline, moments, network, tree, team, deletions, filters, pairs,
                     task_proposals, tasks, labels, dashboard, exports, imports, jobs_pages, webhooks, blob_views,
                     health):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
     for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_pairs, api_jobs, api_dashboard,
-                    api_notifications, api_webhooks, api_export_presets, api_proofs, api_outcomes):
+                    api_notifications, api_webhooks, api_export_presets, api_proofs, api_outcomes, api_network):
         described.register_blueprint(concern.blueprint)
     api_uploads.register(described)
     failures.register(app)

@@ -27,8 +27,8 @@ FLOORS = {
         {"media", "devtools"}, {"building"}, {"browser", "package"}, {"control"},
     ),
     "pipeline": (
-        {"workers", "plugins", "cluster", "proofs", "timed_connection"}, {"limited", "cache", "model_endpoint"},
-        {"context"}, {"turns", "pages"}, {"privacy"},
+        {"workers", "plugins", "cluster", "proofs", "timed_connection", "network"},
+        {"limited", "cache", "model_endpoint"}, {"context"}, {"turns", "pages"}, {"privacy"},
         {"align", "chat", "speech"}, {"checks"}, {"export"},
         {"evaluate", "ranker", "outcomes"}, {"judging"}, {"processing", "verify"}, {"batch", "hub"},
     ),

@@ -80,6 +80,11 @@ class RecordingStore:
         """Whether the external video that it was processed with came along; raises NotFound as `has_video` does."""
         return RecordingLayout(self.path(recording_id)).external_video.exists()
 
+    def has_network(self, recording_id: str) -> bool:
+        """Whether the recording kept its network, in either form; raises NotFound as `has_video` does."""
+        layout = RecordingLayout(self.path(recording_id))
+        return layout.network.exists() or layout.har.exists()
+
     def listed(self) -> Iterator[tuple[str, datetime]]:
         """The recordings that are there, whole or not, each with when it was written last."""
         for name in sorted(name for name in os.listdir(self.recordings) if ID.fullmatch(name)):

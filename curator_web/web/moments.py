@@ -47,6 +47,7 @@ class Moment:
     frames: list[float] = field(default_factory=list)
     breaks: list[splitting.Break] = field(default_factory=list)
     change: changes.Change | None = None
+    network: bool = False  # whether it was kept
 
 
 @blueprint.get("/frames/<recording_id>/<int:milliseconds>")
@@ -79,7 +80,7 @@ def moment(found: ReviewView, view: str) -> Moment:
     if turn is None or turn.is_chat or not turn.state:
         return Moment("screenshot")
     store, name = services().store, found.row.recording
-    plain = Moment(view, store.has_video(name), _after(found, turn))
+    plain = Moment(view, store.has_video(name), _after(found, turn), network=store.has_network(name))
     return replace(plain, **_SHOWN[view](turn, store.open(name), plain)) if view in _SHOWN else plain
 
 

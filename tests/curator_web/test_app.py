@@ -306,6 +306,7 @@ def test_openapi_describes_every_path(client):
         "get /api/webhooks", "post /api/webhooks", "delete /api/webhooks/{webhook_id}",
         "get /api/webhooks/{webhook_id}/deliveries",
         "post /api/demonstrations/{demonstration_id}/withdrawal",
+        "get /api/demonstrations/{demonstration_id}/network",
         "get /api/projects/{project}/settings", "put /api/projects/{project}/settings"}
 
 

@@ -36,6 +36,7 @@ from tests.support.curator_fixtures import (
     make_recording,
     serving,
 )
+from tests.support.exchanges import turns_with_network
 from tests.support.packages import pack
 from tests.support.proofs import write_proof
 from tests.support.team_fixtures import ANN, BOB, LEA, PASSWORD, VAL, add_people
@@ -60,6 +61,7 @@ PAGES = {
     "withdraw": "/deleted/withdrawal/rec-1",
     "task-proposals": "/tasks/proposals", "task-request": "/tasks/proposals?count=5&site=shop.example",
     "pairs": "/pairs", "jobs": "/jobs", "pair": "/pairs/rec-5",
+    "network": "/demonstrations/rec-4/network?turn=t3", "kept": "/demonstrations/rec-4?turn=t3",
     "proof": "/demonstrations/rec-4/proof", "not-run": "/demonstrations/rec-1/proof", "runs": "/runs",
     "outcome": "/demonstrations/rec-1/outcome", "outcome-form": "/demonstrations/rec-1/outcome?new=request",
     "beside": "/demonstrations/rec-1/beside/rec-2",
@@ -75,7 +77,8 @@ def site(request, tmp_path_factory) -> Iterator[Site]:
     services = app.extensions["demotape"]
     add_people(app)
     for number, task in enumerate(TASKS, 1):
-        path = make_recording(folder, recording_id=f"rec-{number}", task=task, options={"replayable": number == 4})
+        told = {"options": {"replayable": True}, "make_turns": turns_with_network} if number == 4 else {}
+        path = make_recording(folder, recording_id=f"rec-{number}", task=task, **told)
         if number == 4:
             write_proof(path)
         import_recording(services.db, services.store, path, recorded_by="lea")

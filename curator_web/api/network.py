@@ -1,0 +1,55 @@
+"""The JSON API: what the browser asked for between two actions."""
+
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from curator_web.demonstrations import library
+from curator_web.web.context import services
+from curator_web.web.network import Asked, asked
+
+from .bodies import Blueprint
+from .demonstrations import DAMAGED
+
+blueprint = Blueprint("network_api", __name__, url_prefix="/api", description="Kept network")
+
+
+class QuerySchema(Schema):
+    """Which turn."""
+
+    turn = fields.String(required=True, metadata={"description": "id of the turn"})
+
+
+class RequestSchema(Schema):
+    """A request with what came back; no headers, no bodies, nothing of the address but host and path."""
+
+    time = fields.Float(required=True, metadata={"description": "when it was sent, seconds of the recording"})
+    duration = fields.Float(required=True, metadata={"description": "until all of the answer was there, seconds"})
+    tab = fields.Integer(required=True)
+    method = fields.String(required=True)
+    host = fields.String(required=True)
+    path = fields.String(required=True)
+    status = fields.Integer(required=True, metadata={"description": "0 where there was no answer"})
+    type = fields.String(required=True, metadata={"description": "media type of the answer"})
+    size = fields.Integer(required=True, allow_none=True, metadata={
+        "description": "bytes of the answer; null where that is not known"})
+    failure = fields.String(required=True, metadata={"description": "why there is no answer; empty when there is one"})
+
+
+class AskedSchema(Schema):
+    """The first requests from a turn to the next action, in order of time."""
+
+    begin = fields.Float(required=True, metadata={"description": "of the time looked at, seconds of the recording"})
+    end = fields.Float(required=True, allow_none=True, metadata={"description": "null: to the end of the recording"})
+    requests = fields.List(fields.Nested(RequestSchema), required=True)
+    total = fields.Integer(required=True, metadata={"description": "how many there are"})
+
+
+@blueprint.get("/demonstrations/<demonstration_id>/network")
+@blueprint.arguments(QuerySchema, location="query")
+@blueprint.response(200, AskedSchema)
+@blueprint.alt_response(404, description="There is no such demonstration or turn, or its network was not kept.")
+@blueprint.alt_response(409, **DAMAGED)
+def requests(query: dict[str, Any], demonstration_id: str) -> Asked:
+    """The requests from a turn to the next action, where the network was kept"""
+    return asked(library.review(services().db, demonstration_id), query["turn"])

@@ -1,0 +1,28 @@
+"""Made-up lines of network.jsonl, with a secret wherever one could stand, for what tells of the kept network."""
+
+from recorder.writer import RecordingWriter
+from tests.support.curator_fixtures import HOSTILE, turns
+
+SECRET = "s3cret-word"
+
+
+def exchange(number: int, time: float, **changes) -> dict:
+    """A request that was answered."""
+    return {"seq": number, "time": time, "duration": 0.25, "tab": 1, "kind": "fetch", "top": False, "method": "POST",
+            "url": f"https://ann:{SECRET}@air.example/seats?token={SECRET}",
+            "headers": [{"name": "Cookie", "value": SECRET}], "body": None, "status": 200, "status_text": "OK",
+            "answer_headers": [{"name": "Content-Type", "value": "application/json; charset=utf-8"},
+                               {"name": "Content-Length", "value": "42000"}],
+            "answer_body": None, "failure": ""} | changes
+
+
+def turns_with_network(writer: RecordingWriter) -> list[dict]:
+    """The six turns: after t2 nothing was asked for, after t3 what is hostile, after t4 a great deal."""
+    hostile = HOSTILE[:-1]
+    lines = [exchange(1, 1.5), exchange(2, 3.2), exchange(
+        3, 3.5, method="GET", url=f"https://air.example/{hostile}", status=0, failure=hostile,
+        answer_headers=[{"name": "content-type", "value": hostile}]), exchange(4, 3.6, status=404)]
+    writer.open_network()
+    for each in (*lines, *(exchange(number, 4 + number / 1000) for number in range(5, 155))):
+        writer.network(each)
+    return turns(writer)
