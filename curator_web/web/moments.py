@@ -30,9 +30,9 @@ blueprint = Blueprint("moments", __name__)
 class Moment:
     """What a view of one turn shows besides the turn.
 
-    `after`: the next turn of the same tab with a screenshot; `change`: what differs in its picture, None where that is
-    not known. `frame`: time of the video's frame, seconds, None without a video; `painted`: when that frame was;
-    `similarity`: SSIM of it and the screenshot.
+    `after`: the next turn of the same tab with a screenshot, which may have been split off; `change`: what differs in
+    its picture, None where that is not known. `frame`: time of the video's frame, seconds, None without a video;
+    `painted`: when that frame was; `similarity`: SSIM of it and the screenshot.
     """
 
     view: str
@@ -131,7 +131,7 @@ def _time(turn: TurnView) -> float:
 
 
 def _after(found: ReviewView, turn: TurnView) -> TurnView | None:
-    later = found.turns[turn.number:]
+    later = [*found.turns[turn.number:], *found.split_off]
     return next((each for each in later if each.state.get("screenshot") and each.state["tab"] == turn.state["tab"]),
                 None)
 

@@ -175,6 +175,8 @@ class ReviewView:
         self.turns = [TurnView(turn, number, base.get(turn["id"], new)[0], turn["id"] in touched,
                                turn["id"] in displaced, base.get(turn["id"], new)[1], into, _answered(turn, said))
                       for number, (turn, into) in enumerate(zip(turns, _typing_before(turns), strict=True), 1)]
+        self.split_off = [TurnView(turn, number, None, False, False, None)  # what followed, since a split elsewhere
+                          for number, turn in enumerate(review.elsewhere[1], len(turns) + 1)]
         self.visits = _visits(self.turns)
         self.first_task, self.labels = review.base["task"], review.labels
         self.undos, self.redos = undo_depths(review.edits)

@@ -22,6 +22,9 @@ def test_a_session_is_split_by_keys_and_made_one_again(page, site, demonstration
         page.keyboard.press("Control+Enter")
     expect(page.locator("#turns [data-turn]")).to_have_count(4)
     assert selected(page) == "t4" and site.ids(demonstration) == ["t1", "t2", "t3", "t4"]
+    page.keyboard.press("l")  # what the last action led to is seen where the other one begins
+    expect(page.locator(".caption")).to_contain_text("before the next turn in this tab, submit, which was split off")
+    expect(page.locator("#screen-after img")).to_be_visible()
     part = f"{demonstration}~p1"
     expect(page.locator("#notice")).to_contain_text(f"what follows is the demonstration {part} now")
     page.get_by_role("link", name=part).click()
