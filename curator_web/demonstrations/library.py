@@ -1,6 +1,7 @@
 """The demonstrations that the review app holds: importing, listing and reading them. Also the Python API."""
 
 import hmac
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -102,6 +103,15 @@ class Review:
         """The state that the last turn led to, where the demonstration was split behind it."""
         behind = (turn["state"] for turn in self.elsewhere[1] if turn["type"] == "browser")
         return next((state for state in behind if state), None)
+
+    @property
+    def part(self) -> tuple[float, float]:
+        """From when to when the session is this demonstration's, in seconds of the recording: to the state that its
+        last turn led to. Without bounds where it was not split."""
+        before, behind = self.elsewhere
+        own = [turn["timestamp"] for turn in self.recorded if turn["type"] == "browser" and turn["state"]]
+        after = [turn["timestamp"] for turn in behind if turn["type"] == "browser" and turn["state"]]
+        return min(own, default=-math.inf) if before else -math.inf, min(after, default=math.inf)
 
     @property
     def task(self) -> str:

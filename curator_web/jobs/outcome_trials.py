@@ -62,8 +62,10 @@ def run(db: Database, store: RecordingStore, job: Job, step: Step) -> dict[str, 
 def _row(db: Database, store: RecordingStore, demonstration_id: str, outcome: Outcome, home: Recording
          ) -> dict[str, Any]:
     try:
-        recording = store.open(library.listed(db, demonstration_id).recording)
-        return _PROCESSES.run(_ALLOWANCE, f"recording {recording.id}", trying.tried, recording, outcome, home)
+        found = library.review(db, demonstration_id)
+        recording = store.open(found.row.recording)
+        return _PROCESSES.run(_ALLOWANCE, f"recording {recording.id}", trying.tried, recording, outcome, home,
+                              found.part)
     except Away:
         raise
     except DemotapeError as error:

@@ -33,11 +33,12 @@ def expect_outcome(edit: Mapping[str, Any], review: library.Review) -> None:
     recording = services().store.open(review.row.recording)
     if missing := services().store.lacks(recording.id, outcomes.pictures_of(outcome)):
         raise InputError(f"field picture: this recording has no picture {missing[0]}")
-    outcomes.expect_sound(outcome, review.outcome, listed(trying.examined, recording, outcome))
+    outcomes.expect_sound(outcome, review.outcome, listed(trying.examined, recording, outcome, review.part))
 
 
 def proposals(review: library.Review) -> list[OutcomeCheck]:
     """Checks that the session suggests and that are not there yet; raises InputError when it shows no page."""
     recording = services().store.open(review.row.recording)
     there = review.outcome["checks"] if review.outcome else []
-    return [each for each in listed(trying.proposals, recording, review.turns) if each not in there]
+    found = listed(trying.proposals, recording, review.turns, review.part)
+    return [each for each in found if each not in there]

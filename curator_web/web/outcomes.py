@@ -140,8 +140,8 @@ def _picture(review: library.Review, css: str) -> str:
     """The blob of what a selector fits on the last page, or of all of it; raises InputError."""
     recording = services().store.open(review.row.recording)
     if css:
-        return services().store.keep(recording, made(trying.picture, recording, css))
-    last = listed(trying.last_screenshot, recording)
+        return services().store.keep(recording, made(trying.picture, recording, css, review.part))
+    last = listed(trying.last_screenshot, recording, review.part)
     if last is None:
         raise InputError("there is no picture of the recorded end")
     return last[0]
@@ -150,8 +150,8 @@ def _picture(review: library.Review, css: str) -> str:
 def _points(review: library.Review) -> dict[str, Any]:
     """What can be pointed at on the last page: texts, and the picture that they stand in."""
     recording = services().store.open(review.row.recording)
-    last = listed(trying.last_screenshot, recording)
-    return {"offered": listed(trying.offered, recording), "shown": last[0] if last else None,
+    last = listed(trying.last_screenshot, recording, review.part)
+    return {"offered": listed(trying.offered, recording, review.part), "shown": last[0] if last else None,
             "size": last[1] if last else None}
 
 

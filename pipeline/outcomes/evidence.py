@@ -24,6 +24,7 @@ from .texts import Judge
 _OURS = "data-demotape-"
 _UNSEEN = "script, style, noscript, template, head"
 _DEEP = 8  # frames in frames
+_SAME_TIME = 0.002  # seconds: times are rounded where they are written
 _BOUNDARY = 100  # characters between two parts of a form, at most (RFC 2046, 5.1.1: 70)
 
 
@@ -133,6 +134,16 @@ class Evidence:
         pages = self.pages[:number]
         asked = None if self.requests is None else tuple(each for each in self.requests if each.time <= pages[-1].time)
         return replace(self, pages=pages, answer="", requests=asked)
+
+    def between(self, begin: float, end: float) -> "Evidence":
+        """What was there from one time to another, in seconds since the recording started, the answer only where that
+        is the end; raises InputError when no page was."""
+        pages = [page for page in self.pages if begin - _SAME_TIME <= page.time <= end + _SAME_TIME]
+        if not pages:
+            raise InputError(f"no page was recorded from {begin:.1f} s to {end:.1f} s")
+        asked = None if self.requests is None else tuple(each for each in self.requests if begin <= each.time <= end)
+        found = replace(self, pages=pages, requests=asked)
+        return found if end == math.inf else replace(found, answer="", answered=False)
 
     def at_start(self) -> "Evidence":
         """What was there before anything was done."""

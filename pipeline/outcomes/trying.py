@@ -1,8 +1,10 @@
 """Outcome checks tried on recorded sessions: each function reads a recording, and gives back plain values.
 
-Expressions are never run here, so checks that need them are not decided.
+Expressions are never run here, so checks that need them are not decided. `part`: from when to when the session counts,
+in seconds since the recording started; all of it without.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,6 +21,8 @@ from .responses import spoken
 
 _REASON = 300  # characters of one that is kept
 _ELEMENTS = 200  # of a page that are offered
+Part = tuple[float, float]
+_ALL: Part = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True)
@@ -40,17 +44,17 @@ class Offered:
     box: dict[str, float] | None
 
 
-def examined(recording: Recording, outcome: Outcome) -> list[Examined]:
+def examined(recording: Recording, outcome: Outcome, part: Part = _ALL) -> list[Examined]:
     """Each check at the recorded end and start of its own session; raises InputError when it shows no page."""
-    evidence = _evidence(recording, outcome, recording)
+    evidence = _evidence(recording, outcome, recording, part)
     found = score(outcome, evidence)
     return [Examined(each.holds, each.reason, proposing.refused(each.check, evidence)) for each in found.checks]
 
 
-def tried(recording: Recording, outcome: Outcome, home: Recording) -> dict[str, Any]:
+def tried(recording: Recording, outcome: Outcome, home: Recording, part: Part = _ALL) -> dict[str, Any]:
     """What the checks of a session say of another one of the same task, as JSON has it. `home`: the recording that they
     are of, in which the pictures are that they name. Raises as `examined` does."""
-    evidence = _evidence(recording, outcome, home)
+    evidence = _evidence(recording, outcome, home, part)
     found, last = score(outcome, evidence), evidence.pages[-1].state
     about = recording.manifest.get("provenance", {})
     return {"holds": found.holds, "score": found.value, "reached": found.reached,
@@ -59,14 +63,14 @@ def tried(recording: Recording, outcome: Outcome, home: Recording) -> dict[str, 
             "shown": last["screenshot"] if last else None}
 
 
-def proposals(recording: Recording, turns: Iterable[Turn]) -> list[OutcomeCheck]:
+def proposals(recording: Recording, turns: Iterable[Turn], part: Part = _ALL) -> list[OutcomeCheck]:
     """Checks that a session suggests by itself, without being run again; raises as `examined` does."""
-    return proposing.propose(of_recording(recording), turns)
+    return proposing.propose(of_recording(recording).between(*part), turns)
 
 
-def offered(recording: Recording) -> list[Offered]:
+def offered(recording: Recording, part: Part = _ALL) -> list[Offered]:
     """Texts of the last page in the order in which they stand there; raises as `examined` does."""
-    page = of_recording(recording).pages[-1]
+    page = of_recording(recording).between(*part).pages[-1]
     boxes = page.boxes()
     found = []
     for each in proposing.told(page):
@@ -77,24 +81,24 @@ def offered(recording: Recording) -> list[Offered]:
     return found
 
 
-def picture(recording: Recording, css: str) -> bytes:
+def picture(recording: Recording, css: str, part: Part = _ALL) -> bytes:
     """The picture of what a selector fits on the last page: an image file. Raises InputError when there is none."""
-    found = of_recording(recording).pages[-1].pictures(css)
+    found = of_recording(recording).between(*part).pages[-1].pictures(css)
     if not found:
         raise InputError("nothing on the last page that fits it has a picture")
     return found[0]
 
 
-def last_screenshot(recording: Recording) -> tuple[str, dict[str, int]] | None:
+def last_screenshot(recording: Recording, part: Part = _ALL) -> tuple[str, dict[str, int]] | None:
     """The picture of the recorded end, by its blob, and the viewport's size; None without one."""
-    state = of_recording(recording).pages[-1].state
+    state = of_recording(recording).between(*part).pages[-1].state
     if not state or not state["screenshot"]:
         return None
     return state["screenshot"], {"width": state["viewport"]["width"], "height": state["viewport"]["height"]}
 
 
-def _evidence(recording: Recording, outcome: Outcome, home: Recording) -> Evidence:
-    found = replace(of_recording(recording), reference=home.blob)
+def _evidence(recording: Recording, outcome: Outcome, home: Recording, part: Part) -> Evidence:
+    found = replace(of_recording(recording).between(*part), reference=home.blob)
     actor = recording.manifest.get("provenance", {}).get("actor")
     if actor in ("agent", "script") and not found.answer:  # a script says nothing, and older runs kept no answer
         return replace(found, answered=False)

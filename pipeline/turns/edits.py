@@ -55,8 +55,12 @@ def task_after(task: str, edits: Iterable[Edit]) -> str:
 
 
 def outcome_after(outcome: Outcome | None, edits: Iterable[Edit]) -> Outcome | None:
-    """What makes the task done, by the last edit that stands; None where nothing says it."""
-    return next((edit["outcome"] for _, edit in reversed(standing(edits)) if edit["op"] == "set_outcome"), outcome)
+    """What makes the task done, by the last edit that stands; None where nothing says it, or what said it was of an end
+    that is another demonstration's since a split."""
+    for _, edit in reversed(standing(edits)):
+        if edit["op"] in ("set_outcome", "end_before"):
+            return edit["outcome"] if edit["op"] == "set_outcome" else None
+    return outcome
 
 
 def labels_after(labels: dict[str, list[str]], edits: Iterable[Edit]) -> dict[str, list[str]]:

@@ -93,8 +93,8 @@ def send(client, **fields):
     return client.post(PAGE, data={"csrf_token": token, "version": version_of(client)} | fields)
 
 
-def kept(client):
-    return client.get("/api/demonstrations/person/outcome").json["outcome"]
+def kept(client, name="person"):
+    return client.get(f"/api/demonstrations/{name}/outcome").json["outcome"]
 
 
 def tried(app, client, name="person"):
@@ -184,6 +184,19 @@ def test_what_two_annotators_ask_for_is_settled(fresh):
     assert val.post("/pairs/person", data=given).status_code == 303
     assert review(db, "person").outcome == outcome(ORDERED, TOLD, checkpoints=way)
     assert listed(db, "person").status == "validated" and pairs.found(db, "person").state == "settled"
+
+
+def test_each_part_of_a_split_session_is_held_against_its_own_end(fresh):
+    lea, db = signed_in(fresh, "lea"), fresh.extensions["demotape"].db
+    assert put(lea, outcome(ORDERED)).status_code == 200
+    pressed = [turn["id"] for turn in review(db, "person").turns if turn.get("intent") == "click"][-1]
+    made = edit(db, "person", {"op": "end_before", "turn": pressed}, version_of(lea), LEA)
+    assert kept(lea) is None and kept(lea, made.part)["checks"] == [ORDERED]
+    refused = put(lea, outcome(ORDERED))
+    assert refused.status_code == 400 and "at the recorded end" in refused.json["message"]
+    assert put(lea, outcome(TOLD), name=made.part).status_code == 200
+    rows = {row["id"]: row["holds"] for row in tried(fresh, lea, made.part)["rows"]}
+    assert rows == {"person": False, made.part: True, "able": True, "idle": False}
 
 
 def test_checks_come_along_with_a_recording_and_into_no_export(fresh, recorded, tmp_path):
