@@ -33,7 +33,8 @@ def test_what_is_above_a_canvas_is_drawn_once(recording_browser, site):
             hit = await page.evaluate("document.elementFromPoint(30, 30).id")
             picture = cv2.imdecode(np.frombuffer(await page.screenshot(), np.uint8), cv2.IMREAD_COLOR).astype(int)
             await page.mouse.wheel(0, 100)
-            await page.wait_for_function("scrollY === 100 && !document.querySelector('demotape-cover')")
+            while not await page.evaluate("scrollY === 100 && !document.querySelector('demotape-cover')"):
+                await page.wait_for_timeout(20)  # wait_for_function asks in the page, whose policy forbids that
             return hit, picture
 
     session = recording_browser.record(user_actions, url=site.origin + "/")
