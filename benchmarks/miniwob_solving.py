@@ -13,7 +13,7 @@ from playwright.async_api import Locator, Page
 
 from demotape.site import miniwob_folder
 
-from .replay_hand import choose, click, type_in
+from .replay_hand import choose, click, rest, type_in
 
 Solver = Callable[[Page, str], Awaitable[None]]
 _LIMIT, _LONG = "EPISODE_MAX_TIME = 10000;", "EPISODE_MAX_TIME = 100000000;"
@@ -34,11 +34,11 @@ def unhurried(folder: Path) -> Path:
 async def solve(page: Page, site: str, name: str) -> str:
     """Open a page, begin an episode and solve it; returns the reward that the page shows."""
     await page.goto(f"{site}/miniwob/{name}.html")
-    await page.wait_for_timeout(400)
+    await rest(page)
     await click(page.locator("#sync-task-cover"))
     await SOLVERS[name](page, " ".join((await page.locator("#query").inner_text()).split()))
     await page.wait_for_function("document.querySelector('#reward-last').textContent !== '-'")
-    await page.wait_for_timeout(400)
+    await rest(page)
     return await page.locator("#reward-last").inner_text()
 
 

@@ -67,5 +67,6 @@ class Breaker:
             return None
         with suppress(OSError):
             if time.time() - self._shared.stat().st_mtime < _FRESH:
-                return self._shared.read_text(encoding="utf-8", errors="replace")[:_LONGEST]
+                told = self._shared.read_text(encoding="utf-8", errors="replace")[:_LONGEST]
+                return told or "the service does not answer"  # it is being written
         return None

@@ -46,6 +46,9 @@ def test_the_word_of_a_process_that_was_killed_holds_for_a_while_only(tmp_path):
     shared.write_text("it does not answer")
     waiting = Breaker(lambda: True, shared)
     assert waiting.is_open
+    shared.write_text("")  # as another process finds it that reads while it is written
+    with pytest.raises(StoreAway, match="the service does not answer; it is asked again"):
+        waiting.expect_closed()
     os.utime(shared, (time.time() - 60,) * 2)
     assert not waiting.is_open
     waiting.expect_closed()
