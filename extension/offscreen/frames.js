@@ -13,6 +13,8 @@ const LAST_WAIT = 0.15; // the same, at the end of the recording
 const DUE = 0.5; // seconds from when an event is told to when a frame must have come of what changed before it
 const LATE = 0.1; // seconds that a frame takes to come from which on the browser may have dropped later ones meanwhile
 const DRAWN = 0.03; // seconds from a page's third paint after a change until that is on the screen
+const HELD_BACK = 0.3; // the same where the browser takes what it sees for an animation
+const BEAT = 0.3, STEADY = 0.9; // seconds between frames, and of such frames, from which on they may be an animation's
 const FOLLOWED = 0.4; // seconds more that a page has to tell how long it stayed as it was
 const COLOURS = 1.5; // seconds that a frame waits to be known how to be read
 const TRUE = 0.6; // seconds that a true picture is compared with the frames that come
@@ -104,7 +106,19 @@ class Tab {
     const entry = this.ring[index], next = this.ring[index + 1], time = this.timeOf(entry);
     if (time >= painted) return true;
     if (entry.came - time > LATE && since < entry.came) return false; // the frame that shows it may have been dropped
-    return Math.min(next ? this.timeOf(next) : Infinity, bound) >= painted + DRAWN;
+    return Math.min(next ? this.timeOf(next) : Infinity, bound) >= painted + (this.isSteady(index) ? HELD_BACK : DRAWN);
+  }
+
+  /**
+   * Whether so many frames have come just before that the browser may take them for an animation: of what else is painted
+   * it sends no frame until that is seen to be over.
+   */
+  isSteady(index) {
+    const time = (at) => this.timeOf(this.ring[at]);
+    for (let at = index; at > 0 && time(at) - time(at - 1) <= BEAT; at--) {
+      if (time(index) - time(at - 1) >= STEADY) return true;
+    }
+    return false;
   }
 
   get newest() {

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import psutil
 
+from tests.recorder.browser.test_pictures import ANIMATED, assert_good_pictures_show_it, press_beside_an_animation
 from tests.recorder.browser.test_state import picture
 from tests.support.sessions import painted
 
@@ -81,3 +82,14 @@ def shows_blue(session) -> bool:
     blue, _, red = picture(session, turn)[500, 500]
     assert blue > 200 and red < 50
     return True
+
+
+def test_what_changes_beside_an_animation_is_not_taken_for_unpainted(chrome, site):
+    site.pages["/"] = ANIMATED
+
+    async def user_actions(page):
+        await chrome.seen(1)
+        await press_beside_an_animation(page, 4)
+
+    session = chrome.record(user_actions, url=site.origin + "/")
+    assert_good_pictures_show_it(session.recording, 4)

@@ -231,3 +231,47 @@ def test_every_new_page_is_shown_at_once(recording_browser, site, tmp_path):
     clicks = [turn for turn in fold(Recording(tmp_path / "rec").events) if turn["intent"] == "click"]
     shown = [bool(turn["state"]["screenshot"]) for turn in clicks]
     assert len(shown) == 24 and all(shown[1::3]) and all(shown[2::3])  # the first 0.1 s after a load may have none
+
+
+ANIMATED = ("<body style='margin:0'><button id=b style='width:200px;height:100px;background:red;border:0'></button>"
+            "<div id=d style='position:absolute;inset:150px 0 0 0'></div><script>let n = 0, on = 0;"
+            "setInterval(() => { if (on) d.style.background = n++ % 2 ? 'gold' : 'teal' }, 70);"
+            "addEventListener('click', () => b.style.background = 'red')</script>")
+
+
+async def press_beside_an_animation(tab, times):
+    """Press the button right after the animation beside it has ended and it has become blue."""
+    for _ in range(times):
+        await tab.evaluate("on = 1")
+        for number in range(12):
+            await tab.mouse.move(300 + number, 300)
+            await asyncio.sleep(0.1)
+        await tab.mouse.move(60, 50)
+        await asyncio.sleep(0.05)
+        await tab.evaluate("on = 0; b.style.background = 'blue'")
+        await asyncio.sleep(0.13)
+        await tab.mouse.click(60, 50)
+
+
+def assert_good_pictures_show_it(recording, times):
+    clicks = [turn for turn in fold(recording.events) if turn["intent"] == "click"]
+    assert len(clicks) == times and all("blue" in turn["element"]["attributes"]["style"] for turn in clicks)
+    good = [turn for turn in clicks if turn["state"]["screenshot_status"] == "good"]
+    for red, _, blue in (picture_in_box(recording, turn) for turn in good):
+        assert red < 50 and blue > 200  # a stream of the tab has nearly these colours
+
+
+def test_what_changes_beside_an_animation_is_not_taken_for_unpainted(recording_browser, site, tmp_path):
+    """While it takes what it sees for an animation, the browser sends no frame of what else is painted."""
+    site.pages["/"] = ANIMATED
+
+    async def press():
+        context = await recording_browser.browser.new_context(viewport=SIZE)
+        async with Recorder(context, tmp_path / "rec"):
+            tab = await context.new_page()
+            await tab.goto(site.origin + "/")
+            await press_beside_an_animation(tab, 4)
+        await context.close()
+
+    recording_browser.run(press())
+    assert_good_pictures_show_it(Recording(tmp_path / "rec"), 4)
