@@ -29,7 +29,7 @@ def follow(session: Session, tab: int, main_frame: str, requests: network.OpenRe
            spawn: Callable[[Coroutine], None], extras: Extras, *, worker: bool = False) -> None:
     """Tell `observer` of each exchange that ended; where it is to be replayable, also of messages and seeds. See
     `network.listeners`. `worker`: the session is a worker's, which has no documents."""
-    handlers = [network.listeners(session, tab, main_frame, requests, observer.network.exchange, spawn)]
+    handlers = [network.listeners(session, tab, main_frame, requests, observer.network.exchange, spawn, observer)]
     if extras.replayable:
         handlers.append(channels.listeners(tab, lambda: observer.now, observer.network.channel_event))
     seeded = extras.replayable and not worker

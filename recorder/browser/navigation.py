@@ -4,8 +4,9 @@ import asyncio
 import math
 from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
+from recorder.building.recording_clock import Clock, as_if_never_set
 from recorder.devtools.sessions import ProtocolError, Session
 
 _BY_REASON = {
@@ -24,14 +25,6 @@ class _Started:
     kind: str = ""
     reason: str = ""
     epoch: float = math.inf
-
-
-class Clock(Protocol):
-    """The recording's clock: see `RecordingClock`."""
-
-    @property
-    def now(self) -> float: ...
-    def seconds(self, epoch: float, source: str | None = None) -> float: ...
 
 
 class Navigations:
@@ -63,7 +56,7 @@ class Navigations:
         """Network.requestWillBeSent: the browser's own time of it is the right one. Ours is late where this program
         was busy, and what was pressed on the new page meanwhile would seem to come before it."""
         if event.get("type") == "Document" and event.get("frameId") == self.main_frame:
-            self._started.epoch = min(self._started.epoch, self._told(event["wallTime"]))
+            self._started.epoch = min(self._started.epoch, as_if_never_set(self._clock, event["wallTime"], "requests"))
 
     def finish(self, before: str, url: str, *, same_document: bool) -> tuple[str | Coroutine[Any, Any, str], float]:
         """A navigation from the address `before` to `url` is done: its transition, and when it began (wall clock,
@@ -85,11 +78,6 @@ class Navigations:
         if opened and url != "about:blank" and started.reason not in _BY_REASON:
             return self._of_a_new_tab(url), epoch
         return _BY_REASON.get(started.reason, "typed"), epoch
-
-    def _told(self, epoch: float) -> float:
-        """The browser's wall clock as ours, which nobody sets."""
-        now = self._clock.now
-        return now - (self._clock.seconds(now) - self._clock.seconds(epoch, "requests"))
 
     async def _direction(self, before: str) -> str:
         """`back` or `forward`: which way the history moved from the address `before` to where it is now."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
+from recorder.building.recording_clock import Clock, as_if_never_set
 from recorder.devtools.sessions import ProtocolError, Session, body_of
 from recorder.privacy.har import Exchange
 
@@ -23,10 +24,11 @@ class OpenRequests:
 
 
 def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequests, done: Callable[[Exchange], None],
-              spawn: Spawn) -> dict[str, Callable]:
+              spawn: Spawn, clock: Clock) -> dict[str, Callable]:
     """CDP handlers of one session that call `done` with each exchange that has ended, its body fetched.
 
-    `main_frame`: the id of the tab's main frame; `requests`: those of the tab, shared by its sessions.
+    `main_frame`: the id of the tab's main frame; `requests`: those of the tab, shared by its sessions; `clock`: by
+    which an exchange began.
     """
     open_, hops = requests.by_id, requests.hops
 
@@ -41,8 +43,9 @@ def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequest
             hops.answer(key, event.get("redirectHasExtraInfo", True))
             redirected.ended = event["timestamp"]
             done(redirected)
-        exchange = Exchange(tab, request["method"], request["url"] + request.get("urlFragment", ""), event["wallTime"],
-                            event["timestamp"], dict(request["headers"]), request.get("postData"))
+        exchange = Exchange(tab, request["method"], request["url"] + request.get("urlFragment", ""),
+                            as_if_never_set(clock, event["wallTime"], "requests"), event["timestamp"],
+                            dict(request["headers"]), request.get("postData"))
         hops.request(key, exchange)
         exchange.kind = event.get("type", "Other")
         exchange.document = event.get("frameId", "") if exchange.kind == "Document" else ""

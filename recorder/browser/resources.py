@@ -4,6 +4,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from typing import Any
 
+from recorder.building.recording_clock import as_if_never_set
 from recorder.building.tab_observer import TabObserver
 from recorder.devtools.sessions import ProtocolError, Session, body_of
 
@@ -41,7 +42,8 @@ def listeners(session: Session, observer: TabObserver, spawn: Callable[[Coroutin
     from_memory: set[str] = set()  # requests that the renderer answered itself
 
     def sent(event: dict[str, Any]) -> None:
-        started[event["requestId"]] = event["wallTime"], _origin(event["documentURL"])
+        epoch = as_if_never_set(observer, event["wallTime"], "requests")
+        started[event["requestId"]] = epoch, _origin(event["documentURL"])
 
     def served_from_cache(event: dict[str, Any]) -> None:
         from_memory.add(event["requestId"])

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 _AHEAD = 0.25  # seconds by which no source can truly be ahead
 _LATE_AT_FIRST = 2.0  # seconds by which what a source says first may come late
@@ -11,6 +12,20 @@ LATE = 60.0  # seconds by which what it says later may come late: a page may han
 def steady() -> float:
     """Seconds that nobody sets; where the system knows them, those asleep are counted."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+
+
+class Clock(Protocol):
+    """A recording's clock, as those see it who tell it times: see `RecordingClock`."""
+
+    @property
+    def now(self) -> float: ...
+    def seconds(self, epoch: float, source: str | None = None) -> float: ...
+
+
+def as_if_never_set(clock: Clock, epoch: float, source: str) -> float:
+    """A source's wall clock as the recording's, which goes on though somebody sets the machine's."""
+    now = clock.now
+    return now - (clock.seconds(now) - clock.seconds(epoch, source))
 
 
 class RecordingClock:

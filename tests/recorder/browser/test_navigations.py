@@ -6,6 +6,7 @@ import pytest
 
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
+from recorder.browser import network
 from recorder.browser.navigation import Navigations
 from recorder.building.builder import RecordingBuilder
 from recorder.building.recording_clock import RecordingClock
@@ -118,3 +119,16 @@ def test_a_navigation_stays_where_it_was_though_somebody_sets_the_clock():
         navigations.asked({"frameId": "F", "type": "Document", "wallTime": 1000.0 + steady[0] + set_by})
         at = clock.seconds(navigations.finish("/", "/next", same_document=False)[1])
         assert at == pytest.approx(steady[0], abs=0.01), set_by
+
+
+def test_a_request_stays_where_it_was_though_somebody_sets_the_clock():
+    wall, steady, kept = [1000.0], [0.0], []
+    clock = RecordingClock(lambda: wall[0], lambda: steady[0])
+    told = network.listeners(None, 1, "F", network.OpenRequests(), kept.append, None, clock)
+    for set_by in (0.0, -3600.0, 86400.0):
+        steady[0] += 10.0
+        told["Network.requestWillBeSent"]({
+            "requestId": "R", "timestamp": steady[0], "wallTime": 1000.0 + steady[0] + set_by,
+            "request": {"method": "GET", "url": "http://a.test/", "headers": {}}})
+        told["Network.loadingFailed"]({"requestId": "R", "timestamp": steady[0], "errorText": "gone"})
+        assert clock.seconds(kept[-1].start) == pytest.approx(steady[0], abs=0.01), set_by
