@@ -9,7 +9,7 @@ demotape.shown = demotape.ofGroup("shown", function () {
   const HOVERED = 30; // ms after the pointer has moved in which the page shows that it is there
   const EFFECT = 50; // ms after an act in which what changes is counted as its effect
   const SURE = 30; // ms more until it is on the screen
-  const KEPT = 8; // times of painting that are remembered
+  const KEPT = 64; // times of painting that are remembered
   const LOST = 1000; // ms after which a page that painted nothing is asked again
   const LATE = 1000; // ms after pictures were told to come late in which one of before an event may be missing
   const FOLLOWED = 300; // ms after an event in which a picture may come that shows the state before it
@@ -20,7 +20,8 @@ demotape.shown = demotape.ofGroup("shown", function () {
   const CONTROLS = new Set(globalThis.demotapeShared.controls);
   shared.changed ??= now(); // when something was last heard to change where elements stand: ms since 1970
   shared.painted ??= [{ since: -1, at: 0 }]; // what was there by `since` was painted by `at`; the last times, in order
-  shared.expecting ??= 0; // since when it is waited for the page to paint; 0 when it is not
+  shared.paints ??= []; // when the page was last about to paint, as many times as a change takes
+  shared.expecting ??= 0; // when it was last asked to paint; 0 when it is not waited for that
   shared.expected ??= 0; // what is to be painted is from then
   shared.begun ??= shared.changed; // when this document began
   shared.first ??= null; // by when that was painted
@@ -67,18 +68,21 @@ demotape.shown = demotape.ofGroup("shown", function () {
   /** Learn by when what is there at a time is painted. */
   function expectPaint(time) {
     shared.expected = Math.max(shared.expected, time);
-    if (paintedBy(time) !== null || now() - shared.expecting < LOST) return;
-    const begun = (shared.expecting = now());
-    let left = PAINTS;
-    const step = () => {
-      if (shared.expecting !== begun || demotape.events.isStopped()) return;
-      if (--left) return atPaint(step);
-      shared.first ??= now();
-      shared.painted = [...shared.painted.slice(1 - KEPT), { since: begun, at: now() }];
+    if (paintedBy(time) === null && now() - shared.expecting >= LOST) askToPaint();
+  }
+
+  function askToPaint() {
+    const asked = (shared.expecting = now());
+    atPaint(() => {
+      if (shared.expecting !== asked || demotape.events.isStopped()) return;
+      const paints = (shared.paints = [...shared.paints.slice(1 - PAINTS), now()]);
+      if (paints.length === PAINTS) {
+        shared.first ??= now();
+        shared.painted = [...shared.painted.slice(1 - KEPT), { since: paints[0], at: now() }];
+      }
       shared.expecting = 0;
-      expectPaint(shared.expected);
-    };
-    atPaint(step);
+      if (paintedBy(shared.expected) === null) askToPaint();
+    });
   }
 
   /** Resolves when what is there now is on the screen; not in a page that is out of sight. */

@@ -13,8 +13,8 @@ const LAST_WAIT = 0.15; // the same, at the end of the recording
 const DUE = 0.5; // seconds from when an event is told to when a frame must have come of what changed before it
 const LATE = 0.1; // seconds that a frame takes to come from which on the browser may have dropped later ones meanwhile
 const DRAWN = 0.03; // seconds from a page's third paint after a change until that is on the screen
-const HELD_BACK = 0.3; // the same where the browser takes what it sees for an animation
-const BEAT = 0.3, STEADY = 0.9; // seconds between frames, and of such frames, from which on they may be an animation's
+const HELD_BACK = 0.3; // seconds without a frame that say that there is none, where the browser may see an animation
+const WHILE = 1, MANY = 12; // seconds, and frames in them, from which on they may be an animation's
 const FOLLOWED = 0.4; // seconds more that a page has to tell how long it stayed as it was
 const COLOURS = 1.5; // seconds that a frame waits to be known how to be read
 const TRUE = 0.6; // seconds that a true picture is compared with the frames that come
@@ -114,11 +114,8 @@ class Tab {
    * it sends no frame until that is seen to be over.
    */
   isSteady(index) {
-    const time = (at) => this.timeOf(this.ring[at]);
-    for (let at = index; at > 0 && time(at) - time(at - 1) <= BEAT; at--) {
-      if (time(index) - time(at - 1) >= STEADY) return true;
-    }
-    return false;
+    const first = index - MANY + 1;
+    return first >= 0 && this.timeOf(this.ring[index]) - this.timeOf(this.ring[first]) <= WHILE;
   }
 
   get newest() {

@@ -5,6 +5,10 @@ paints on while nobody acts (a spinner, a video) is looked at now and then inste
 One that is about to be left, and the next one until it has loaded, is left alone for a moment unless somebody acts: a
 frame costs the machine about 50 ms of processor time, also where a server or the page needs that.
 
+Where the same part of a page is painted for a second, at 12 times a second or more, the browser takes that for an
+animation, and of what else is painted sends no frame until a quarter of a second after its end. That is by the age of
+the screencast, so one of which frames come often is begun anew before it is so old.
+
 Of a continuous screencast the browser holds frames back while two are unacknowledged, and what it held back it never
 sends: a page that then stays as it is would be shown as it was before. So it is counted how many frames it may still
 send; if it may have held one back, the screencast is begun anew once the page rests, which makes the browser send what
@@ -34,6 +38,8 @@ _LEADS = 0.08  # seconds without a look after a press that may lead to another d
 _LEFT, _COMING = 0.5, 0.4  # the same when that is asked for, and when it has begun
 _HESITATES = 0.03  # seconds from somebody's move to a look, in which what they press may lead away
 _COMES = 2.0  # seconds that a frame may take
+_OLD, _TOO_OLD = 0.5, 0.95  # seconds after which one is begun anew, and after which the browser may see an animation
+_BEAT = 0.3  # seconds between frames in which it sees none
 _SAME = 3  # looks that show the same, after which a page rests
 
 
@@ -48,6 +54,8 @@ class Screencast:
         self._on_gap = on_gap
         self._spawn = spawn
         self._id = self._stopped = self._starts = 0
+        self._steady_since = 0.0  # since when it goes on and frames come often
+        self._last = 0.0  # when the last one came
         self.shown = asyncio.Event()  # a frame has come, at all
         self._silent = True  # nothing has come since it began
         self._left = _UNACKNOWLEDGED  # frames that the browser may send
@@ -70,6 +78,7 @@ class Screencast:
         may send nothing, then or later: begin anew if nothing has come after so many seconds of `patience`."""
         self._left, self._acknowledged, self._held_back, self._changed = _UNACKNOWLEDGED, 0.0, False, None
         self._session.post("Page.startScreencast", {"format": "png"})
+        self._steady_since = asyncio.get_running_loop().time()
         self._starts += 1
         self._silent = True
         if not self._looking:
@@ -81,7 +90,7 @@ class Screencast:
             self._begin_anew(2 * patience)
 
     def _begin_anew(self, patience: float = _PATIENT) -> None:
-        self._session.post("Page.stopScreencast")
+        self._stop(self._id)
         self.start(patience)
 
     def note_act(self, *, begins: bool = True) -> None:
@@ -141,21 +150,27 @@ class Screencast:
 
     def _on_frame(self, event: dict[str, Any]) -> None:
         now = asyncio.get_running_loop().time()
-        if event["sessionId"] != self._id:  # of a screencast begun anew
-            self._id = event["sessionId"]
+        self._id = max(self._id, event["sessionId"])  # a screencast begun anew has a higher one
         self._silent = False
         self.shown.set()
-        self._left -= 1
+        self._left -= event["sessionId"] != self._stopped
         if self._changed is not None and event["metadata"]["timestamp"] > self._changed:
             self._changed = None
         self._image = base64.b64decode(event["data"])
-        if not self._looking:
+        if now - self._last > _BEAT:
+            self._steady_since = now
+        self._last, steady = now, now - self._steady_since
+        if event["sessionId"] == self._stopped:
+            pass  # it was on its way
+        elif not self._looking:
             self._go_on(event["sessionId"], now)
-        elif event["sessionId"] != self._stopped:
+        else:
             self._stop(event["sessionId"])
             self._came.set()
         self._times.append(now)
-        self._take(self._image, event["metadata"], self._left > 0 and not self._looking)
+        self._take(self._image, event["metadata"], self._left > 0 and not self._looking and steady < _TOO_OLD)
+        if steady > _OLD and not self._looking:
+            self._begin_anew()
 
     def _go_on(self, screencast: int, now: float) -> None:
         """Ask for more frames, or look only now and then."""
@@ -187,7 +202,7 @@ class Screencast:
             await asyncio.sleep(delay)
         for _ in range(count):
             await self._session.send("Page.screencastFrameAck", {"sessionId": screencast})
-            self._left += screencast == self._id
+            self._left += screencast == self._id != self._stopped
 
     async def _look_now_and_then(self) -> None:
         """Look at a page that paints while nobody acts, until somebody does, it has loaded, or it shows the same for a

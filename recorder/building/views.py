@@ -6,7 +6,6 @@ from recorder.media.painted_frames import FrameRing, PaintedFrame, Standing
 from schemas.types import Box
 
 _DRAWN = 0.03  # seconds from a page's third paint after a change until that is on the screen
-_HELD_BACK = 0.3  # the same where the browser takes what it sees for an animation
 _NEAR = 1.5  # pixels by which offsets and sizes may differ: browsers round them
 
 
@@ -70,9 +69,8 @@ class View:
 def _shows(standing: Standing, painted: float | None, bound: float) -> bool:
     """Whether what was painted by a time was on the screen."""
     frame = standing.last
-    drawn = _HELD_BACK if standing.steady else _DRAWN
     return painted is not None and (
-        frame.time >= painted or (frame.followed and min(standing.until, bound) >= painted + drawn))
+        frame.time >= painted or (frame.followed and min(standing.until, bound) >= painted + _DRAWN))
 
 
 def _hides(box: Box, target: Box) -> bool:

@@ -12,7 +12,6 @@ from schemas.types import Box
 
 _MARGIN = 3  # CSS pixels around a secret field that are blackened too
 _COMING = 0.05  # seconds that a painted frame takes to come
-_BEAT, _STEADY = 0.3, 0.9  # seconds between frames, and of such frames, from which on they may be an animation's
 _FAST = [cv2.IMWRITE_PNG_COMPRESSION, 1]
 
 
@@ -44,14 +43,11 @@ class PaintedFrame:
 @dataclass(frozen=True)
 class Standing:
     """What stood on the screen for a while: the frame that showed it first, the last one that showed the same, and when
-    something else was painted, or may have been (infinity: not yet). `steady`: so many frames have come just before
-    that the browser may take them for an animation: of what else is painted it sends none until that is over.
-    """
+    something else was painted, or may have been (infinity: not yet)."""
 
     frame: PaintedFrame
     last: PaintedFrame
     until: float
-    steady: bool = False
 
 
 class FrameRing:
@@ -99,16 +95,7 @@ class FrameRing:
         while first > least and self._goes_on(first):
             first -= 1
         next_ = self._frames[number + 1].time if number + 1 < len(self._frames) else math.inf
-        return Standing(self._frames[first], self._frames[number], min(next_, self._frames[number].followed_until),
-                        self._is_steady(number))
-
-    def _is_steady(self, number: int) -> bool:
-        last = self._frames[number].time
-        while number and self._frames[number].time - self._frames[number - 1].time <= _BEAT:
-            number -= 1
-            if last - self._frames[number].time >= _STEADY:
-                return True
-        return False
+        return Standing(self._frames[first], self._frames[number], min(next_, self._frames[number].followed_until))
 
     def _goes_on(self, number: int) -> bool:
         """Whether a frame shows what the one before it showed, and still stands for."""

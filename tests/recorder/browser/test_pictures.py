@@ -235,7 +235,7 @@ def test_every_new_page_is_shown_at_once(recording_browser, site, tmp_path):
 
 ANIMATED = ("<body style='margin:0'><button id=b style='width:200px;height:100px;background:red;border:0'></button>"
             "<div id=d style='position:absolute;inset:150px 0 0 0'></div><script>let n = 0, on = 0;"
-            "setInterval(() => { if (on) d.style.background = n++ % 2 ? 'gold' : 'teal' }, 70);"
+            "setInterval(() => { if (on) d.style.background = n++ % 2 ? 'gold' : 'teal' }, 35);"
             "addEventListener('click', () => b.style.background = 'red')</script>")
 
 

@@ -12,9 +12,6 @@ def frame(time, scroll=TOP, size=SIZE, followed=True, image=None):
     return PaintedFrame(image or str(time).encode(), time, None, scroll, size, followed)
 
 
-STEADY = [frame(round(3.8 + number / 10, 1)) for number in range(11)]
-
-
 def chosen(view, *frames):
     ring = FrameRing()
     for each in frames:
@@ -39,10 +36,6 @@ def chosen(view, *frames):
     (View(5.0, TOP, SIZE, True, 4.5), [frame(4.0, followed=False)], (4.0, "moved", None)),  # a later one may be lost
     (View(5.0, TOP, SIZE, True, 4.5), [frame(4.0, followed=False, image=b"a"), frame(4.6, followed=False, image=b"a")],
      (4.0, None, None)),  # painted again, it is the same
-    (View(5.0, TOP, SIZE, True, 4.9), STEADY, (4.8, "moved", None)),  # a frame of it may be held back
-    (View(5.0, TOP, SIZE, True, 4.9), STEADY[-6:], (4.8, None, None)),
-    (View(5.0, TOP, SIZE, True, 4.69), STEADY, (4.8, None, None)),
-    (View(5.2, TOP, SIZE, True, 4.89), STEADY, (4.8, None, None)),
     (View(5.0, TOP, SIZE, True, 5.1, None, 5.3), [frame(4.0), frame(5.12), frame(5.2)], (5.12, None, 5.3)),
     (View(5.0, TOP, SIZE, True, 5.1, None, 5.3), [frame(4.0), frame(5.05)], (5.05, None, 5.3)),  # it stood until then
     (View(5.0, TOP, SIZE, True, 5.1, None, 5.11), [frame(4.0), frame(5.05)], (4.0, "moved", None)),
