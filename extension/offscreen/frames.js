@@ -13,8 +13,9 @@ const LAST_WAIT = 0.15; // the same, at the end of the recording
 const DUE = 0.5; // seconds from when an event is told to when a frame must have come of what changed before it
 const LATE = 0.1; // seconds that a frame takes to come from which on the browser may have dropped later ones meanwhile
 const DRAWN = 0.03; // seconds from a page's third paint after a change until that is on the screen
-const HELD_BACK = 0.3; // seconds without a frame that say that there is none, where the browser may see an animation
-const WHILE = 1, MANY = 12; // seconds, and frames in them, from which on they may be an animation's
+const HELD_BACK = 0.3; // the same where the browser may see an animation
+const WHILE = 1, MANY = 12; // seconds, and frames in them, from which on the browser may see an animation: of what else
+// is painted it sends none until that is over
 const FOLLOWED = 0.4; // seconds more that a page has to tell how long it stayed as it was
 const COLOURS = 1.5; // seconds that a frame waits to be known how to be read
 const TRUE = 0.6; // seconds that a true picture is compared with the frames that come
@@ -35,7 +36,8 @@ let truth = null; // { tab, blob, until }: what a tab showed, for frames of that
 class Tab {
   constructor(number) {
     this.number = number;
-    this.ring = []; // { copy, ticks | time, came, filmed, picture }
+    this.ring = []; // { copy, ticks | time, came, steady, filmed, picture }
+    this.times = []; // of the last frames
     this.places = new SecretPlaces();
     this.guarded = false; // something secret was in sight: frames wait until it is known where it stood
     this.asked = -Infinity; // when the page was last asked for that
@@ -50,6 +52,8 @@ class Tab {
   timeOf = (entry) => entry.time ?? entry.ticks + offset;
 
   add(entry) {
+    this.times = [...this.times.slice(1 - MANY), this.timeOf(entry)];
+    entry.steady = this.times.length === MANY && this.times.at(-1) - this.times[0] <= WHILE;
     this.ring.push(entry);
     this.thin();
     this.ask();
@@ -106,16 +110,7 @@ class Tab {
     const entry = this.ring[index], next = this.ring[index + 1], time = this.timeOf(entry);
     if (time >= painted) return true;
     if (entry.came - time > LATE && since < entry.came) return false; // the frame that shows it may have been dropped
-    return Math.min(next ? this.timeOf(next) : Infinity, bound) >= painted + (this.isSteady(index) ? HELD_BACK : DRAWN);
-  }
-
-  /**
-   * Whether so many frames have come just before that the browser may take them for an animation: of what else is painted
-   * it sends no frame until that is seen to be over.
-   */
-  isSteady(index) {
-    const first = index - MANY + 1;
-    return first >= 0 && this.timeOf(this.ring[index]) - this.timeOf(this.ring[first]) <= WHILE;
+    return Math.min(next ? this.timeOf(next) : Infinity, bound) >= painted + (entry.steady ? HELD_BACK : DRAWN);
   }
 
   get newest() {
