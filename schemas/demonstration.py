@@ -333,7 +333,7 @@ class ProcessedSchema(Strict):
 
 EDIT_OPS = ("drop", "restore", "move", "set_intent", "set_arguments", "retarget", "set_screenshot",
             "set_screenshot_status", "set_utterance", "set_speaker", "add", "merge", "split", "settle", "place_video",
-            "set_task", "set_outcome", "label", "end_before", "begin_at", "undo", "redo")
+            "set_task", "set_outcome", "label", "end_before", "begin_at", "join", "undo", "redo")
 
 
 class EditSchema(Strict):
@@ -342,8 +342,8 @@ class EditSchema(Strict):
     piece = "edit"
 
     op = string("what is done", validate=validate.OneOf(EDIT_OPS))
-    turn = string("id of the turn; all but place_video, set_task, set_outcome, undo and redo; label: absent for "
-                  "the demonstration", required=False)
+    turn = string("id of the turn; all but place_video, set_task, set_outcome, join, undo and redo; label: "
+                  "absent for the demonstration", required=False)
     turns = listing(fields.String(), "drop, restore: ids of several turns, instead of `turn`", required=False,
                     validate=validate.Length(min=1))
     after = string("move, add: id of the turn to stand behind; null for the first place", required=False,
@@ -362,18 +362,19 @@ class EditSchema(Strict):
     utterance = string("set_utterance: the new text", required=False)
     speaker = string("set_speaker: the new speaker", required=False, validate=validate.OneOf(SPEAKERS))
     other = string("merge: id of the later typing that becomes one with the turn; begin_at: id of the demonstration "
-                   "that was split", required=False)
+                   "split; join, end_before that came with one: of that which was split off", required=False)
+    edits = integer("join: how many edits that follow are the other's", required=False,
+                    validate=validate.Range(0, limits.WHOLE))
     check = string("settle: kind of the checks that were looked at and ask for nothing more", required=False)
     added = TurnField(required=False, metadata={
         "description": "add: the new chat turn, with the id in `turn`; split: the typing that stands behind the turn"})
-
     place = nested(VideoPlaceSchema, "place_video: where the external video belongs", required=False)
     label = string("label: its name", required=False)
     said = listing(fields.String(), "label: what is said by it; none takes it away", required=False)
     task = string("set_task: what the navigator was asked to do, in better words; end_before: what they were asked to "
-                  "do from there on, where that is something else", required=False)
-    outcome = nested(OutcomeSchema, "set_outcome: what makes the task done; null: nothing says it", required=False,
-                     allow_none=True)
+                  "do from there on, where that is something else; join: the same, in all", required=False)
+    outcome = nested(OutcomeSchema, "set_outcome, join: what makes the task done; null: nothing says it",
+                     required=False, allow_none=True)
 
     _needs = {"place_video": ("place",), "set_task": ("task",), "set_outcome": ("outcome",),
               "label": ("label", "said"), "move": ("turn", "after"),
@@ -383,9 +384,9 @@ class EditSchema(Strict):
               "set_speaker": ("turn", "speaker"), "set_screenshot": ("turn", "screenshot", "screenshot_time", "source"),
               "add": ("turn", "after", "added"), "merge": ("turn", "other"),
               "split": ("turn", "arguments", "added"), "settle": ("turn", "check"),
-              "end_before": ("turn",), "begin_at": ("turn", "other"),
+              "end_before": ("turn",), "begin_at": ("turn", "other"), "join": ("other",),
               "drop": ("turn",), "restore": ("turn",), "undo": (), "redo": ()}
-    _may = {"label": {"turn"}, "end_before": {"task"}}
+    _may = {"label": {"turn"}, "end_before": {"task", "other"}, "join": {"edits", "task", "outcome"}}
 
     @validates_schema
     def _has_its_fields(self, data: dict[str, Any], **_: Any) -> None:

@@ -361,6 +361,7 @@ class Edit(TypedDict):
     utterance: NotRequired[str]
     speaker: NotRequired[str]
     other: NotRequired[str]
+    edits: NotRequired[int]
     check: NotRequired[str]
     added: NotRequired[Turn]
     place: NotRequired[VideoPlace]

@@ -21,7 +21,7 @@ from pipeline.turns.edits import WITH_POINTER, appended
 from schemas import types
 from schemas.text import storable
 
-from . import in_use, labels, parts, proving
+from . import in_use, joining, labels, parts, proving
 from .library import Review, load
 from .summary import counts
 
@@ -33,7 +33,7 @@ def add_edit(db: Database, demonstration_id: str, edit: Mapping[str, Any], versi
     """Append an edit and return the new version; an edit that changes nothing is not kept.
 
     Raises InputError when the edit does not fit, Conflict when the version is stale, the demonstration is approved or
-    invalid, or a split cannot be made or taken back, NotFound.
+    invalid, or a split or a join cannot be made or taken back, NotFound.
     """
     with db.writing() as session:
         made = make_edit(session, load(session, demonstration_id, lock=True), edit, version, who)
@@ -53,36 +53,37 @@ class MadeEdit:
 def make_edit(session: Session, found: Review, edit: Mapping[str, Any], version: int, who: str) -> MadeEdit | None:
     """As `add_edit`, inside a transaction that has locked the demonstration; None for one that changes nothing."""
     _expect(found, version)
-    if found.row.status in LOCKED:
-        raise Conflict(f"this demonstration is {found.row.status}; reopen it to change it")
-    if edit["op"] == "set_task" and not str(edit.get("task", "")).strip():
-        raise InputError("field task: say what the navigator was asked to do")
-    if edit["op"] == "begin_at":
-        raise InputError("field op: begin_at is made by splitting; split the other one by end_before")
-    if edit["op"] == "place_video" and found.alignment is None:
-        raise InputError("field op: this demonstration has no external video that could be placed")
+    _expect_possible(found, edit)
     before = found.turns  # one that is damaged is not changed
     base = found.base["turns"]
-    edits, turns = appended(base, found.edits, storable(edit))
+    brought: list[types.Edit] = []
+    if edit["op"] == "join":
+        edit, brought = joining.prepared(session, found, edit, who)
+    edits, turns = appended(base, found.edits, storable(edit), brought)
+    made = edits[len(found.edits)]
     turns = in_use.marked(turns, found.settings, edits)
     _expect_in_sight(before, edit)
-    in_use.expect_intent(found.settings, before, edits[-1])
+    in_use.expect_intent(found.settings, before, made)
     after = found.with_edits(edits)
-    if edits[-1]["op"] == "label":
-        labels.expect(session, edits[-1], found.row.home)
+    if made["op"] == "label":
+        labels.expect(session, made, found.row.home)
     changes = (turns, after.alignment, after.task, after.labels, after.outcome) != (
         before, found.alignment, found.task, found.labels, found.outcome)
     if edit["op"] not in ("undo", "redo") and not changes:
         return None
     parts.follow(session, found.row, found.edits, edits, who)
+    joining.follow(session, found, edits, who)
     now = datetime.now(UTC)
     found.row.task = after.task
     for name, value in counts(base, turns, edits).items():
         setattr(found.row, name, value)
     proving.stand(session, found.row, turns)
     grown = _grow(found, now)
-    row = Edit(demonstration_id=found.row.id, number=len(edits), content=edits[-1], who=who, made_at=now, version=grown)
+    row = Edit(demonstration_id=found.row.id, number=len(found.edits) + 1, content=made, who=who, made_at=now,
+               version=grown)
     session.add(row)
+    if made["op"] == "join":
+        session.add_all(joining.rows(session, row, brought))
     return MadeEdit(row, edits, turns, grown)
 
 
@@ -118,6 +119,20 @@ def _expect_in_sight(turns: list[types.Turn], edit: Mapping[str, Any]) -> None:
         if isinstance(value, (int, float)) and value != turn["arguments"].get(name) and not 0 <= value <= limit:
             raise InputError(f"field {name}: {value:g} is outside the page that was shown, which is {limit:g} pixels "
                              f"{'wide' if name == 'x' else 'high'}")
+
+
+def _expect_possible(found: Review, edit: Mapping[str, Any]) -> None:
+    """Raises InputError or Conflict for an edit that is none for this demonstration, whatever it says."""
+    if found.row.status in LOCKED:
+        raise Conflict(f"this demonstration is {found.row.status}; reopen it to change it")
+    if edit["op"] == "set_task" and not str(edit.get("task", "")).strip():
+        raise InputError("field task: say what the navigator was asked to do")
+    if edit["op"] == "begin_at":
+        raise InputError("field op: begin_at is made by splitting; split the other one by end_before")
+    if edit["op"] == "end_before" and "other" in edit:
+        raise InputError("field other: end_before makes the id of the part itself; leave it out")
+    if edit["op"] == "place_video" and found.alignment is None:
+        raise InputError("field op: this demonstration has no external video that could be placed")
 
 
 def _expect(found: Review, version: int) -> None:

@@ -17,12 +17,12 @@ from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
 from curator_web.db.models import Facet
-from pipeline.turns.edits import elsewhere, standing
+from pipeline.turns.edits import elsewhere, in_force
 from schemas import types
 
 VALUE_LENGTH = 100
 UNCHECKED = "none"
-_NO_FIX = ("drop", "restore", "end_before", "begin_at")
+_NO_FIX = ("drop", "restore", "end_before", "begin_at", "join")
 Facets = dict[tuple[str, str], int]
 
 
@@ -37,7 +37,7 @@ def of_turns(base: list[types.Turn], turns: list[types.Turn], edits: list[types.
             found.update(("check", kind[:VALUE_LENGTH]) for kind in kinds)
         elif turn["id"] not in was_dropped:
             found.update(("dropped", kind[:VALUE_LENGTH]) for kind in kinds or {UNCHECKED})
-    fixed = {(edit["op"], edit.get("turn")) for _, edit in standing(edits) if edit["op"] not in _NO_FIX}
+    fixed = {(edit["op"], edit.get("turn")) for _, edit in in_force(edits) if edit["op"] not in _NO_FIX}
     away = {turn["id"] for part in elsewhere(base, edits) for turn in part}
     found.update(("fixed", op[:VALUE_LENGTH]) for op, turn_id in fixed if turn_id not in away)
     return dict(found)

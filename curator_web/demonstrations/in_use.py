@@ -12,7 +12,7 @@ from curator_web.errors import InputError
 from curator_web.users import project_settings
 from curator_web.users.project_settings import Settings
 from pipeline.checks import UNUSED_INTENT
-from pipeline.turns.edits import standing
+from pipeline.turns.edits import in_force
 from schemas import types
 
 
@@ -21,7 +21,7 @@ def marked(turns: list[types.Turn], settings: Settings, edits: Iterable[types.Ed
     that it is fine."""
     if settings.counts_as(Settings()):
         return turns
-    fine = {edit["turn"] for _, edit in standing(edits) if edit["op"] == "settle" and edit["check"] == UNUSED_INTENT}
+    fine = {edit["turn"] for _, edit in in_force(edits) if edit["op"] == "settle" and edit["check"] == UNUSED_INTENT}
     return [_marked(turn, settings, turn["id"] in fine) for turn in turns]
 
 

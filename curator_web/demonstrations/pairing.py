@@ -64,7 +64,7 @@ def choose(db: Database, ids: list[str], account: Account) -> int:
             if row.status not in (DRAFT, SUBMITTED):
                 raise InputError(f"demonstration {row.id} is {row.status}; two people annotate drafts and what was "
                                  "submitted only")
-            if parts.is_part(library.load(session, row.id).edits):
+            if parts.is_part(row.id, library.load(session, row.id).edits):
                 raise InputError(f"demonstration {row.id} was split; two people annotate whole recordings only")
             copies.make(session, row, session.get_one(BaseTurns, row.id).content, account.name)
             made += 1

@@ -2,17 +2,20 @@
 
 The edit `end_before` takes a turn and those behind it out of a demonstration. They become one of its own, of the same
 recording: its log is the other one's to there and then `begin_at`, so that all that was done, and by whom, is known
-of both. It has a status, labels and comments of its own. Undoing the split sets it aside, redoing brings it back.
+of both. It has a status, labels and comments of its own. Undoing the split sets it aside, redoing brings it back;
+joining them later is `joining`'s.
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from curator_web.db import audit
+from curator_web.db.database import Database
 from curator_web.db.deletion_models import NOWHERE
 from curator_web.db.models import (
     DRAFT,
@@ -27,11 +30,11 @@ from curator_web.db.notification_models import Notification
 from curator_web.db.project_settings_models import ProjectSettings
 from curator_web.errors import Conflict
 from curator_web.users import project_settings
-from pipeline.turns.edits import apply_edits, labels_after, made_since_beginning, standing, task_after
+from pipeline.turns.edits import apply_edits, in_force, labels_after, made_since_beginning, standing, task_after
 from schemas import types
 
 from . import copies, facets, in_use, leases, pairs, recounting, texts
-from .library import row_of
+from .library import Review, load, row_of
 from .summary import counts, site
 
 _MARK = "~p"  # in a part's id, where no recording's id can have it
@@ -47,50 +50,75 @@ def id_of(demonstration_id: str, number: int) -> str:
     return f"{demonstration_id[:ID_LENGTH - 30]}-{hashlib.sha256(name.encode()).hexdigest()[:16]}{_MARK}{number}"
 
 
-def is_part(edits: Iterable[types.Edit]) -> bool:
+def is_part(demonstration_id: str, edits: Log) -> bool:
     """Whether a demonstration with these edits is one of the parts of a recording's."""
-    return any(edit["op"] in ("end_before", "begin_at") for _, edit in standing(edits))
-
-
-def split_from(edits: Iterable[types.Edit]) -> str | None:
-    """The id of the demonstration that one with these edits was split off; None for any other."""
-    return next((edit["other"] for _, edit in reversed(standing(edits)) if edit["op"] == "begin_at"), None)
+    return (continued_in(demonstration_id, edits) is not None
+            or any(edit["op"] == "begin_at" for _, edit in standing(edits)))
 
 
 def continued_in(demonstration_id: str, edits: Log) -> str | None:
-    """The id of the part that begins where a demonstration with these edits ends; None where it was not split."""
-    numbers = _splits(edits)
-    return id_of(demonstration_id, max(numbers)) if numbers else None
+    """The id of the part that begins where a demonstration with these edits ends; None where it goes to the end."""
+    following: list[str | int] = []  # parts by id, or by the number of the split in this log; the nearest last
+    for number, edit in in_force(edits):
+        if edit["op"] == "begin_at":  # what was split before was split by the other one
+            following = [_named(edit["other"], each) for each in following]
+        elif edit["op"] == "end_before":
+            following.append(edit.get("other", number))
+        elif edit["op"] == "join":
+            following.pop()
+    return _named(demonstration_id, following[-1]) if following else None
+
+
+def _named(demonstration_id: str, part: str | int) -> str:
+    return part if isinstance(part, str) else id_of(demonstration_id, part)
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The parts that a part stands between; None where it stands at the recording's beginning or end, or the
+    neighbour is out of sight."""
+
+    before: Demonstration | None = None
+    after: Demonstration | None = None
+
+
+def neighbours(db: Database, review: Review) -> Neighbours:
+    """The parts before and behind a demonstration; raises Damaged where the log of one cannot be read."""
+    if not is_part(review.row.id, review.edits):
+        return Neighbours()
+    with db.reading() as session:
+        rows = session.scalars(select(Demonstration).where(
+            Demonstration.recording == review.row.recording, Demonstration.project == review.row.project,
+            Demonstration.id != review.row.id)).all()
+        before = (row for row in rows if continued_in(row.id, load(session, row.id).edits) == review.row.id)
+        after = continued_in(review.row.id, review.edits)
+        return Neighbours(next(before, None), next((row for row in rows if row.id == after), None))
 
 
 def follow(session: Session, row: Demonstration, before: Log, after: Log, who: str) -> None:
-    """Have the parts be there that a demonstration's log asks for after one more edit, inside a transaction that has
+    """Have the part be there that a demonstration's log asks for after one more edit, inside a transaction that has
     locked it. Raises Conflict where one cannot be split, or where the split cannot be taken back."""
-    had, has = _splits(before), _splits(after)
-    for number in has - had:
-        if after[-1]["op"] == "redo":
-            _bring_back(session, row, id_of(row.id, number), who)
-        else:
-            _make(session, row, before, after[-1], number, who)
-    for number in had - has:
-        _set_aside(session, row, before[number - 1], id_of(row.id, number), who)
+    had, has = standing(before), standing(after)
+    number, change = (has if len(has) > len(had) else had)[-1]
+    if change["op"] != "end_before":
+        return
+    if len(has) < len(had):
+        _set_aside(session, row, change, id_of(row.id, number), who)
+    elif after[-1]["op"] == "redo":
+        _bring_back(session, row, id_of(row.id, number), who)
+    else:
+        _make(session, row, before, change, number, who)
 
 
-def _splits(edits: Log) -> set[int]:
-    """The numbers of the splits that stand; those before where a part begins are the other one's."""
-    numbers: set[int] = set()
-    for number, edit in standing(edits):
-        if edit["op"] == "begin_at":
-            numbers.clear()
-        elif edit["op"] == "end_before":
-            numbers.add(number)
-    return numbers
-
-
-def _make(session: Session, row: Demonstration, log: Log, split: types.Edit, number: int, who: str) -> None:
+def expect_single(session: Session, row: Demonstration) -> None:
+    """Raises Conflict where two people annotate a demonstration, which is of the whole recording then."""
     paired = pairs.of(session, row.id)
     if paired and (paired.open or row.id == paired.second.id):
         raise Conflict("two people annotate this demonstration; it is split when they are done, or the pair is ended")
+
+
+def _make(session: Session, row: Demonstration, log: Log, split: types.Edit, number: int, who: str) -> None:
+    expect_single(session, row)
     now, name = datetime.now(UTC), id_of(row.id, number)
     base = session.get_one(BaseTurns, copies.base_of(session, row.id)).content | {"id": name}
     new: list[types.Edit] = [{"op": "begin_at", "turn": split["turn"], "other": row.id}, *_task_of(split, row.task)]
@@ -115,7 +143,7 @@ def _make(session: Session, row: Demonstration, log: Log, split: types.Edit, num
     wanted |= facets.held(session, row.id, ["person"])
     facets.refresh(session, name, wanted, facets.TURN_KINDS, who)
     texts.keep(session, name, part.site, part.task)
-    _take_comments(session, row, part, {turn["id"] for turn in turns})
+    take_comments(session, row, part, {turn["id"] for turn in turns})
     audit.note(session, who, "split", row.id, part=name)
 
 
@@ -140,7 +168,7 @@ def _set_aside(session: Session, row: Demonstration, split: types.Edit, name: st
             raise Conflict(f"this cannot be undone now: {name}, which was split off, {reason}")
     part.project = NOWHERE
     leases.give_back(part)
-    _take_comments(session, part, row, None)
+    take_comments(session, part, row, None)
     audit.note(session, who, "split undone", row.id, part=name)
 
 
@@ -149,18 +177,24 @@ def _bring_back(session: Session, row: Demonstration, name: str, who: str) -> No
     part.project = row.project
     edits = session.scalars(select(Edit.content).where(Edit.demonstration_id == name).order_by(Edit.number)).all()
     base = session.get_one(BaseTurns, name).content["turns"]
-    _take_comments(session, row, part, {turn["id"] for turn in apply_edits(base, edits)})
-    if session.get(ProjectSettings, row.project):  # which may have changed meanwhile
-        recounting.ask(session, row.project, who, [name])
+    take_comments(session, row, part, {turn["id"] for turn in apply_edits(base, edits)})
+    recount(session, row, name, who)
     audit.note(session, who, "split redone", row.id, part=name)
 
 
-def _take_comments(session: Session, source: Demonstration, target: Demonstration, turns: Collection[str] | None
-                   ) -> None:
+def recount(session: Session, row: Demonstration, name: str, who: str) -> None:
+    """Have a part that comes back be counted by the settings of its project, which may have changed meanwhile."""
+    if session.get(ProjectSettings, row.project):
+        recounting.ask(session, row.project, who, [name])
+
+
+def take_comments(session: Session, source: Demonstration, target: Demonstration, turns: Collection[str] | None,
+                  of_all: Collection[int] = ()) -> None:
     """Have the comments at these turns, or all, stand at another demonstration; who is told of them finds them there.
+    `of_all`: those at no turn that go too, by their ids, with the answers to them.
     """
     for comment in session.scalars(select(Comment).where(Comment.demonstration_id == source.id)).all():
-        if turns is None or comment.turn in turns:
+        if turns is None or comment.turn in turns or (comment.answers or comment.id) in of_all:
             comment.demonstration_id = target.id
             session.execute(update(Notification).where(Notification.comment == comment.id)
                             .values(demonstration_id=target.id))

@@ -2,7 +2,7 @@
 
 from typing import Any, TypedDict
 
-from pipeline.turns.edits import standing
+from pipeline.turns.edits import in_force
 from pipeline.turns.video_place import without_video
 from schemas import types
 from schemas.addresses import split_address
@@ -44,7 +44,7 @@ def _content(turn: types.Turn) -> types.Turn:
 
 def moved(edits: list[types.Edit]) -> set[str]:
     """Ids of the turns that a person put elsewhere."""
-    return {edit["turn"] for _, edit in standing(edits) if edit["op"] == "move"}
+    return {edit["turn"] for _, edit in in_force(edits) if edit["op"] == "move"}
 
 
 def site(turns: list[types.Turn]) -> str:

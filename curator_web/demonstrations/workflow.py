@@ -34,6 +34,7 @@ from curator_web.notifications import telling
 from curator_web.users import Account, project_settings
 from curator_web.users.project_settings import ONE, THREE, TWO
 from curator_web.webhooks import events
+from pipeline.turns.edits import in_force
 from schemas import DemotapeError, EditSchema
 from schemas.files import validated
 from schemas.text import storable
@@ -43,6 +44,7 @@ from .editing import REASON_LENGTH, make_edit
 
 OPEN = (DRAFT, RETURNED)  # with who annotates
 IN_REVIEW = (SUBMITTED, VALIDATED)  # with who reviews
+LAST_NUMBER = 2**31 - 1  # that an integer column can hold
 CLOSED = (APPROVED, INVALID)
 NEEDS_REASON = (RETURNED, INVALID)
 NEXT = {
@@ -235,7 +237,10 @@ def _made_before(session: Session, demonstration_id: str, key: str, change: Mapp
     row = session.scalars(select(Edit).where(Edit.demonstration_id == demonstration_id, Edit.key == key)).first()
     if row is None:
         return None
-    if row.content != validated(storable(change), EditSchema(), "edit"):
+    made, asked = row.content, validated(storable(change), EditSchema(), "edit")
+    if made["op"] == "join" == asked["op"]:  # it was kept with what was found out then
+        asked = {**made, "other": asked.get("other", "")}
+    if made != asked:
         raise Conflict("another edit was made under this key; give each edit a key of its own")
     return Made(row.version or 0, again=True, part=_part(row))
 
@@ -264,10 +269,19 @@ def _may_decide(session: Session, row, status: str, account: Account, paired: pa
 
 
 def _worked_first(session: Session, row, who: str) -> bool:
-    """Whether somebody edited the demonstration before it was first submitted; later edits make nobody the first."""
+    """Whether somebody edited the demonstration, or a part that was joined to it, before that was first submitted;
+    later edits make nobody the first."""
+    joined = [edit["other"] for _, edit in in_force(library.load(session, row.id).edits) if edit["op"] == "join"]
+    return (_edited_first(session, row.id, who, 0)
+            or any(_edited_first(session, part, who, LAST_NUMBER) for part in joined))
+
+
+def _edited_first(session: Session, demonstration_id: str, who: str, otherwise: int) -> bool:
+    """As above, of one alone; `otherwise`: up to which of its edits, where it never was submitted."""
     submitted = session.scalar(select(func.min(StatusChange.edits)).where(
-        StatusChange.demonstration_id == row.id, StatusChange.status == SUBMITTED))
-    mine = select(Edit.number).where(Edit.demonstration_id == row.id, Edit.who == who, Edit.number <= (submitted or 0))
+        StatusChange.demonstration_id == demonstration_id, StatusChange.status == SUBMITTED))
+    last = otherwise if submitted is None else submitted
+    mine = select(Edit.number).where(Edit.demonstration_id == demonstration_id, Edit.who == who, Edit.number <= last)
     return session.scalars(mine.limit(1)).first() is not None
 
 

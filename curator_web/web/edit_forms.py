@@ -175,6 +175,7 @@ _FIELDS: dict[str, Callable[[_Asked], dict[str, Any]]] = {
 _WHOLE: dict[str, Callable[[_Asked], Mapping[str, Any]]] = {
     "add": _add,
     "fix": _fix,
+    "join": lambda asked: {"op": "join", "other": request.form.get("other", "")} | _end_before(asked),
     "label": _label,
     "set_task": lambda asked: {"op": "set_task", "task": _task()},
     "split": lambda asked: listed(splitting.split, asked.recording, asked.action, int(_number("event"))),

@@ -8,7 +8,7 @@ from flask import Blueprint, render_template
 from curator_web.db.models import Edit
 from curator_web.demonstrations import editing, library
 from pipeline.outcomes import wording
-from pipeline.turns.edits import standing
+from pipeline.turns.edits import in_force
 from pipeline.turns.video_place import without_video
 from schemas import types
 
@@ -23,7 +23,7 @@ _DID = {"drop": "Dropped", "restore": "Restored", "move": "Moved", "set_intent":
         "retarget": "Another target", "set_screenshot": "Another picture", "set_screenshot_status": "Picture marked",
         "add": "Chat turn added", "merge": "Merged", "split": "Split", "settle": "Check settled",
         "place_video": "Video placed", "set_task": "Task changed", "set_outcome": "Outcome checks", "label": "Label",
-        "end_before": "Split here", "begin_at": "Split off", "undo": "Undone", "redo": "Redone"}
+        "end_before": "Split here", "begin_at": "Split off", "join": "Joined", "undo": "Undone", "redo": "Redone"}
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,13 @@ class Difference:
 
 @dataclass(frozen=True)
 class LogLine:
-    """One edit of the log; `turn`: the one it is about, if that is still there."""
+    """One edit of the log; `turn`: the one it is about, if that is still there; `part`: the demonstration that it was
+    made to, where that was joined to this one."""
 
     edit: Edit
     turn: TurnView | None
     undone: bool
+    part: str | None = None
 
     @property
     def did(self) -> str:
@@ -59,6 +61,8 @@ class LogLine:
             text = "; ".join(wording.whole(self.edit.content["outcome"])) or "none"
         if self.edit.content["op"] == "label":
             text = f"{self.edit.content['label']}: {', '.join(self.edit.content['said']) or 'none'}"
+        if self.edit.content["op"] == "join":
+            text = " ".join(each for each in (self.edit.content["other"], text) if each)
         return text if len(text) <= SHOWN else text[:SHOWN] + "…"
 
 
@@ -68,13 +72,23 @@ def changes(demonstration_id: str) -> str:
     review = library.review(services().db, demonstration_id)
     found = ReviewView(review)
     log = editing.edit_log(services().db, demonstration_id)
-    in_force = {number for number, _ in standing(review.edits)}
+    stand = {number for number, _ in in_force(review.edits)}
+    of = _of_parts(review.edits)
     turns: dict[str | None, TurnView] = {turn.id: turn for turn in found.turns}
     lines = [LogLine(edit, turns.get(edit.content.get("turn")),
-                     edit.number not in in_force and edit.content["op"] not in ("undo", "redo"))
+                     edit.number not in stand and edit.content["op"] not in ("undo", "redo"), of.get(edit.number))
              for edit in reversed(log)]
     return render_template("changes.html", row=found.row, differences=differences(review.recorded, found),
                            log=lines, task=review.task, first_task=review.base["task"])
+
+
+def _of_parts(edits: list[types.Edit]) -> dict[int, str]:
+    """Which edits of the log, by number, were made to parts that were joined, and to which."""
+    found: dict[int, str] = {}
+    for number, edit in enumerate(edits, 1):
+        if edit["op"] == "join":  # the ones within it come later and count
+            found |= {each: edit["other"] for each in range(number + 1, number + 1 + edit["edits"])}
+    return found
 
 
 def differences(base: list[types.Turn], found: ReviewView) -> list[Difference]:

@@ -14,6 +14,7 @@ from curator_web.demonstrations import (
     leases,
     library,
     pairs,
+    parts,
     proving,
     saved_filters,
     workflow,
@@ -90,6 +91,8 @@ def edit(demonstration_id: str) -> str | Response:
         selected = change["turn"]
     if made.part:
         flash(f"Split: what follows is the demonstration {made.part} now. Undo takes it back.")
+    if change["op"] == "join":
+        flash(f"Joined: the turns of {change['other']} stand at the end of this one. Undo takes it back.")
     return _after_change(demonstration_id, _still_there(selected, before, made.review or before), made.review)
 
 
@@ -148,6 +151,7 @@ def _render(template: str, demonstration_id: str, selected: str | None, view: st
     return render_template(
         template, damage=problem, review=found, row=found.row, turn=found.selected, moment=shown, view=shown.view,
         labels=labels.definitions(db, found.row.home), paired=paired, trouble=proving.trouble(db, found.row),
+        neighbours=parts.neighbours(db, review),
         actions=workflow.actions(found.row, account(), paired, review.settings.review_steps),
         settings=review.settings, members=_people() if talk or template == "review.html" else [], comments=talk,
         may_withdraw=deleting.may_withdraw(found.row, account()), holder=leases.holder(found.row),

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 from curator_web.demonstrations.library import Review
-from curator_web.demonstrations.parts import continued_in, split_from
 from curator_web.demonstrations.summary import changed, moved
 from curator_web.errors import NotFound
 from pipeline.turns.edits import undo_depths
@@ -180,7 +179,6 @@ class ReviewView:
         self.visits = _visits(self.turns)
         self.first_task, self.labels = review.base["task"], review.labels
         self.undos, self.redos = undo_depths(review.edits)
-        self.split_from, self.continued_in = split_from(review.edits), continued_in(self.row.id, review.edits)
         self.selected = self._find(selected)
         self.locked = self.row.status in ("approved", "invalid")
 

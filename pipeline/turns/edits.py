@@ -3,10 +3,12 @@
 The log is append-only. `undo` takes back the last edit that stands, `redo` brings back the last one undone,
 and any other edit makes what was undone unreachable, as in every editor. A demonstration that is split in two ends
 before a turn (`end_before`); the other one has the same log to there, then begins at that turn (`begin_at`), and its
-undo goes back no further.
+undo goes back no further. Where both are joined again (`join`), the edits that the other one had since then stand
+behind that edit: they are done to its turns alone, and undone with it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from schemas import EditSchema, InputError
@@ -23,10 +25,9 @@ _Unchecked = dict[str, Any]  # a turn that an edit is made to; its schema looks 
 
 def apply_edits(turns: list[Turn], edits: Iterable[Edit]) -> list[Turn]:
     """Turns after the edits; the input is left as it is. Raises InputError naming the edit that does not fit."""
-    current = [turn.copy() for turn in turns]
-    for number, edit in standing(edits):
-        current = _settled(_apply(current, edit, f"edit {number}"), edit)
-    return current
+    fold = _Fold([turn.copy() for turn in turns], [], [])
+    _fold(fold, list(edits))
+    return fold.turns
 
 
 def append(turns: list[Turn], edits: list[Edit], edit: Edit) -> list[Edit]:
@@ -34,32 +35,43 @@ def append(turns: list[Turn], edits: list[Edit], edit: Edit) -> list[Edit]:
     return appended(turns, edits, edit)[0]
 
 
-def appended(turns: list[Turn], edits: list[Edit], edit: Edit) -> tuple[list[Edit], list[Turn]]:
-    """As `append`, with the turns after that edit."""
+def appended(turns: list[Turn], edits: list[Edit], edit: Edit, joined: Sequence[Edit] = ()
+             ) -> tuple[list[Edit], list[Turn]]:
+    """As `append`, with the turns after that edit; `joined`: for `join` the edits of the other demonstration."""
     edit = validated(edit, EditSchema(), "edit")
     done, undone = undo_depths(edits)
     if (edit["op"] == "undo" and not done) or (edit["op"] == "redo" and not undone):
         raise InputError(f"edit: nothing to {edit['op']}")
-    log = [*edits, edit]
+    if len(joined) != edit.get("edits", 0):
+        raise InputError(f"edit: field edits: must be {len(joined)}, which is how many follow")
+    log = [*edits, edit, *joined]
     return log, apply_edits(turns, log)
 
 
 def standing(edits: Iterable[Edit]) -> list[tuple[int, Edit]]:
-    """The edits in force, each with its number in the log from 1."""
+    """The edits in force that were made to this demonstration, each with its number in the log from 1."""
     return _stacks(edits)[0]
+
+
+def in_force(edits: Iterable[Edit]) -> list[tuple[int, Edit]]:
+    """As `standing`, with the edits of the demonstrations that were joined to it."""
+    log = list(edits)
+    return [(each, log[each - 1]) for number, edit in standing(log) for each in range(number, _last(number, edit) + 1)]
 
 
 def task_after(task: str, edits: Iterable[Edit]) -> str:
     """What the navigator was asked to do, in the words of the last edit that stands."""
-    return next((edit["task"] for _, edit in reversed(standing(edits)) if edit["op"] == "set_task"), task)
+    return next((edit["task"] for _, edit in reversed(standing(edits))
+                 if edit["op"] in ("set_task", "join") and "task" in edit), task)
 
 
 def outcome_after(outcome: Outcome | None, edits: Iterable[Edit]) -> Outcome | None:
     """What makes the task done, by the last edit that stands; None where nothing says it, or what said it was of an end
-    that is another demonstration's since a split."""
+    that is another demonstration's since a split. With a join it is what that says: of the other's end."""
     for _, edit in reversed(standing(edits)):
-        if edit["op"] in ("set_outcome", "end_before"):
-            return edit["outcome"] if edit["op"] == "set_outcome" else None
+        if edit["op"] in ("set_outcome", "end_before", "join"):
+            outcome = edit.get("outcome")
+            break
     return outcome
 
 
@@ -96,26 +108,22 @@ def made_since_beginning(edits: Iterable[Edit]) -> list[Edit]:
 def elsewhere(turns: list[Turn], edits: Iterable[Edit]) -> tuple[list[Turn], list[Turn]]:
     """The turns that are other demonstrations' since a split: those before where this one begins, and those from where
     it ends on, as they were then."""
-    ends = standing(edits)
-    before: list[Turn] = []
-    behind: list[Turn] = []
-    if not any(edit["op"] in _ENDS for _, edit in ends):
-        return before, behind
-    for number, edit in ends:
-        if edit["op"] in _ENDS:
-            index = _place(turns, edit["turn"], f"edit {number}", "turn")
-            if edit["op"] == "begin_at":
-                before += turns[:index]
-            else:
-                behind = turns[index:] + behind
-        turns = _settled(_apply(turns, edit, f"edit {number}"), edit)
-    return before, behind
+    log = list(edits)
+    if not any(edit["op"] in _ENDS for edit in log):
+        return [], []
+    fold = _Fold(turns, [], [])
+    _fold(fold, log)
+    return fold.before, [turn for whole, index in reversed(fold.behind) for turn in whole[index:]]
 
 
 def _stacks(edits: Iterable[Edit]) -> tuple[list[tuple[int, Edit]], list[tuple[int, Edit]]]:
     done: list[tuple[int, Edit]] = []
     undone: list[tuple[int, Edit]] = []
+    own = 1  # the number of the next edit that is no joined one's
     for number, edit in enumerate(edits, 1):
+        if number < own:
+            continue
+        own = _last(number, edit) + 1
         if edit["op"] == "undo":
             if done and done[-1][1]["op"] != "begin_at":
                 undone.append(done.pop())
@@ -126,6 +134,55 @@ def _stacks(edits: Iterable[Edit]) -> tuple[list[tuple[int, Edit]], list[tuple[i
             done.append((number, edit))
             undone.clear()
     return done, undone
+
+
+def _last(number: int, edit: Edit) -> int:
+    """The number of the last edit that came with this one."""
+    return number + edit.get("edits", 0)
+
+
+@dataclass
+class _Fold:
+    """Turns while edits are made to them; those before where they begin; and of each split that stands, the nearest
+    last, the turns before it was made and the place of the one that the other demonstration begins at."""
+
+    turns: list[Turn]
+    before: list[Turn]
+    behind: list[tuple[list[Turn], int]]
+
+
+def _fold(fold: _Fold, edits: list[Edit], made: int = 0) -> None:
+    """Make these edits, before which the log has `made` others."""
+    for number, edit in standing(edits):
+        where = f"edit {made + number}"
+        if edit["op"] == "join":
+            _join(fold, edits[number:_last(number, edit)], made + number, where)
+        elif edit["op"] in _ENDS:
+            index = _place(fold.turns, edit["turn"], where, "turn")
+            if edit["op"] == "begin_at":
+                fold.before += fold.turns[:index]
+            else:
+                fold.behind.append((fold.turns, index))
+            fold.turns = _part(fold.turns, index, edit["op"], where)
+        else:
+            fold.turns = _settled(_apply(fold.turns, edit, where), edit)
+
+
+def _join(fold: _Fold, edits: list[Edit], made: int, where: str) -> None:
+    """The turns behind the last split stand here again, as these edits of the other demonstration leave them; what
+    answers a turn on the other side is a reply again."""
+    if not fold.behind:
+        raise InputError(f"{where}: field other: this demonstration does not end before another one")
+    whole, index = fold.behind.pop()
+    other = _Fold(_part(whole, index, "begin_at", where), [], fold.behind)
+    _fold(other, edits, made)
+    turns = [*fold.turns, *other.turns]
+    said = {turn["id"] for turn in turns if turn["type"] == "chat"}
+    if twice := {turn["id"] for turn in fold.turns} & {turn["id"] for turn in other.turns}:
+        raise InputError(f"{where}: field other: both have a turn {min(twice)!r}")
+    replies = {turn["id"]: turn["reply_to"] for turn in whole if turn["type"] == "chat" and "reply_to" in turn}
+    fold.turns = [turn if turn["type"] == "browser" or replies.get(turn["id"]) not in said
+                  else {**turn, "reply_to": replies[turn["id"]]} for turn in turns]
 
 
 def _apply(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
@@ -140,8 +197,6 @@ def _apply(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
     if "turns" in edit:
         return _set_dropped(turns, edit, where)
     index = _place(turns, edit["turn"], where, "turn")
-    if edit["op"] in _ENDS:
-        return _part(turns, index, edit["op"], where)
     if edit["op"] == "move":
         return _move(turns, index, edit["after"], where)
     if edit["op"] == "merge":

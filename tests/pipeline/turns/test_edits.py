@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.turns.edits import append, apply_edits, elsewhere, made_since_beginning, task_after, undo_depths
+from pipeline.turns.edits import (
+    append,
+    appended,
+    apply_edits,
+    elsewhere,
+    in_force,
+    made_since_beginning,
+    task_after,
+    undo_depths,
+)
 from schemas import InputError
 from tests.support.recording_fixtures import element
 
@@ -207,7 +216,32 @@ def test_a_split_parts_the_turns_and_the_other_ones_undo_ends_where_it_begins():
 
 
 @pytest.mark.parametrize("edit", [{"op": "end_before", "turn": "c1"}, {"op": "end_before", "turn": "nobody"},
-                                  {"op": "begin_at", "turn": "b"}, {"op": "end_before", "turn": "b", "other": "x"}])
+                                  {"op": "begin_at", "turn": "b"}, {"op": "end_before", "turn": "b", "check": "x"}])
 def test_a_split_that_leaves_nothing_or_says_too_little_is_refused(edit):
-    with pytest.raises(InputError, match="turn|other"):
+    with pytest.raises(InputError, match="turn|other|check"):
         append(TURNS, [], edit)
+
+
+def test_a_join_brings_the_others_turns_back_as_they_are_there():
+    turns = [*TURNS, said("c2") | {"reply_to": "c1"}]
+    split = append(turns, append(turns, [], {"op": "drop", "turn": "a"}), {"op": "end_before", "turn": "b"})
+    cut = append(turns, split, {"op": "set_task", "task": "One"})
+    theirs = [{"op": "move", "turn": "c2", "after": None}, {"op": "set_task", "task": "Two"},
+              {"op": "end_before", "turn": "d", "other": "p3"}]
+    joined, after = appended(turns, cut, {"op": "join", "other": "p2", "edits": 3, "outcome": None}, theirs)
+    assert ids(after) == ["c1", "a", "c2", "b"] and after[2]["reply_to"] == "c1" and after[1]["dropped"]
+    assert [ids(part) for part in elsewhere(turns, joined)] == [[], ["d"]] and task_after("", joined) == "One"
+    assert undo_depths(joined) == (4, 0) and [number for number, _ in in_force(joined)] == [1, 2, 3, 4, 5, 6, 7]
+    undone = append(turns, joined, {"op": "undo"})
+    assert apply_edits(turns, undone) == apply_edits(turns, cut) and undo_depths(undone) == (3, 1)
+    assert apply_edits(turns, append(turns, undone, {"op": "redo"})) == after
+    again, whole = appended(turns, joined, {"op": "join", "other": "p3", "edits": 0, "task": "All"})
+    assert ids(whole) == ["c1", "a", "c2", "b", "d"] and elsewhere(turns, again) == ([], [])
+    assert task_after("", again) == "All"
+    with pytest.raises(InputError, match="does not end before another"):
+        append(turns, again, {"op": "join", "other": "p4", "edits": 0})
+    with pytest.raises(InputError, match="field edits"):
+        append(turns, cut, {"op": "join", "other": "p2", "edits": 2})
+    twice = append(turns, cut, {"op": "add", "turn": "d", "after": "a", "added": said("d")})
+    with pytest.raises(InputError, match="both have a turn 'd'"):
+        append(turns, twice, {"op": "join", "other": "p2", "edits": 0})
