@@ -19,6 +19,7 @@ from .api import labels as api_labels
 from .api import network as api_network
 from .api import notifications as api_notifications
 from .api import outcomes as api_outcomes
+from .api import own_keys as api_own_keys
 from .api import pairs as api_pairs
 from .api import projects as api_projects
 from .api import proofs as api_proofs
@@ -54,6 +55,7 @@ from .web import (
     notifications,
     outcomes,
     own_account,
+    own_keys,
     own_second_factor,
     pages,
     pairs,
@@ -142,18 +144,20 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     accounts.register(app)
     current_project.register(app)
     notifications.register(app)
+    own_keys.register(app)
     if openid:
         from .web import openid as openid_views  # its libraries cost time, and are there on demand only
 
         openid_views.register(app, openid)
-    for concern in (signing_in, own_account, own_second_factor, people, projects, project_settings, notifications,
-                    pages, history, proofs, outcomes, timeline, moments, network, tree, team, deletions, filters, pairs,
-                    task_proposals, tasks, labels, dashboard, exports, imports, jobs_pages, webhooks, blob_views,
-                    health):
+    for concern in (signing_in, own_account, own_keys, own_second_factor, people, projects, project_settings,
+                    notifications, pages, history, proofs, outcomes, timeline, moments, network, tree, team, deletions,
+                    filters, pairs, task_proposals, tasks, labels, dashboard, exports, imports, jobs_pages, webhooks,
+                    blob_views, health):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
     for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_pairs, api_jobs, api_dashboard,
-                    api_notifications, api_webhooks, api_export_presets, api_proofs, api_outcomes, api_network):
+                    api_notifications, api_webhooks, api_export_presets, api_proofs, api_outcomes, api_network,
+                    api_own_keys):
         described.register_blueprint(concern.blueprint)
     api_uploads.register(described)
     failures.register(app)

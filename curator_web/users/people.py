@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
+from curator_web.db.key_models import OwnKeys
 from curator_web.db.models import (
     ACTIVE,
     ANNOTATOR,
@@ -120,7 +121,7 @@ def remove(db: Database, name: str, *, by: str = BY_COMMAND) -> None:
     with db.writing() as session:
         row = there(session, name)
         row.state, row.password_hash = REMOVED, None
-        for of_user in (SecondFactor, Identity, Member):
+        for of_user in (SecondFactor, Identity, Member, OwnKeys):
             session.execute(delete(of_user).where(of_user.who == name))
         members.release(session, name)
         audit.note(session, by, "user removed", of=name, sessions=web_sessions.end_all(session, name),

@@ -307,6 +307,7 @@ def test_openapi_describes_every_path(client):
         "get /api/webhooks/{webhook_id}/deliveries",
         "post /api/demonstrations/{demonstration_id}/withdrawal",
         "get /api/demonstrations/{demonstration_id}/network",
+        "get /api/keys", "put /api/keys",
         "get /api/projects/{project}/settings", "put /api/projects/{project}/settings"}
 
 

@@ -117,6 +117,8 @@ def _team(insert, revision: str) -> None:
                changed_at=NOW)
     if revision >= "0020":
         insert("proofs", demonstration_id=ID, content=PROOF, who="ann", made_at=NOW)
+    if revision >= "0021":
+        insert("own_keys", who="ann", content={"drop": "ö"})
     if revision >= "0005":
         insert("sign_in_tries", key="c" * 64, count=3, since=NOW)
     else:

@@ -22,7 +22,7 @@
   });
 
   document.addEventListener("film:key", ({ detail }) => {
-    if (size && "emoi".includes(detail.name)) show(0); // these lead to what stands beside the picture
+    if (size && detail.name && "emoi".includes(detail.name)) show(0); // these lead to what stands beside the picture
   });
 
   document.addEventListener("keydown", ({ key }) => {

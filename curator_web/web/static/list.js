@@ -21,11 +21,12 @@
   }
 
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || (event.repeat && !(event.key in STEPS))) return;
+    const name = keyOf(event);
+    if (isCommand(event) || event.isComposing || (event.repeat && !(name in STEPS))) return;
     if (event.target.matches("input:not([type=checkbox], [type=radio]), select, textarea")) return;
     if (localStorage.getItem("demotape-keys-off")) return;
-    if (event.key in STEPS && step(STEPS[event.key])) return event.preventDefault();
-    const control = document.querySelector(`[data-key="${CSS.escape(event.key)}"]:not(:disabled)`);
+    if (name in STEPS && step(STEPS[name])) return event.preventDefault();
+    const control = document.querySelector(`[data-key="${CSS.escape(name)}"]:not(:disabled)`);
     if (!control) return;
     event.preventDefault();
     if (control.matches("input")) control.focus();

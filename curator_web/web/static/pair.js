@@ -19,12 +19,13 @@
   }
 
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || !all.length) return;
+    const name = keyOf(event);
+    if (isCommand(event) || event.isComposing || !all.length) return;
     if (localStorage.getItem("demotape-keys-off")) return;
     const place = current(), focused = document.activeElement.closest("[data-difference]");
-    if (event.key in STEPS) go(focused ? place + STEPS[event.key] : place);
-    else if (event.key === "1" || event.key === "2") {
-      const choice = all[place].querySelector(`input[aria-keyshortcuts="${event.key}"]:not(:disabled)`);
+    if (name in STEPS) go(focused ? place + STEPS[name] : place);
+    else if (name === "1" || name === "2") {
+      const choice = all[place].querySelector(`input[aria-keyshortcuts="${name}"]:not(:disabled)`);
       if (!choice) return;
       choice.checked = true;
       go(place + 1);

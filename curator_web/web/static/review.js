@@ -76,16 +76,11 @@
 
   // ---- Keys --------------------------------------------------------------------------------------------------------
 
+  // By the usual key, whichever was pressed (keys.js).
   const KEYS = new Set([..."abcdefghilmnopqrstuvwxyz?/.,0123456789", "Shift+A", "Shift+C", "Shift+E", "Shift+F", "Shift+G", "Shift+M", "Shift+N", "Shift+T", "Shift+U", "Shift+X", "Alt+ArrowUp", "Alt+ArrowDown"]);
   const PLAIN_MOVES = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
   const MOVES = { ...PLAIN_MOVES, "Shift+J": 1, "Shift+K": -1 };
   for (const name of ["ArrowDown", "ArrowUp", "Home", "End"]) MOVES[`Shift+${name}`] = PLAIN_MOVES[name];
-
-  function keyName(event) {
-    if (event.altKey) return `Alt+${event.key}`;
-    if (event.shiftKey && /^([A-Z]|Arrow(Up|Down)|Home|End)$/.test(event.key)) return `Shift+${event.key}`;
-    return event.key;
-  }
 
   function isField(element) {
     return element.matches("input:not([type=hidden]), select, textarea");
@@ -98,13 +93,14 @@
       event.preventDefault(); // a task is one line
       target.form.requestSubmit();
     }
-    if (event.ctrlKey || event.metaKey || event.isComposing || $("dialog[open]")) return;
+    if (isCommand(event) || event.isComposing || $("dialog[open]")) return;
     const isChoosing = !isField(target) || target.closest(".stage");
     if ((event.key === "Escape" && isChoosing && goBack()) || amongPictures(event)) return event.preventDefault();
     if (isField(target)) return inField(event);
     if (target.closest?.("[role=tree]")) return; // letters lead to its lines
-    if (localStorage.getItem(KEYS_OFF) && event.key !== "?") return;
-    if (press(keyName(event), event.key, event.repeat)) event.preventDefault();
+    const name = keyOf(event);
+    if (localStorage.getItem(KEYS_OFF) && name !== "?") return;
+    if (press(name, event.key, event.repeat)) event.preventDefault();
   });
 
   /** Leave the choice of a target or a picture; false where none is made. */

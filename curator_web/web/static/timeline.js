@@ -245,9 +245,10 @@
   }
 
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input:not([type=range])")) return;
+    if (isCommand(event) || event.target.matches("input:not([type=range])")) return;
     if (localStorage.getItem(KEYS_OFF)) return;
-    if (event.key === "j" || event.key === "k") step(event.key === "j" ? 1 : -1);
+    const name = keyOf(event);
+    if (name === "j" || name === "k") step(name === "j" ? 1 : -1);
     else if (event.key === "Escape") $("#back").click();
   });
 

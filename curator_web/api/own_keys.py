@@ -1,0 +1,54 @@
+"""The JSON API of a person's own keys."""
+
+from typing import Any
+
+from flask.views import MethodView
+from marshmallow import Schema, fields, validate
+
+from curator_web.users import own_keys
+from curator_web.web.accounts import account
+from curator_web.web.context import services
+from schemas.parts import Strict
+
+from .bodies import Blueprint
+
+blueprint = Blueprint("own_keys_api", __name__, url_prefix="/api", description="A person’s own keys")
+
+
+class OwnKeySchema(Schema):
+    """An action and its key."""
+
+    action = fields.String(required=True)
+    does = fields.String(required=True)
+    key = fields.String(required=True, metadata={
+        "description": "as `KeyboardEvent.key` has it, with `Shift+` or `Alt+` where that counts; empty: none"})
+    usual = fields.String(required=True, metadata={"description": "the key where nothing else is chosen"})
+
+
+class OwnKeysSchema(Strict):
+    """Keys by action; of actions that are absent or have an empty one it is the usual one."""
+
+    keys = fields.Dict(
+        keys=fields.String(validate=validate.OneOf(list(own_keys.BY_NAME))),
+        values=fields.String(validate=validate.Length(max=own_keys.LENGTH)), required=True)
+
+
+@blueprint.route("/keys")
+class OwnKeys(MethodView):
+    """Those of who asks."""
+
+    @blueprint.response(200, OwnKeySchema(many=True))
+    def get(self) -> list[dict[str, Any]]:
+        """Your keys, action by action"""
+        return _listed(own_keys.of(services().db, account().name))
+
+    @blueprint.arguments(OwnKeysSchema)
+    @blueprint.response(200, OwnKeySchema(many=True))
+    def put(self, given: dict[str, Any]) -> list[dict[str, Any]]:
+        """Choose all your keys"""
+        return _listed(own_keys.keep(services().db, account().name, given["keys"]))
+
+
+def _listed(keys: dict[str, str]) -> list[dict[str, Any]]:
+    return [{"action": each.name, "does": each.does, "key": keys[each.name], "usual": each.usual}
+            for each in own_keys.ACTIONS]

@@ -1,0 +1,73 @@
+"""A person's own keys: the page on which they choose them, and what all pages show and do by them."""
+
+from dataclasses import dataclass
+
+from flask import Blueprint, Flask, flash, g, redirect, render_template, request, url_for
+from werkzeug import Response
+
+from curator_web.users import own_keys
+
+from .accounts import account
+from .context import services
+
+blueprint = Blueprint("own_keys", __name__, url_prefix="/keys")
+ALL = "all"  # the value of the button that resets every key
+_BY_USUAL = {each.usual: each for each in own_keys.ACTIONS}
+
+
+@dataclass(frozen=True)
+class ShownKey:
+    """A key as a page shows it, and as assistive technology is told it (WAI-ARIA 1.2, `aria-keyshortcuts`)."""
+
+    key: str
+
+    @property
+    def shown(self) -> str:
+        """As people read it; empty where there is none."""
+        return own_keys.shown(self.key)
+
+    @property
+    def aria(self) -> str:
+        """As `aria-keyshortcuts` has it."""
+        return "Plus" if self.key == "+" else self.key
+
+
+def register(app: Flask) -> None:
+    """Have templates, and the macros that they import, ask which key somebody has instead of a usual one."""
+    app.jinja_env.filters.update(key_shown=own_keys.shown)
+    app.jinja_env.globals.update(own_key=_own_key, key_actions=own_keys.ACTIONS,
+                                 pressed_keys=lambda: own_keys.pressed(_mine()))
+
+
+def _own_key(usual: str) -> ShownKey:
+    return ShownKey(_mine()[_BY_USUAL[usual].name])
+
+
+def _mine() -> dict[str, str]:
+    if "own_keys" not in g:
+        g.own_keys = own_keys.of(services().db, account().name)
+    return g.own_keys
+
+
+@blueprint.get("")
+def show() -> str:
+    """All actions with their keys."""
+    return _page(_mine(), {})
+
+
+@blueprint.post("")
+def change() -> str | Response | tuple[str, int]:
+    """Keep all keys of the form; or the page again, which says at each key why it cannot be."""
+    given = {each.name: request.form.get(f"key-{each.name}", "") for each in own_keys.ACTIONS}
+    reset = request.form.get("usual", "")
+    given = {} if reset == ALL else {name: "" if name == reset else text for name, text in given.items()}
+    if wrong := own_keys.problems(given):
+        return _page(given, wrong), 400
+    own_keys.keep(services().db, account().name, given)
+    flash("All keys are the usual ones again." if reset == ALL else "Saved.")
+    return redirect(url_for(".show"), 303)
+
+
+def _page(keys: dict[str, str], wrong: dict[str, str]) -> str:
+    return render_template("own_keys.html", actions=own_keys.ACTIONS, keys=keys, mine=_mine(), wrong=wrong,
+                           length=own_keys.LENGTH)

@@ -1,0 +1,28 @@
+// Choosing keys by pressing them. Without this script, one types what a key gives.
+"use strict";
+
+(() => {
+  const fields = [...document.querySelectorAll("[data-press]")];
+  const LEFT_ALONE = ["Tab", "Enter", "Escape", "Shift", "Control", "Alt", "AltGraph", "Meta", "Dead", "Process", "Unidentified", "F1", "F3", "F5", "F6", "F11", "F12"];
+  const keyOfField = (field) => field.value || field.placeholder;
+
+  function tell(field) {
+    const other = fields.find((each) => each !== field && keyOfField(each) === keyOfField(field));
+    const problem = document.getElementById(`${field.name}-problem`);
+    problem.textContent = other ? `The key ${keyOfField(field)} is in use: ${other.dataset.press}` : "";
+    field.setAttribute("aria-invalid", String(Boolean(other)));
+  }
+
+  document.addEventListener("keydown", (event) => {
+    const field = event.target;
+    if (!fields.includes(field) || isCommand(event) || event.isComposing || LEFT_ALONE.includes(event.key)) return;
+    event.preventDefault();
+    field.value = event.key === "Backspace" ? "" : keyName(event);
+    if (field.value === field.placeholder) field.value = "";
+    for (const each of fields) if (each === field || each.getAttribute("aria-invalid") === "true") tell(each);
+  });
+
+  document.addEventListener("focusin", ({ target }) => {
+    if (fields.includes(target)) target.select();
+  });
+})();
