@@ -16,7 +16,7 @@ from curator_web import vendor
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
 from recorder.browser import launch
-from schemas.chromium import find_chromium
+from schemas.chromium import ADDRESS_BAR_PAGES, find_chromium
 from tests.support import chrome as browser_with_extension
 from tests.support import databases, quick
 from tests.support.s3_services import moto, s3rver
@@ -123,11 +123,11 @@ def chrome(recording_browser, tmp_path_factory) -> Iterator[browser_with_extensi
 
 @pytest.fixture
 def chromium_address(tmp_path) -> Iterator[str]:
-    """Where a Chromium of somebody else's listens."""
+    """Where a Chromium of somebody else's listens. (Of other tests, test_attaching starts one as people do.)"""
     profile = tmp_path / "profile"
     browser = subprocess.Popen([find_chromium(), "--headless", "--no-sandbox", "--remote-debugging-port=0",
-                                f"--user-data-dir={profile}"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                               text=True)
+                                f"--disable-features={ADDRESS_BAR_PAGES}", f"--user-data-dir={profile}"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     yield next(line.split()[-1] for line in browser.stderr if "DevTools listening on" in line)
     browser.terminate()
     browser.communicate()

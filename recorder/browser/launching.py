@@ -10,13 +10,13 @@ from playwright.async_api import Browser, BrowserContext, Playwright
 from playwright.async_api import Error as PlaywrightError
 
 from schemas import DemotapeError
-from schemas.chromium import NO_SANDBOX, find_chromium, sandbox_arguments
+from schemas.chromium import ADDRESS_BAR_PAGES, NO_SANDBOX, find_chromium, sandbox_arguments
 
 # One process for all frames of a page, so that one CDP session covers them; no chatter of the browser's own.
 # The port is for the recorder's own connection: a random one, for programs of this machine, while the browser runs.
 _ARGUMENTS = (
     "--remote-debugging-port=0",
-    "--disable-site-isolation-trials", "--disable-features=IsolateOrigins,site-per-process",
+    "--disable-site-isolation-trials", f"--disable-features=IsolateOrigins,site-per-process,{ADDRESS_BAR_PAGES}",
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
     "--disable-quic",
 )

@@ -12,7 +12,7 @@ from playwright.async_api import BrowserContext, Page, Playwright, Worker
 from pipeline.turns.folding import fold
 from recorder import Recording
 from recorder.package.receiving import receive
-from schemas.chromium import find_chromium, sandbox_arguments
+from schemas.chromium import ADDRESS_BAR_PAGES, find_chromium, sandbox_arguments
 from tests.support.checkout import ROOT
 
 from .sessions import Session, painted
@@ -20,7 +20,7 @@ from .sessions import Session, painted
 EXTENSION = ROOT / "extension"
 ARGUMENTS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
-    "--disable-quic", f"--disable-extensions-except={EXTENSION}",
+    "--disable-quic", f"--disable-features={ADDRESS_BAR_PAGES}", f"--disable-extensions-except={EXTENSION}",
     f"--load-extension={EXTENSION}",
 )
 _ASK = "([task, fields]) => import('/panel/panel.js').then(({ask}) => ask(task, fields))"

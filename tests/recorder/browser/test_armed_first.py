@@ -10,7 +10,7 @@ from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
 from recorder.devtools.endpoint import connect
 from schemas import InputError
-from schemas.chromium import find_chromium
+from schemas.chromium import ADDRESS_BAR_PAGES, find_chromium
 
 FLIP = ("<!DOCTYPE html><title>Flip</title><script>for (const type of ['pointerdown', 'mousedown', 'keydown', 'click'])"
         " window.addEventListener(type, event => { document.documentElement.className = 'flipped';"
@@ -85,7 +85,8 @@ def test_what_is_pressed_at_once_is_heard_with_the_state_before(recording_browse
             if isolated:
                 browser = await playwright.chromium.launch(
                     executable_path=find_chromium(playwright.chromium.executable_path),
-                    args=["--no-sandbox", "--site-per-process", "--remote-debugging-port=0"])
+                    args=["--no-sandbox", "--site-per-process", "--remote-debugging-port=0",
+                          f"--disable-features={ADDRESS_BAR_PAGES}"])
             for number in range(TIMES):
                 context = await browser.new_context()
                 assert_all_from_before(await flip_in(context, flipping, place, tmp_path / f"rec-{number}"))
