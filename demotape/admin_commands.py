@@ -5,12 +5,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import click
-from rich.progress import Progress
 
 from schemas import DemotapeError, limits
 from schemas.files import reason
 
-from .terminal import PATH, errors, of_app, open_app, printable, tell
+from .terminal import PATH, counted, errors, of_app, open_app, printable, tell
 from .user_commands import of_database
 
 
@@ -28,9 +27,8 @@ def check(db: str | None, data: Path, blobs: str | None, endpoint_url: str | Non
 
     opened, store = open_app(db, data, blobs, endpoint_url)
     missing = 0
-    with Progress(console=errors, transient=True, disable=not errors.is_terminal) as bar:
-        shown = bar.add_task("checking")
-        for found in upkeep.check(opened, store, lambda done, total: bar.update(shown, completed=done, total=total)):
+    with counted("checking") as shown:
+        for found in upkeep.check(opened, store, shown):
             tell(_line(found))
             missing += found.kind in (upkeep.MISSING, upkeep.LACKS, upkeep.BROKEN)
     if missing:
@@ -72,7 +70,7 @@ def backup(folder: Path, prune: bool, db: str | None, data: Path, blobs: str | N
     from curator_web.operation.backing_up import back_up
 
     opened, store = open_app(db, data, blobs, endpoint_url)
-    with _shown("backup") as progress, _told_of_disk(folder):
+    with counted("backup") as progress, _told_of_disk(folder):
         report = back_up(opened, store, folder, prune=prune, progress=progress)
     errors.print(f"{folder}: whole; {report.files} files, {limits.size(report.size)}: {_copied(report.counts)}.")
     if report.lacking:
@@ -93,7 +91,7 @@ def restore(folder: Path, db: str | None, data: Path, blobs: str | None, endpoin
     from curator_web.operation.restoring import restore as restore_backup
     from curator_web.storage.opening import open_store
 
-    with _shown("restore") as progress, _told_of_disk(folder):
+    with counted("restore") as progress, _told_of_disk(folder):
         counts = restore_backup(folder, db or default_db_url(data), open_store(data, blobs, endpoint_url), progress)
     errors.print(f"{folder}: restored; {_copied(counts)}.")
 
@@ -111,7 +109,7 @@ def move(to: str, remove: bool, db: str | None, data: Path, blobs: str | None, e
 
     opened, store = open_app(db, data, blobs, endpoint_url)
     target = open_store(data, to, endpoint_url) if is_address(to) else open_store(to)
-    with _shown("move") as progress, _told_of_disk(Path(to)):
+    with counted("move") as progress, _told_of_disk(Path(to)):
         report = moving.move(opened, store, target, remove=remove, progress=progress)
     gone = f", {report.removed} taken away in {store.place}" if remove else ""
     errors.print(f"{to}: {_copied(report.counts)}{gone}.")
@@ -135,15 +133,6 @@ def rotate_key(db: str | None, data: Path, blobs: str | None, endpoint_url: str 
     if done.webhooks:
         errors.print(f"Webhooks {', '.join(map(str, done.webhooks))} need a new secret: theirs was sealed with another "
                      "key before.")
-
-
-@contextmanager
-def _shown(title: str):
-    """A progress bar; yields what tells how many are done of how many, and which comes next."""
-    with Progress(console=errors, transient=True, disable=not errors.is_terminal) as bar:
-        shown = bar.add_task(title)
-        yield lambda done, total, name: bar.update(shown, completed=done, total=total,
-                                                   description=f"{title}: {printable(name[-60:])}")
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """The command line: each command is a thin skin over one function of the packages below."""
 
-import asyncio
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -11,7 +10,7 @@ from typing import Any
 import click
 
 from schemas import DemotapeError, InputError
-from schemas.recording import ACTORS
+from schemas.actors import ACTORS
 
 from . import (
     admin_commands,
@@ -101,6 +100,8 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
            replayable: bool, mhtml: bool, axtree: bool, following: bool, project: str | None, server: str | None,
            token: str | None, data: Path, **provenance: Any) -> None:
     """Record a session in the browser, starting at URL; closing the window or Ctrl-C ends it."""
+    import asyncio
+
     from .next_task import take
     from .provenance import with_answers
     from .recording import record as record_live

@@ -10,8 +10,8 @@ import click
 from click.core import ParameterSource
 
 from schemas import DemotapeError, InputError
+from schemas.actors import ACTORS
 from schemas.intents import BROWSER_INTENTS
-from schemas.recording import ACTORS
 
 from . import summary
 from .terminal import DATA, PATH, complain, console, of_app, open_app, progress

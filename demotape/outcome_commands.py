@@ -1,6 +1,5 @@
 """The command that says whether the task of a recorded session was done."""
 
-import asyncio
 import json
 import tempfile
 from dataclasses import replace
@@ -161,6 +160,8 @@ def proposed(recording: "Recording", evidence: "Evidence", demonstration: "Demon
 
 def _run_again(recording: "Recording", demonstration: "Demonstration", run: Path, answer: str) -> "Evidence":
     """What the demonstration ends with when it is run again, offline."""
+    import asyncio
+
     from pipeline.outcomes.evidence import of_recording
     from recorder import Recording
     from replay import running

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from .terminal import console, errors
 from .user_commands import database, of_database
@@ -30,6 +29,8 @@ def project_add(project_id: str, name: str, db: str | None, data: Path) -> None:
 @of_database
 def project_list(db: str | None, data: Path) -> None:
     """All projects and who is in them."""
+    from rich.table import Table
+
     from curator_web.users import projects
 
     opened = database(db, data)

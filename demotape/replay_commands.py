@@ -1,6 +1,5 @@
 """The commands that serve a recording again and run its demonstration."""
 
-import asyncio
 import json
 import tempfile
 from functools import partial
@@ -34,6 +33,8 @@ def serve(recording: Path, port: int, cdp: int | None, api: int, runs: Path | No
     Point a browser at it, and have that admit the certificate that is named. What was not recorded is answered 504 and
     told at the end. Ctrl-C ends it.
     """
+    import asyncio
+
     if cdp is not None:
         asyncio.run(_serve_environment(recording, runs or Path(f"{recording.resolve()}-runs"), cdp, api, window))
         return
@@ -43,6 +44,8 @@ def serve(recording: Path, port: int, cdp: int | None, api: int, runs: Path | No
 
 
 async def _serve(archive, port: int) -> None:
+    import asyncio
+
     from replay.offline import offline_arguments
     from replay.server import ReplayServer
 
@@ -61,6 +64,8 @@ async def _serve(archive, port: int) -> None:
 
 
 async def _serve_environment(path: Path, runs: Path, cdp: int, api: int, window: bool) -> None:
+    import asyncio
+
     from recorder.reader import Recording
     from replay.environment import Environment
 
@@ -129,6 +134,8 @@ def run(recordings: tuple[Path, ...], live: bool, window: bool, out: Path | None
 
 
 def _run_one(recording: Path, *, live: bool, window: bool, out: Path | None):
+    import asyncio
+
     from pipeline import proofs, refresh
     from pipeline.cache import derived
     from recorder.reader import Recording
@@ -171,6 +178,8 @@ def act(recording: Path, action: str, number: int, grammar: str | None, live: bo
 
     ACTION is what an agent answers, such as "click('12')", "Click [3]" or "[button] Search -> CLICK".
     """
+    import asyncio
+
     from pipeline import refresh
     from recorder.reader import Recording
     from replay import running

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from .terminal import PATH, console, errors, printable
 from .user_commands import database, of_database
@@ -38,6 +37,8 @@ def task_add(file: Path, project: str | None, propose: bool, db: str | None, dat
 @of_database
 def task_list(project: str | None, db: str | None, data: Path) -> None:
     """How many demonstrations of each kind of task are wanted and there."""
+    from rich.table import Table
+
     from curator_web.tasks.coverage import coverage
     from curator_web.users import projects
 

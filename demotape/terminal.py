@@ -7,14 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 from schemas import DemotapeError
 
@@ -32,11 +24,37 @@ errors = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
 def progress(title: str, total: int | None = None):
     """A progress bar with the time left on a terminal, nothing elsewhere; yields a function that tells the next step's
     name. What is printed meanwhile, by `tell` and `complain`, stands above it."""
+    if not errors.is_terminal:
+        yield lambda name: None
+        return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
     time = TimeElapsedColumn() if total is None else TimeRemainingColumn(elapsed_when_finished=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), time)
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+    with Progress(*columns, console=errors, transient=True) as bar:
         task = bar.add_task(title, total=total)
         yield lambda name: bar.update(task, advance=1, description=f"{title}: {printable(name[-60:])}")
+
+
+@contextmanager
+def counted(title: str):
+    """As `progress`, of what may begin anew; yields what tells how many are done of how many, and which comes next."""
+    if not errors.is_terminal:
+        yield lambda done, total, name="": None
+        return
+    from rich.progress import Progress
+
+    with Progress(console=errors, transient=True) as bar:
+        task = bar.add_task(title)
+        yield lambda done, total, name="": bar.update(
+            task, completed=done, total=total, description=f"{title}: {printable(name[-60:])}" if name else title)
 
 
 def tell(line: str) -> None:

@@ -18,15 +18,23 @@ from .cache import derived, given, inputs
 from .cache.given import Given
 from .context import Context
 from .export import Source, prepare
-from .pages import accessibility_tree
 from .speech.beside import subtitles_beside
 from .turns import folding
+
+
+def _accessibility_trees(demonstration: Demonstration, context: Context) -> Demonstration:
+    if not context.recording.manifest["options"].get("axtree"):
+        return demonstration
+    from .pages import accessibility_tree  # with a library that drives a browser
+
+    return accessibility_tree.stage(demonstration, context)
+
 
 STAGES = (
     folding.stage,  # events -> turns
     align.stage,  # + where each turn is in the video, and which screenshot is good
     chat.stage,  # + utterances, from the recording, from a chat log and from the meeting's speech
-    accessibility_tree.stage,  # + the accessibility tree of each state, where it is asked for
+    _accessibility_trees,  # + the accessibility tree of each state, where it is asked for
     checks.stage,  # + what a reviewer should look at
 )
 

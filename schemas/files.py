@@ -8,14 +8,16 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
-
-from marshmallow import Schema, ValidationError
+from typing import IO, TYPE_CHECKING, Any
 
 from . import limits
 from .errors import DiskFull, InputError
-from .parts import Strict
 from .upgrade import upgrade, version_of
+
+if TYPE_CHECKING:
+    from marshmallow import Schema
+
+    from .parts import Strict
 
 _FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # opening a FIFO waits for no one
 _UNLINKED = getattr(os, "O_NOFOLLOW", 0)
@@ -128,12 +130,12 @@ def dump_line(value: Any) -> bytes:
     return (json.dumps(value, separators=(",", ":"), ensure_ascii=True, allow_nan=False) + "\n").encode()
 
 
-def read_json(path: Path, schema: Strict) -> Any:
+def read_json(path: Path, schema: "Strict") -> Any:
     """Load a JSON file and check it; raises InputError naming the file and the first field that is wrong."""
     return read_versioned(path, schema)[0]
 
 
-def read_versioned(path: Path, schema: Strict, limit: int = limits.JSON) -> tuple[Any, int]:
+def read_versioned(path: Path, schema: "Strict", limit: int = limits.JSON) -> tuple[Any, int]:
     """As `read_json`, with the version that the file is of: lines beside it are of that version too. `limit`: bytes."""
     try:
         content = read_inside(path, limit)
@@ -142,7 +144,7 @@ def read_versioned(path: Path, schema: Strict, limit: int = limits.JSON) -> tupl
     return parse(content, schema, str(path))
 
 
-def parse(content: bytes, schema: Strict, where: str) -> tuple[Any, int]:
+def parse(content: bytes, schema: "Strict", where: str) -> tuple[Any, int]:
     """A JSON file's content as the newest version has it, checked, and the version that it is of."""
     read = _json(content, where)
     if not schema.piece:  # what people write by hand has no version
@@ -163,7 +165,7 @@ def _json(content: bytes, where: str) -> Any:
         raise InputError(f"{where}: not JSON ({error})") from None
 
 
-def read_lines(path: Path, schema: Strict, version: int, broken: dict[int, str] | None = None) -> Iterator[Any]:
+def read_lines(path: Path, schema: "Strict", version: int, broken: dict[int, str] | None = None) -> Iterator[Any]:
     """Load a .jsonl file of some version line by line and check each.
 
     A last line without a line feed was cut off by a kill and is not yielded. Raises InputError naming the line that is
@@ -191,11 +193,13 @@ def read_lines(path: Path, schema: Strict, version: int, broken: dict[int, str] 
         raise InputError(f"{path}: cannot be read ({reason(error)})") from None
 
 
-def validated(content: Any, schema: Schema, where: str) -> Any:
+def validated(content: Any, schema: "Schema", where: str) -> Any:
     """Validate by a schema; raises InputError with `where` and the first field that is wrong.
 
     What comes back, here and from all that read, has the schema's type in `schemas.types`.
     """
+    from marshmallow import ValidationError  # whoever has a schema has that; who only keeps files need not wait for it
+
     try:
         return schema.load(content)
     except ValidationError as error:

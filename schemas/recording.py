@@ -4,6 +4,7 @@ from typing import Any
 
 from marshmallow import fields, validate
 
+from .actors import ACTORS
 from .network import browser_at_start
 from .parts import (
     STALE_REASONS,
@@ -28,7 +29,6 @@ from .secret_digests import LONGEST, MOST, PRIME
 FORMAT = "demotape/recording"
 STATUSES = ("recording", "complete", "recovered")
 SPEAKERS = ("instructor", "navigator")
-ACTORS = ("person", "agent", "script")
 # It goes into data set cards and rows as it is: no markup, and no e-mail address.
 PLAIN_NAME = validate.Regexp(r"^[\w .,+:/()-]{1,100}$(?!\n)", error="At most 100 letters, digits, blanks and .,+:/()-_")
 

@@ -7,9 +7,9 @@ from marshmallow import fields, validate
 from curator_web.db.models import STATUSES
 from pipeline.export import GRAMMARS, Rule, RuleSchema, Selection, format_names, make_rule
 from pipeline.privacy.finding import KINDS
+from schemas.actors import ACTORS
 from schemas.intents import BROWSER_INTENTS
 from schemas.parts import Strict
-from schemas.recording import ACTORS
 
 _MOST = validate.Length(max=100)
 _NAME = validate.Length(min=1, max=200)

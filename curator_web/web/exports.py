@@ -17,8 +17,8 @@ from curator_web.users import project_settings
 from pipeline.export import GRAMMARS, format_names
 from pipeline.privacy.finding import KINDS
 from schemas import limits
+from schemas.actors import ACTORS
 from schemas.intents import BROWSER_INTENTS
-from schemas.recording import ACTORS
 from schemas.text import storable
 
 from .accounts import account, lead

@@ -23,9 +23,7 @@ _LEFT_OUT = {"focusable", "url", "hiddenRoot", "actions"}
 
 
 def stage(demonstration: Demonstration, context: Context) -> Demonstration:
-    """Pipeline stage: keep the accessibility tree of each turn's DOM, where the recording was made with `axtree`."""
-    if not context.recording.manifest["options"].get("axtree"):
-        return demonstration
+    """Pipeline stage: keep the accessibility tree of each turn's DOM, for recordings that were made with `axtree`."""
     states = [turn["state"] for turn in demonstration["turns"] if turn["type"] == "browser" and turn["state"]]
     trees: dict[str, str] = {}
     with offline_browser() as browser:

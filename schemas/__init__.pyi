@@ -1,0 +1,16 @@
+from .demonstration import DemonstrationSchema as DemonstrationSchema
+from .demonstration import EditSchema as EditSchema
+from .demonstration import ProcessedSchema as ProcessedSchema
+from .errors import DemotapeError as DemotapeError
+from .errors import DiskFull as DiskFull
+from .errors import InputError as InputError
+from .intents import BROWSER_INTENTS as BROWSER_INTENTS
+from .intents import INTENTS as INTENTS
+from .layout import RecordingLayout as RecordingLayout
+from .recording import ChatLineSchema as ChatLineSchema
+from .recording import EventSchema as EventSchema
+from .recording import RecordingSchema as RecordingSchema
+from .recording import ResourceSchema as ResourceSchema
+from .shared import REDACTED as REDACTED
+from .shared import UID_ATTRIBUTE as UID_ATTRIBUTE
+from .upgrade import VERSIONS as VERSIONS

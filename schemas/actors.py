@@ -1,0 +1,3 @@
+"""Who or what acts in a recording."""
+
+ACTORS = ("person", "agent", "script")
