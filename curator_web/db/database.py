@@ -8,11 +8,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from alembic import command
-from alembic.config import Config
-from alembic.util.exc import CommandError
 from filelock import lock_descriptor
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, NoSuchModuleError
 from sqlalchemy.orm import Session
 
@@ -22,6 +19,7 @@ from schemas.files import reason
 from . import patience, trouble
 
 MIGRATIONS = Path(__file__).resolve().parent / "migrations"
+REVISION = "alembic_version"  # the table that tells which migration was the last
 MIGRATION_LOCK = 8_376_021  # any fixed number: the key of PostgreSQL's advisory lock while migrating
 BUSY_SECONDS = 30
 REST_SECONDS = 2
@@ -112,7 +110,7 @@ def open_database(url: str, prepare: Callable[[Connection], None] | None = None)
         raise InputError(f"--db: this database needs the Python package {error.name}; install it") from None
     except DBAPIError as error:
         raise InputError(f"{_public(url)}: cannot be opened ({_first_line(error.orig)})") from None
-    except CommandError:
+    except _MadeByNewer:
         raise InputError(f"{_public(url)}: made by a newer version of demotape; install that one") from None
     except OSError as error:
         raise InputError(f"{_public(url)}: cannot be opened ({reason(error)})") from None
@@ -151,10 +149,34 @@ def migrate(connection: Connection, revision: str = "head") -> None:
     """Bring the tables to a revision inside the connection's transaction; a second process waits its turn."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
+    if revision == "head" and _is_newest(connection):
+        return
+    from alembic import command  # with all migrations it takes longer than what most commands do
+    from alembic.config import Config
+    from alembic.util.exc import CommandError
+
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection
-    command.upgrade(config, revision)
+    try:
+        command.upgrade(config, revision)
+    except CommandError:
+        raise _MadeByNewer from None
+
+
+class _MadeByNewer(Exception):
+    """The tables are of a revision that is not known."""
+
+
+def newest_revision() -> str:
+    """What the last migration is called, by its file's name."""
+    return max(path.name for path in (MIGRATIONS / "versions").glob("*_*.py")).partition("_")[0]
+
+
+def _is_newest(connection: Connection) -> bool:
+    if not inspect(connection).has_table(REVISION):
+        return False
+    return connection.scalars(text(f"SELECT version_num FROM {REVISION}")).all() == [newest_revision()]
 
 
 @contextmanager

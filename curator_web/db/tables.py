@@ -38,10 +38,10 @@ from curator_web.errors import InputError
 from schemas.backup_types import Column, Table
 
 from .columns import UtcTime
+from .database import REVISION
 from .models import MAIN
 
 BATCH = 1000
-REVISION = "alembic_version"
 TRIGRAMS = "demonstration_trigrams"  # and the tables that SQLite makes behind it; triggers fill them
 MADE_ANEW = ("projects", "settings")  # which a database that nobody has used may have rows in
 

@@ -2,16 +2,19 @@
 
 import sqlite3
 import stat
+import subprocess
+import sys
 
 import pytest
 from sqlalchemy import inspect
 
-from curator_web.db.database import open_database
+from curator_web.db.database import MIGRATIONS, newest_revision, open_database
 from curator_web.db.models import Base
 from curator_web.demonstrations.editing import add_edit
 from curator_web.demonstrations.library import current, import_recording
 from curator_web.storage.recordings import RecordingStore
 from schemas import InputError
+from tests.support.checkout import ROOT
 from tests.support.curator_fixtures import make_recording
 
 
@@ -37,6 +40,16 @@ def test_migrations_make_what_the_models_say(tmp_path):
     with open_database(f"sqlite:///{tmp_path / 'd.db'}").engine.connect() as connection:
         options = {"include_name": lambda name, kind, _: not (kind == "table" and "trigrams" in name)}  # SQLite's own
         assert compare_metadata(MigrationContext.configure(connection, opts=options), Base.metadata) == []
+
+
+def test_alembic_is_asked_only_where_there_is_something_to_migrate(tmp_path):
+    from alembic.script import ScriptDirectory
+    assert ScriptDirectory(str(MIGRATIONS)).get_heads() == [newest_revision()]
+    url = f"sqlite:///{tmp_path / 'd.db'}"
+    open_database(url).close()
+    program = ("import sys; from curator_web.db.database import open_database; "
+               f"open_database({url!r}).close(); assert 'alembic' not in sys.modules")
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT).returncode == 0
 
 
 def test_database_that_cannot_be_opened_gives_one_line(tmp_path):
