@@ -25,6 +25,7 @@ from curator_web.users.projects import write_guidelines
 from curator_web.webhooks.events import EVENTS
 from demotape.importing import import_package
 from pipeline.model_endpoint import model_settings
+from tests.support.axe import at_all_widths, problems
 from tests.support.checkout import ROOT
 from tests.support.curator_fixtures import (
     HOSTILE,
@@ -41,7 +42,6 @@ from tests.support.packages import pack
 from tests.support.proofs import write_proof
 from tests.support.team_fixtures import ANN, BOB, LEA, PASSWORD, VAL, add_people
 
-AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 TASKS = ("Book the cheapest flight from Anchorage to Seattle", "Find a vegetarian lasagne that takes under an hour",
          "Compare two laptops and put the lighter one into the basket", "Renew the library card of a child",
          "Send a parcel to a friend")
@@ -176,43 +176,28 @@ def opened(browser: Browser, cookies: list, width: int = 1280, scheme: str = "li
     return context.new_page()
 
 
-@pytest.mark.parametrize("width, schemes", [(1280, ("light", "dark")), (800, ("dark", "light"))])
-def test_axe_finds_nothing_on_any_page(browser, site, cookies, width, schemes):
-    """In both schemes, of which each is the one that the pages are opened in at one of the widths."""
-    page = opened(browser, cookies["lea"], width, schemes[0])
+def test_axe_finds_nothing_on_any_page_and_none_is_wider_than_its_window(browser, site, cookies):
+    """At three widths, of which no script of a page asks (the next test), so that each page is loaded once; and in both
+    schemes, of which each is the one that axe looks at in full at one of the widths."""
+    page = opened(browser, cookies["lea"])
     found = {}
     for name, address in PAGES.items():
         page.goto(site.url + address)
-        found |= in_schemes(page, name, schemes)
-        page.emulate_media(color_scheme=schemes[0])
+        found |= at_all_widths(page, name)
     page.context.clear_cookies()
     page.goto(f"{site.url}/sign-in")
-    found |= in_schemes(page, "sign-in", schemes)
+    found |= at_all_widths(page, "sign-in")
     page.context.close()
     assert {name: told for name, told in found.items() if told} == {}
 
 
-def in_schemes(page: Page, name: str, schemes: tuple[str, ...]) -> dict[str, list[str]]:
-    """What axe finds on an open page in each scheme, one after the other."""
-    found = {}
-    for scheme in schemes:
-        page.emulate_media(color_scheme=scheme)
-        page.evaluate("""() => Promise.allSettled(document.getAnimations().filter(
-            each => each instanceof CSSTransition).map(each => each.finished))""")
-        assert page.evaluate(f"matchMedia('(prefers-color-scheme: {scheme})').matches")
-        found[f"{name}, {scheme}"] = problems(page)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than the window"
-    return found
-
-
-def test_no_page_is_wider_than_a_phone(browser, site, cookies):
-    page = opened(browser, cookies["lea"], 390, "light")
-    widths = {}
-    for name, address in PAGES.items():
-        page.goto(site.url + address)
-        widths[name] = page.evaluate("document.documentElement.scrollWidth")
-    page.context.close()
-    assert {name: width for name, width in widths.items() if width > 390} == {}
+def test_no_script_asks_how_wide_the_window_is():
+    """But when it is resized, or a key is pressed: what CSS makes of a width is the same, whether a page was loaded at
+    it or came to it."""
+    asks = re.compile(r"\b(?:innerWidth|outerWidth|availWidth|visualViewport|screen\.width)\b|matchMedia\([^)]*width")
+    for path in (ROOT / "curator_web" / "web").rglob("*"):
+        if path.suffix in (".js", ".html") and "vendor" not in path.parts:
+            assert not asks.search(path.read_text(encoding="utf-8")), path
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -250,13 +235,6 @@ def press(page: Page, key: str) -> None:
     """Press a key of the page once its script is there."""
     page.wait_for_load_state("load")
     page.keyboard.press(key)
-
-
-def problems(page: Page) -> list[str]:
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"]
-    return [f"{each['id']}: {node['html'][:160]}" for each in found for node in each["nodes"]]
 
 
 def test_a_member_is_mentioned_by_keyboard(browser, site, cookies):

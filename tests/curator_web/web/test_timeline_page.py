@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from curator_web import create_app, vendor
 from curator_web.demonstrations.library import import_recording
-from tests.curator_web.web.test_pages import problems
+from tests.support.axe import problems
 from tests.support.curator_fixtures import Site, filmed_recording, make_recording, serving, typed_recording
 
 PAGE = "/demonstrations/filmed/timeline"
