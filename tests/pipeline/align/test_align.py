@@ -61,14 +61,20 @@ def session(recording_browser):
 
 @pytest.fixture(scope="module")
 def filmed(session, tmp_path_factory):
-    """The session's video, and the times of its frames."""
-    path = tmp_path_factory.mktemp("film") / "meeting.mp4"
+    """Gives the session's video as a meeting has it, filmed once, and the times of its frames."""
+    folder, made = tmp_path_factory.mktemp("film"), {}
     length = max(event["time"] for event in Recording(session).events) + 0.5
-    return path, film(session / "video.webm", MEETING, length, path)
+
+    def of(meeting: Meeting):
+        if (name := repr(meeting)) not in made:
+            path = folder / f"meeting-{len(made)}.mp4"
+            made[name] = path, film(session / "video.webm", meeting, length, path)
+        return made[name]
+    return of
 
 
 def test_every_action_is_found_in_the_video(session, filmed, tmp_path):
-    video, times = filmed
+    video, times = filmed(MEETING)
     copy(session, tmp_path / "r")
     turns = acting(process(tmp_path / "r", video=video))
     found = Counter()
@@ -81,7 +87,7 @@ def test_every_action_is_found_in_the_video(session, filmed, tmp_path):
 
 
 def test_speech_is_put_on_the_recordings_clock(session, filmed, tmp_path):
-    video, _ = filmed
+    video, _ = filmed(MEETING)
     copy(session, tmp_path / "r")
     times = [turn["timestamp"] for turn in acting(process(tmp_path / "r", video=video))][2:]
     said = "".join(f"{number}\n00:00:{MEETING.video_time(time - 0.05):06.3f} --> 00:00:30.000\nPress {number}.\n\n"
@@ -96,7 +102,7 @@ def test_speech_is_put_on_the_recordings_clock(session, filmed, tmp_path):
 
 
 def test_late_screenshots_are_put_right_and_told(session, filmed, tmp_path):
-    video, times = filmed
+    video, times = filmed(MEETING)
     faults = copy(session, tmp_path / "r", late=True)
     result = CliRunner().invoke(main, ["process", str(tmp_path / "r"), "--video", str(video)])
     assert result.exit_code == 0, result.output
@@ -130,10 +136,9 @@ SHOWN_OTHERWISE = {
 
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("how", SHOWN_OTHERWISE)
-def test_a_window_that_moves_or_is_dimmed_spoils_nothing(session, tmp_path, how, late):
-    meeting, video = replace(MEETING, **SHOWN_OTHERWISE[how]), tmp_path / "v.mp4"
-    length = max(event["time"] for event in Recording(session).events) + 0.5
-    times = film(session / "video.webm", meeting, length, video)
+def test_a_window_that_moves_or_is_dimmed_spoils_nothing(session, filmed, tmp_path, how, late):
+    meeting = replace(MEETING, **SHOWN_OTHERWISE[how])
+    video, times = filmed(meeting)
     faults = copy(session, tmp_path / "r", late=late)
     turns = acting(process(tmp_path / "r", video=video))
     found = Counter()
@@ -149,11 +154,10 @@ def test_a_window_that_moves_or_is_dimmed_spoils_nothing(session, tmp_path, how,
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_a_session_is_found_where_it_is_a_small_part_of_the_video(session, tmp_path, late):
+def test_a_session_is_found_where_it_is_a_small_part_of_the_video(session, filmed, tmp_path, late):
     """What frames show before does not count as what covers the page."""
-    meeting, video = replace(MEETING, offset=25.0, moves=[Move(HALF, 0.8, 190, 110)]), tmp_path / "v.mp4"
-    length = max(event["time"] for event in Recording(session).events) + 0.5
-    times = film(session / "video.webm", meeting, length, video)
+    meeting = replace(MEETING, offset=25.0, moves=[Move(HALF, 0.8, 190, 110)])
+    video, times = filmed(meeting)
     copy(session, tmp_path / "r", late=late)
     turns = acting(process(tmp_path / "r", video=video))
     found = Counter()

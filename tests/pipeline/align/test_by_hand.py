@@ -19,7 +19,7 @@ OFF = 0.4  # seconds by which the word differs from the truth, so that it is see
 
 def test_the_alignment_is_told(session, filmed, tmp_path):  # noqa: F811
     copy(session, tmp_path / "r")
-    found = process(tmp_path / "r", video=filmed[0])["alignment"]
+    found = process(tmp_path / "r", video=filmed(MEETING)[0])["alignment"]
     assert (found["width"], found["height"]) == (960, 600) and found["duration"] > 5
     stretch, = found["stretches"]
     assert stretch["offset"] == pytest.approx(MEETING.video_time(0.0), abs=0.05) and "by_hand" not in found
@@ -35,7 +35,7 @@ def test_a_clock_by_hand_counts_and_is_kept(session, filmed, tmp_path):  # noqa:
     copy(session, tmp_path / "r")
     offset = MEETING.video_time(0.0) + OFF
     word = {"offset": offset, "drift": 150.0}
-    first = process(tmp_path / "r", video=filmed[0], place=word)
+    first = process(tmp_path / "r", video=filmed(MEETING)[0], place=word)
     assert first["alignment"]["by_hand"] == word
     assert [each["offset"] for each in first["alignment"]["stretches"]] == [pytest.approx(offset, abs=1e-3)]
     for turn in acting(first):
@@ -53,20 +53,20 @@ def test_a_clock_by_hand_counts_and_is_kept(session, filmed, tmp_path):  # noqa:
 def test_a_rectangle_by_hand_counts_beside_the_clock_that_is_found(session, filmed, tmp_path):  # noqa: F811
     copy(session, tmp_path / "r")
     drawn = {"left": 70.0, "top": 70.0, "width": 0.8, "height": 0.8}
-    found = process(tmp_path / "r", video=filmed[0], place={"rectangle": drawn})
+    found = process(tmp_path / "r", video=filmed(MEETING)[0], place={"rectangle": drawn})
     assert found["alignment"]["segments"][0]["rectangle"] == drawn
     assert found["alignment"]["stretches"][0]["offset"] == pytest.approx(MEETING.video_time(0.0), abs=0.05)
     both = process(tmp_path / "r", place={"offset": 3.0, "drift": 0.0})["alignment"]["by_hand"]
     assert both == {"rectangle": drawn, "offset": 3.0, "drift": 0.0}
     other = tmp_path / "other.mp4"
-    other.write_bytes(filmed[0].read_bytes())
+    other.write_bytes(filmed(MEETING)[0].read_bytes())
     assert "by_hand" not in process(tmp_path / "r", video=other)["alignment"], "another video belongs elsewhere"
 
 
 def test_the_command_takes_it_and_names_what_is_wrong(session, filmed, tmp_path):  # noqa: F811
     copy(session, tmp_path / "r")
     path = str(tmp_path / "r")
-    result = run(path, "--video", str(filmed[0]), "--video-offset", "3.5", "--video-rectangle", "70,70,.8,.8")
+    result = run(path, "--video", str(filmed(MEETING)[0]), "--video-offset", "3.5", "--video-rectangle", "70,70,.8,.8")
     assert result.exit_code == 0, result.output
     told = json.loads(Recording(path).layout.demonstration.read_text())["alignment"]["by_hand"]
     assert told == {"offset": 3.5, "drift": 0.0, "rectangle": {"left": 70, "top": 70, "width": 0.8, "height": 0.8}}
