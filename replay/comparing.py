@@ -23,7 +23,10 @@ _SKIPPED = {"script", "style", "noscript", "meta", "link", "base"}
 _CONTROLS = {"input", "textarea", "select", "option", "details", "dialog"}
 _KEPT = ("id", "name", "type", "role", "aria-expanded", "aria-checked", "aria-selected", "aria-hidden", "hidden",
          "disabled", "class")
+_NAMES = ("id", "name")
 _STAND_IN = re.compile(r"demotape-secret-\d+")
+# Ids by React's useId, which counts in the order of rendering.
+_COUNTED = re.compile(r":[rR][0-9a-z]{1,8}:|«[rR][0-9a-z]{1,8}»|_[rR]_[0-9a-z]{1,8}_")
 _NUMBERS = re.compile(r"\d+")
 _HIDDEN = re.compile(r"(?:display|visibility)\s*:\s*(?:none|hidden)")
 _DEPTH = 20  # of frames in frames
@@ -59,16 +62,17 @@ def facts(document: str | bytes) -> Facts:
     focus = ""
     for element in _elements(parse(_as_bytes(document)), 0):
         tag = str(element.tag).lower()
-        signed = tag + "".join(f" {name}={_plain(value)}" for name in _KEPT if (value := element.get(name)) is not None)
+        signed = tag + "".join(f" {name}={_named(value) if name in _NAMES else _plain(value)}"
+                               for name in _KEPT if (value := element.get(name)) is not None)
         if _HIDDEN.search(element.get("style") or ""):
             signed += " hidden"
         found.elements[signed] += 1
         if tag in _CONTROLS and element.get("type") != "hidden":
             found.controls[_held(element, tag)] += 1
         if element.get("data-demotape-focus") is not None:
-            focus += f"/{tag} {element.get('id') or element.get('name') or ''}"
+            focus += f"/{tag} {_named(element.get('id') or element.get('name'))}"
         if (offsets := element.get("data-demotape-scroll")) and tag not in ("html", "body"):
-            found.scrolled[f"{tag} {element.get('id') or ''} {_rounded(offsets)}"] += 1
+            found.scrolled[f"{tag} {_named(element.get('id'))} {_rounded(offsets)}"] += 1
         for text in (element.text, *(child.tail for child in element)):
             if text and (said := " ".join(text.split())) and tag not in ("textarea",):
                 found.texts[_plain(said)] += 1
@@ -191,7 +195,12 @@ def _held(element: Element, tag: str) -> str:
     held += [name for name in ("checked", "selected", "open") if element.get(name) is not None]
     if tag == "textarea":
         held.append(element.text or "")
-    return f"{tag} {_plain(named)} {_plain(' '.join(held))}"
+    return f"{tag} {_named(named)} {_plain(' '.join(held))}"
+
+
+def _named(name: str | None) -> str:
+    """An element's name or id, without what only counts."""
+    return _COUNTED.sub("", _plain(name))
 
 
 def _plain(text: str | None) -> str:

@@ -46,3 +46,13 @@ def test_what_is_random_stands_for_nothing_else():
 def test_without_a_recorded_network_nothing_is_taken_for_random():
     page = f"<p>{MADE}</p>"
     assert compare(facts(page), facts(page.replace(MADE, OTHER)), ("/", "/"), (_PLACE, _PLACE)).verdict == "differs"
+
+
+@pytest.mark.parametrize("one, other", [(":r1:", ":rk:"), ("radix-:r5:-tab", "radix-:r14:-tab"), ("«r1»", "«ra»"),
+                                        ("_r_1_", "_r_1c_"), ("aria7-:r0:", "aria7-:R2:")])
+def test_what_an_id_counts_by_the_order_of_rendering_may_differ(one, other):
+    page = "<p id={0}>One</p><input id={0} value=red data-demotape-focus><div id={0} data-demotape-scroll=0,9></div>"
+    assert compare(facts(page.format(one)), facts(page.format(other)), ("/", "/"), (_PLACE, _PLACE)).verdict == "same"
+    page = "<p>{0}</p><input id=i value={0}>"
+    assert compare(facts(page.format(one)), facts(page.format(other)), ("/", "/"),
+                   (_PLACE, _PLACE)).verdict == "differs"
