@@ -237,7 +237,7 @@ def test_a_word_stays_when_it_is_processed_again_and_processing_follows_it(
         app, client, session, filmed, tmp_path):  # noqa: F811
     services, path = app.extensions["demotape"], tmp_path / "real"
     copy(session, path)
-    found = process(path, video=filmed[0])
+    found = process(path, video=filmed(MEETING)[0])
     name = found["id"]
     library.import_recording(services.db, services.store, path)
     text = client.get(f"/demonstrations/{name}/timeline").text
