@@ -1,5 +1,6 @@
 """What stands above a canvas is in the part of the screenshot that shows the canvas: it is drawn once, not twice."""
 
+import asyncio
 import json
 
 import cv2
@@ -33,8 +34,9 @@ def test_what_is_above_a_canvas_is_drawn_once(recording_browser, site):
             hit = await page.evaluate("document.elementFromPoint(30, 30).id")
             picture = cv2.imdecode(np.frombuffer(await page.screenshot(), np.uint8), cv2.IMREAD_COLOR).astype(int)
             await page.mouse.wheel(0, 100)
-            while not await page.evaluate("scrollY === 100 && !document.querySelector('demotape-cover')"):
-                await page.wait_for_timeout(20)  # wait_for_function asks in the page, whose policy forbids that
+            async with asyncio.timeout(30):  # wait_for_function asks in the page, whose policy forbids that
+                while not await page.evaluate("scrollY === 100 && !document.querySelector('demotape-cover')"):
+                    await asyncio.sleep(0.02)
             return hit, picture
 
     session = recording_browser.record(user_actions, url=site.origin + "/")

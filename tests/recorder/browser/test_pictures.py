@@ -239,8 +239,8 @@ ANIMATED = ("<body style='margin:0'><button id=b style='width:200px;height:100px
             "addEventListener('click', () => b.style.background = 'red')</script>")
 
 
-async def press_beside_an_animation(tab, times):
-    """Press the button right after the animation beside it has ended and it has become blue."""
+async def press_beside_an_animation(tab, times, frame=None):
+    """Press the button, in the page or a frame, right after the animation has ended and the button has become blue."""
     for _ in range(times):
         await tab.evaluate("on = 1")
         for number in range(12):
@@ -248,30 +248,44 @@ async def press_beside_an_animation(tab, times):
             await asyncio.sleep(0.1)
         await tab.mouse.move(60, 50)
         await asyncio.sleep(0.05)
-        await tab.evaluate("on = 0; b.style.background = 'blue'")
+        await tab.evaluate("on = 0")
+        await (frame or tab).evaluate("b.style.background = 'blue'")
         await asyncio.sleep(0.13)
         await tab.mouse.click(60, 50)
 
 
 def assert_good_pictures_show_it(recording, times):
-    clicks = [turn for turn in fold(recording.events) if turn["intent"] == "click"]
+    clicks = [turn for turn in fold(recording.events)
+              if turn["intent"] == "click" and turn["element"]["tag"] == "button"]
     assert len(clicks) == times and all("blue" in turn["element"]["attributes"]["style"] for turn in clicks)
     good = [turn for turn in clicks if turn["state"]["screenshot_status"] == "good"]
     for red, _, blue in (picture_in_box(recording, turn) for turn in good):
         assert red < 50 and blue > 200  # a stream of the tab has nearly these colours
 
 
-def test_what_changes_beside_an_animation_is_not_taken_for_unpainted(recording_browser, site, tmp_path):
+@pytest.mark.parametrize("place", ["new", "popup", "frame", "attached"])
+def test_what_changes_beside_an_animation_is_not_taken_for_unpainted(recording_browser, site, tmp_path, place):
     """While it takes what it sees for an animation, the browser sends no frame of what else is painted."""
-    site.pages["/"] = ANIMATED
+    other = site.origin.replace("127.0.0.1", "localhost")
+    site.pages |= {"/new": ANIMATED, "/attached": ANIMATED, "/popup": "<a href=/new target=_blank>Open</a>",
+                   "/frame": f"<body style='margin:0'><iframe src={other}/new style='border:0;height:140px'></iframe>"
+                             + ANIMATED.partition("</button>")[2]}
 
     async def press():
         context = await recording_browser.browser.new_context(viewport=SIZE)
+        tab = await context.new_page()
+        if place == "attached":
+            await tab.goto(f"{site.origin}/{place}")
         async with Recorder(context, tmp_path / "rec"):
-            tab = await context.new_page()
-            await tab.goto(site.origin + "/")
-            await press_beside_an_animation(tab, 4)
+            if place != "attached":
+                await tab.goto(f"{site.origin}/{place}")
+            if place == "popup":
+                async with context.expect_page() as opened:
+                    await tab.click("a")
+                tab = await opened.value
+                await tab.locator("#b").wait_for()
+            await press_beside_an_animation(tab, 2, tab.frames[1] if place == "frame" else None)
         await context.close()
 
     recording_browser.run(press())
-    assert_good_pictures_show_it(Recording(tmp_path / "rec"), 4)
+    assert_good_pictures_show_it(Recording(tmp_path / "rec"), 2)
