@@ -1,4 +1,5 @@
-// Hears every trusted event before the page does, and sends it with the state before its effect.
+// Hears every trusted event before the page does, and sends it with the state before its effect; and where the recorder
+// can tell (driven.js), what a driver does by script.
 //
 // A gesture is what the hand does at once: a press of a button with its click, a key with the text it enters, a turn
 // of the wheel. Its first event carries the snapshot; the events that follow from it name it and carry none.
@@ -19,11 +20,11 @@ demotape.events = (function () {
   const modifiers = (event) =>
     ["Alt", "Control", "Meta", "Shift"].filter((name) => event.getModifierState?.(name));
 
-  /** Send the first event of a gesture with the frame group's snapshot. */
-  function begin(type, event, element, data) {
+  /** Send the first event of a gesture with the frame group's snapshot; `set`: a control that has its new value already. */
+  function begin(type, event, element, data, set = null) {
     const { shared } = demotape;
     const scrolled = attempt(() => demotape.shown.lookForScrolls(element), 0);
-    const snapshot = snapshotNow();
+    const snapshot = set ? attempt(() => demotape.snapshot.takeBefore(set)) : snapshotNow();
     const shown = attempt(() => demotape.shown.tell(element, scrolled));
     shared.gesture = send(type, event, element, data, { snapshot, gesture: null, shown });
     shared.gestureType = type;
@@ -199,11 +200,8 @@ demotape.events = (function () {
       const fromKeys = ["keydown", "beforeinput"].includes(demotape.shared.gestureType);
       if (!fromKeys) begin("beforeinput", event, targetOf(event), { input_type: event.inputType });
     },
-    input: (event) => {
-      const element = targetOf(event);
-      send("input", event, element, { ...valueData(element), input_type: event.inputType ?? "" });
-    },
-    change: (event) => send("change", event, targetOf(event), valueData(targetOf(event))),
+    input: (event) => onValue(event, { input_type: event.inputType ?? "" }),
+    change: (event) => onValue(event, {}),
     submit: (event) => send("submit", event, targetOf(event), {}),
     copy: onClipboard, cut: onClipboard, paste: onClipboard,
     dragstart: (event) => send("dragstart", event, targetOf(event), point(event)),
@@ -211,6 +209,14 @@ demotape.events = (function () {
     wheel: onWheel, scroll: onScroll, scrollend: onScroll,
     pointermove: onPointerMove,
   };
+
+  function onValue(event, data) {
+    const element = targetOf(event);
+    const told = { ...valueData(element), ...data };
+    if (event.isTrusted || !demotape.driven.begins(event)) return void send(event.type, event, element, told);
+    forgetHover();
+    begin(event.type, event, element, told, element);
+  }
 
   function onClick(event) {
     send(event.type, event, targetOf(event), { ...pointerData(event), detail: event.detail });
@@ -221,7 +227,8 @@ demotape.events = (function () {
 
   /** One listener for all; nothing that the page dispatches itself. */
   function onEvent(event) {
-    if (!event.isTrusted || demotape.toldFirst?.isRepeated(event)) return;
+    if (!event.isTrusted && !demotape.driven?.isAction(event)) return;
+    if (demotape.toldFirst?.isRepeated(event)) return;
     if (event.type === "pointermove") {
       demotape.shared.moved = demotape.now();
       demotape.sending.stir("acting"); // all else is told itself

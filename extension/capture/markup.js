@@ -24,6 +24,7 @@ demotape.markup = (function () {
   shared.chunkCount ??= 0;
   shared.controls ??= new Set();
   shared.frames ??= new Set();
+  shared.set ??= null; // a control that is to be shown as it was before it was set
   shared.masks ??= true; // until a whole copy has shown that nothing is marked as secret
 
   const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\u00a0": "&nbsp;" };
@@ -48,14 +49,30 @@ demotape.markup = (function () {
 
   // What a text says that no observer tells: it is compared when a snapshot is taken.
 
-  /** What a control shows that is no attribute. */
+  /** What a control shows that is no attribute; of one that was set, what it showed before. */
   function stateOf(control) {
+    if (control !== shared.set) return stateNow(control);
+    return shared.controls.has(control) ? recordOf(control).state : stateAtFirst(control);
+  }
+
+  function stateNow(control) {
     switch (control.localName) {
       case "input": return control.type === "file" ? "" : `${control.checked}${demotape.secrets.valueOf(control)}`;
       case "textarea": return demotape.secrets.valueOf(control);
       case "select": return control.multiple ? Array.from(control.selectedOptions, (o) => o.index).join() : `${control.selectedIndex}`;
       default: return control.sheet ? `${rulesIn(control.sheet)}` : "";
     }
+  }
+
+  /** What a control shows until somebody sets it. */
+  function stateAtFirst(control) {
+    if (control.localName !== "select") {
+      const value = control.defaultValue && demotape.secrets.isSecret(control) ? demotape.secrets.REDACTED : control.defaultValue;
+      return `${control.defaultChecked ?? ""}${value}`;
+    }
+    const chosen = Array.from(control.options, (option) => option).filter((option) => option.defaultSelected);
+    const first = control.multiple || control.size > 1 ? "" : "0";
+    return chosen.map((option) => option.index).join() || first;
   }
 
   function sheetsOf(scope) {
@@ -109,8 +126,8 @@ demotape.markup = (function () {
     const { prefix, localName } = own(element);
     const tag = escapeMarks(prefix ? `${prefix}:${localName}` : localName);
     if (CONTROLS.has(tag)) {
-      shared.controls.add(element);
       record.state = stateOf(element);
+      shared.controls.add(element);
     }
     const start = `<${tag}${attributesText(element, tag, record)}`;
     if (tag === "iframe" || tag === "frame") return frameText(element, tag, start, record, until);
@@ -134,8 +151,8 @@ demotape.markup = (function () {
     if (tag === "img" && element.currentSrc && element.currentSrc !== element.src) {
       text += attribute("data-demotape-src", element.currentSrc); // what srcset or picture chose
     }
-    if (tag === "input") text += inputState(element);
-    if (tag === "option" && element.selected) text += ' selected=""';
+    if (tag === "input") text += inputState(element, record);
+    if (tag === "option" && isChosen(element)) text += ' selected=""';
     if (tag === "html") text += attribute("data-demotape-base", element.baseURI) + modeOf(own(element).ownerDocument);
     if (shared.focused.has(element)) text += attribute("data-demotape-focus", shared.focused.get(element));
     record.scroll = scrollState(element);
@@ -149,17 +166,23 @@ demotape.markup = (function () {
     return doctype ? "" : attribute("data-demotape-mode", "standards");
   }
 
-  function inputState(element) {
+  function inputState(element, { state }) {
     if (element.type === "file") return "";
-    const value = demotape.secrets.valueOf(element);
+    const checked = state.startsWith("true");
+    const value = state.slice(`${checked}`.length);
     const shown = value || element.hasAttribute("value") ? attribute("value", value) : "";
-    return element.checked ? shown + ' checked=""' : shown;
+    return checked ? shown + ' checked=""' : shown;
+  }
+
+  function isChosen(option) {
+    if (!shared.set || option.closest("select") !== shared.set) return option.selected;
+    return recordOf(shared.set).state.split(",").includes(`${option.index}`);
   }
 
   function contentText(element, tag, record, until, masked) {
     if (EMPTIED.has(tag)) return "";
     if (tag === "style") return styleText(element);
-    if (tag === "textarea") return "\n" + escapeText(demotape.secrets.valueOf(element));
+    if (tag === "textarea") return "\n" + escapeText(record.state);
     if (tag === "template") return escapeMarks(element.innerHTML);
     const shadow = (record.shadow = demotape.shadowRootOf(element));
     const before = shadow ? shadowText(shadow, until, masked) : "";

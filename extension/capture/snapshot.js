@@ -2,6 +2,16 @@
 "use strict";
 
 demotape.snapshot = demotape.ofGroup("snapshot", function () {
+  /** The frame group as it was before a control was set, by what was seen of the control last. */
+  function takeBefore(control) {
+    demotape.shared.set = control;
+    try {
+      return take();
+    } finally {
+      demotape.shared.set = null;
+    }
+  }
+
   /** The frame group now. `root` is a chunk; `seal` makes the snapshot ready to be sent. */
   function take() {
     const frame = demotape.shared.rootFrame;
@@ -91,5 +101,5 @@ demotape.snapshot = demotape.ofGroup("snapshot", function () {
     return found;
   }
 
-  return { take, seal, ahead };
+  return { take, takeBefore, seal, ahead };
 });

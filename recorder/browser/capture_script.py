@@ -7,7 +7,8 @@ from secrets import token_hex
 _FOLDER = Path(__file__).resolve().parents[2] / "extension" / "capture"
 FILES = ("../shared.js", "frame_group.js", "own.js", "secrets.js", "elements.js", "plain.js", "markup.js",
          "snapshot_cache.js", "shown.js", "table.js", "closed_roots.js", "snapshot.js", "sending.js", "rest.js",
-         "events.js", "../../recorder/browser/steering.js", "../../recorder/browser/told_first.js")
+         "events.js", "../../recorder/browser/steering.js", "../../recorder/browser/told_first.js",
+         "../../recorder/browser/driven.js")
 WORLD = "demotape"
 BINDING = "demotapeSend"
 _TOLD = f"demotape-{token_hex(16)}"  # the event by which the listener in the page's world tells

@@ -119,9 +119,8 @@ def as_in_a_rested_tab(site):
 
 
 def rows_in(place: str):
-    """The rows of a place: where the page itself goes elsewhere, its frames are not asked; and over a connection
-    Playwright gives files by events of its own, which are no person's."""
-    left_out = {"frame": (25, 26), "connected": (18,)}.get(place, ())
+    """The rows of a place: where the page itself goes elsewhere, its frames are not asked."""
+    left_out = {"frame": (25, 26)}.get(place, ())
     return [trap for trap in TRAPS if trap.number not in left_out]
 
 
