@@ -25,6 +25,7 @@ from .api import projects as api_projects
 from .api import proofs as api_proofs
 from .api import tasks as api_tasks
 from .api import team as api_team
+from .api import training as api_training
 from .api import uploads as api_uploads
 from .api import webhooks as api_webhooks
 from .db import patience
@@ -70,6 +71,7 @@ from .web import (
     tasks,
     team,
     timeline,
+    training,
     tree,
     webhooks,
 )
@@ -151,13 +153,13 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
         openid_views.register(app, openid)
     for concern in (signing_in, own_account, own_keys, own_second_factor, people, projects, project_settings,
                     notifications, pages, history, proofs, outcomes, timeline, moments, network, tree, team, deletions,
-                    filters, pairs, task_proposals, tasks, labels, dashboard, exports, imports, jobs_pages, webhooks,
-                    blob_views, health):
+                    filters, pairs, training, task_proposals, tasks, labels, dashboard, exports, imports, jobs_pages,
+                    webhooks, blob_views, health):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
     for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_pairs, api_jobs, api_dashboard,
                     api_notifications, api_webhooks, api_export_presets, api_proofs, api_outcomes, api_network,
-                    api_own_keys):
+                    api_own_keys, api_training):
         described.register_blueprint(concern.blueprint)
     api_uploads.register(described)
     failures.register(app)

@@ -54,7 +54,8 @@ class Project(Base):
 
 
 class Member(Base):
-    """Who is in a project, and as what."""
+    """Who is in a project, and as what. `trained_by`: themselves, who passed its training, or the lead who let them
+    through; see `training_models`."""
 
     __tablename__ = "members"
 
@@ -62,6 +63,7 @@ class Member(Base):
     who: Mapped[str] = mapped_column(ForeignKey("users.name"), primary_key=True, index=True)
     role: Mapped[str] = mapped_column(String(20))
     joined_at: Mapped[datetime]
+    trained_by: Mapped[str | None] = mapped_column(String(ID_LENGTH))
 
 
 class Guidelines(Base):

@@ -1,7 +1,9 @@
 """How far two people who annotate on their own agree: noted when both have submitted, told by project."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -14,7 +16,7 @@ from pipeline.evaluate.reliability import Group, Reliability, reliability
 
 from . import library, pairs
 from .copies import BY_SHARE
-from .differences import TARGET, Annotated, differences, observed
+from .differences import TARGET, Annotated, Told, differences, observed
 from .labels import NUMBER
 from .pairs import Paired
 
@@ -61,12 +63,17 @@ def agreement(db: Database, project: str) -> Agreement:
             .where(Demonstration.project == project).order_by(Pair.original)).all()
         labels = session.get_one(Project, project).labels
     told = [(name, each) for name, each in rows if each]
+    return Agreement(len(told), rows_of(told, labels))
+
+
+def rows_of(told: Sequence[tuple[str, Told]], labels: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """How far two people agree on each thing, by what they said of demonstrations; none where they said nothing."""
     asked = [f"{label['scope']}: {label['name']}" for label in labels if label["kind"] != "text"]
     numbers = {f"{label['scope']}: {label['name']}" for label in labels if label["kind"] == NUMBER}
-    return Agreement(len(told), [
+    return [
         Row(what, reliability([_group(what, name, each.get(what, [])) for name, each in told],
                               "interval" if what in numbers else "nominal"))
-        for what in (*FIRST_ROWS, *asked)] if told else [])
+        for what in (*FIRST_ROWS, *asked)] if told else []
 
 
 def _group(what: str, name: str, counts: list[list]) -> Group:

@@ -14,7 +14,7 @@ from curator_web.users import Account
 from curator_web.webhooks import events
 from schemas.text import storable
 
-from . import library, pairs
+from . import library, sight
 
 TEXT_LENGTH = 4000
 LIMIT = 500  # of one demonstration
@@ -46,7 +46,7 @@ def add_comment(db: Database, demonstration_id: str, account: Account, text: str
             row.open_comments += 1
         session.flush()
         audit.note(session, account.name, "asked" if kind == QUESTION else "commented", row.id, comment=comment.id)
-        telling.of_comment(session, row, comment, pairs.unseen_by)
+        telling.of_comment(session, row, comment, sight.unseen_by)
         events.of_comment(session, row, comment)
         return comment
 
@@ -83,7 +83,7 @@ def comments_of(db: Database, demonstration_id: str) -> list[Comment]:
 
 def questions_for(db: Database, account: Account) -> list[tuple[Comment, Demonstration]]:
     """Open questions about what this person recorded, the newest first."""
-    out_of_sight = pairs.hidden_from(account)
+    out_of_sight = sight.hidden_from(account)
     seen = [] if out_of_sight is None else [Demonstration.id.not_in(out_of_sight)]
     with db.reading() as session:
         rows = session.execute(

@@ -1,4 +1,4 @@
-"""Copies: what a second person annotates of a recording that a first one annotates too.
+"""Copies: what a second person annotates of a recording that a first one annotates too, or a new annotator in training.
 
 A copy is a demonstration with edits, labels, comments and a status of its own; the files and the base turns are the
 original's. It stands in no project that anybody is in (`COPIES`), so no list, queue, figure, task or export has it.
@@ -7,19 +7,22 @@ original's. It stands in no project that anybody is in (`COPIES`), so no list, q
 import hashlib
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import select, union_all, update
 from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.deletion_models import NOWHERE
 from curator_web.db.models import COPIES, DRAFT, ID_LENGTH, Demonstration, Project
 from curator_web.db.pair_models import Pair
+from curator_web.db.training_models import Try
 from schemas import types
 
 from . import in_use, summary
 
 MARK = "~2"  # at the end of a copy's id, where no recording's id can have it
+TRY = "~t"  # the same in that of an answer in training, before its number
 BY_SHARE = "share"  # who, where the project's share chose
 
 
@@ -32,16 +35,22 @@ def chosen(project: str, demonstration_id: str, share: int) -> bool:
 
 def make(session: Session, row: Demonstration, base: types.Demonstration, who: str) -> Pair:
     """Have a demonstration annotated by a second person too."""
-    now, seen = datetime.now(UTC), in_use.demonstration_in(session, row.home, base)
-    copy = Demonstration(
-        id=_id_of(row.id), project=COPIES + row.project, recording=row.recording, status=DRAFT, version=1,
-        recorded_at=row.recorded_at, imported_at=now, changed_at=now, **summary.of_base(seen))
-    session.add(copy)
-    session.flush()  # the pair refers to it
-    pair = Pair(original=row.id, copy=copy.id, made_by=who, made_at=now)
+    copy = add(session, row, base, MARK)
+    pair = Pair(original=row.id, copy=copy.id, made_by=who, made_at=copy.imported_at)
     session.add(pair)
     audit.note(session, who, "paired", row.id, copy=copy.id)
     return pair
+
+
+def add(session: Session, row: Demonstration, base: types.Demonstration, mark: str) -> Demonstration:
+    """A copy of a demonstration as it was recorded; `mark` ends its id."""
+    now, seen = datetime.now(UTC), in_use.demonstration_in(session, row.home, base)
+    copy = Demonstration(
+        id=_id_of(row.id, mark), project=COPIES + row.home, recording=row.recording, status=DRAFT, version=1,
+        recorded_at=row.recorded_at, imported_at=now, changed_at=now, **summary.of_base(seen))
+    session.add(copy)
+    session.flush()  # others refer to it
+    return copy
 
 
 def make_if_chosen(session: Session, row: Demonstration, base: types.Demonstration) -> None:
@@ -53,31 +62,36 @@ def make_if_chosen(session: Session, row: Demonstration, base: types.Demonstrati
 
 def base_of(session: Session, demonstration_id: str) -> str:
     """Whose base turns a demonstration has: its own, or a copy its original's."""
-    if not demonstration_id.endswith(MARK):
-        return demonstration_id
-    return session.scalars(select(Pair.original).where(Pair.copy == demonstration_id)).one()
+    if demonstration_id.endswith(MARK):
+        return session.scalars(select(Pair.original).where(Pair.copy == demonstration_id)).one()
+    if TRY in demonstration_id:
+        return session.scalars(select(Try.original).where(Try.copy == demonstration_id)).one()
+    return demonstration_id
 
 
 def with_copy(session: Session, demonstration_id: str) -> list[str]:
-    """The ids of an original and of its copy, if there is one."""
+    """The ids of an original and of its copies, if there are any."""
     return with_copies(session, [demonstration_id])
 
 
 def with_copies(session: Session, originals: Iterable[str]) -> list[str]:
     """The ids of originals and of their copies."""
     ids = list(originals)
-    return [*ids, *session.scalars(select(Pair.copy).where(Pair.original.in_(ids)))]
+    return [*ids, *session.scalars(_copies_of(ids))]
 
 
 def take_along(session: Session, originals: Iterable[str], project: str) -> None:
     """Have the copies where their originals are from now on: in another project, or nowhere; nobody has them there."""
-    copies = select(Pair.copy).where(Pair.original.in_(list(originals)))
-    session.execute(update(Demonstration).where(Demonstration.id.in_(copies)).values(
+    session.execute(update(Demonstration).where(Demonstration.id.in_(_copies_of(list(originals)))).values(
         project=project if project == NOWHERE else COPIES + project, assigned_to=None, lease_who=None,
         lease_until=None).execution_options(synchronize_session=False))
 
 
-def _id_of(original: str) -> str:
-    if len(original) + len(MARK) <= ID_LENGTH:
-        return original + MARK
-    return f"{original[:ID_LENGTH - 20]}-{hashlib.sha256(original.encode()).hexdigest()[:16]}{MARK}"
+def _copies_of(ids: list[str]) -> Any:
+    return union_all(select(Pair.copy).where(Pair.original.in_(ids)), select(Try.copy).where(Try.original.in_(ids)))
+
+
+def _id_of(original: str, mark: str) -> str:
+    if len(original) + len(mark) <= ID_LENGTH:
+        return original + mark
+    return f"{original[:ID_LENGTH - 30]}-{hashlib.sha256(original.encode()).hexdigest()[:16]}{mark}"

@@ -6,6 +6,7 @@ pointer action and where the pointer was, two turns of typing that one of the tw
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,6 +81,35 @@ def observed(first: types.Demonstration, second: types.Demonstration, labels: Se
         _count_labels(told, "turn", one.get("labels", {}), two.get("labels", {}), labels)
     _count_labels(told, "demonstration", first.get("labels", {}), second.get("labels", {}), labels)
     return {what: [[*said, count] for said, count in sorted(counts.items())] for what, counts in told.items()}
+
+
+def agreed(base: types.Demonstration, known: Annotated, given: Annotated,
+           labels: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    """On how many points one annotation is like another, and of how many: labels but texts, what is dropped, intents
+    and targets, each where one of the two has it otherwise than `base`, as it was recorded. What both left as it was
+    is no point, so that nobody agrees by doing nothing; nor is what is said of a turn that only one of them keeps."""
+    texts = {label["name"] for label in labels if label["kind"] == "text"}
+    recorded: Annotated = (base, [])
+    apart, *changed = (_points(differences(*both, labels), texts)
+                       for both in ((known, given), (recorded, known), (recorded, given)))
+    lone = {turn for what, turn, _ in apart if what == DROPPED}
+    points = {point for point in apart.union(*changed) if point[0] == DROPPED or point[1] not in lone}
+    return len(points - apart), len(points)
+
+
+def counts(each: Difference, labels: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a difference is one of those that `agreed` counts."""
+    return bool(_points([each], {label["name"] for label in labels if label["kind"] == "text"}))
+
+
+def _points(found: list[Difference], texts: AbstractSet[str]) -> set[tuple[str, str | None, str]]:
+    points = set()
+    for each in found:
+        if each.what == ACTION:
+            points |= {(INTENT, each.turn, ""), (TARGET, each.turn, "")}
+        elif each.what in (DROPPED, INTENT, TARGET) or (each.what == LABEL and each.name not in texts):
+            points.add((each.what, each.turn, each.name))
+    return points
 
 
 def _count_labels(told: dict[str, Counter[tuple[str, str]]], scope: str, one: Mapping[str, list[str]],

@@ -29,7 +29,7 @@ from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
 from curator_web.notifications import telling
 from curator_web.users import Account, members
 
-from . import facets, pairs
+from . import copies, facets, pairs, tries
 
 LEASE = timedelta(minutes=30)
 PAUSE = timedelta(minutes=5)  # a longer silence between two steps of a person is not counted as work
@@ -50,14 +50,16 @@ def take_next(db: Database, account: Account, after: str | None = None) -> Demon
     """Hand out the next demonstration of the account's project with a lease, which who is alone needs not; None when
     there is nothing to do.
 
-    What is leased to this person already comes first, then what is assigned to them, then what is nobody's, the oldest
-    first. `after` is the one that they leave: its lease ends, and it is not handed out again at once.
+    Where training comes first, who has not passed it gets nothing else (`tries`). What is leased to this person already
+    comes first, then what is assigned to them, then what is nobody's, the oldest first. `after` is the one that they
+    leave: its lease ends, and it is not handed out again at once.
     """
     now = datetime.now(UTC)
     with db.writing() as session:
         if after is not None:
             _leave(session, after, account)
-        row = _first(session, account, now, after)
+        trains = tries.comes_first(session, account)
+        row = tries.take(session, trains, account, after) if trains else _first(session, account, now, after)
         if row is None or account.alone:
             return row
         row.lease_who, row.lease_until = account.name, now + LEASE
@@ -226,6 +228,8 @@ def _leave(session: Session, demonstration_id: str, account: Account) -> None:
 def _check_fits(session: Session, row: Demonstration, to: str | None, role: str | None) -> None:
     if to is None:
         return
+    if copies.TRY in row.id:
+        raise InputError(f"demonstration {row.id} is what somebody answers in training; it is nobody else's")
     paired = pairs.of(session, row.id)
     if paired and not paired.open and row.id == paired.second.id:
         raise InputError(f"demonstration {row.id}: {pairs.CLOSED_COPY}")

@@ -8,13 +8,14 @@ from curator_web.db.models import LEAD, Project
 from curator_web.errors import InputError, NotAllowed
 from curator_web.users import Account, members, project_settings
 
-from . import copies, leases, recounting
+from . import copies, leases, recounting, tries
 
 
 def move(db: Database, ids: list[str], to: str, account: Account, refused: dict[str, str] | None = None) -> int:
     """Move demonstrations of the account's project to another one that they lead too; returns how many were moved.
 
-    Nobody has them there yet: assignments and leases end; they are of no task there. What was said by labels stays
+    Nobody has them there yet: assignments and leases end; they are of no task and no
+    training there. What was said by labels stays
     said. Raises NotAllowed, NotFound, InputError for a project that they are not in or too many at once; then none is
     moved. With `refused` those that are missing are put there by id, and all others are moved.
     """
@@ -27,6 +28,7 @@ def move(db: Database, ids: list[str], to: str, account: Account, refused: dict[
             audit.note(session, account.name, "moved", row.id, before=row.project, to=to)
             row.project, row.assigned_to, row.task_id = to, None, None
             leases.give_back(row)
+        tries.take_out(session, [row.id for row in rows])
         copies.take_along(session, (row.id for row in rows), to)
         return len(rows)
 

@@ -12,7 +12,7 @@ from pipeline.outcomes.trying import Examined
 from pipeline.outcomes.wording import told
 from schemas.outcome_types import Outcome, OutcomeCheck
 
-from . import pairs
+from . import sight
 
 MOST = 200  # sessions that checks are tried on at once
 
@@ -55,7 +55,7 @@ def in_sight(db: Database, ids: Iterable[str], account: Account) -> dict[str, De
     """Those of these demonstrations that are in the account's project now and that this person may see, by id."""
     wanted = select(Demonstration).where(Demonstration.id.in_(list(ids)),
                                          Demonstration.project.in_((account.project, COPIES + account.project)))
-    if (unseen := pairs.hidden_from(account)) is not None:
+    if (unseen := sight.hidden_from(account)) is not None:
         wanted = wanted.where(Demonstration.id.not_in(unseen))
     with db.reading() as session:
         return {row.id: row for row in session.scalars(wanted)}

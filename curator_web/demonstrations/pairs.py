@@ -4,7 +4,6 @@ Until both have submitted, nobody who works on one of the two sees the other, an
 begun, so that whoever comes second knows nothing of it. Leads see both, and work on one at most.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -13,10 +12,10 @@ from sqlalchemy import ColumnElement, Select, and_, exists, func, not_, or_, sel
 from sqlalchemy.orm import Session, aliased
 
 from curator_web.db.database import Database
-from curator_web.db.models import COPIES, DRAFT, INVALID, LEAD, STATUSES, SUBMITTED, Demonstration, Edit
+from curator_web.db.models import COPIES, DRAFT, INVALID, STATUSES, SUBMITTED, Demonstration, Edit
 from curator_web.db.pair_models import OUTCOMES, Pair
-from curator_web.errors import NotAllowed, NotFound
-from curator_web.users import Account, members
+from curator_web.errors import NotAllowed
+from curator_web.users import Account
 
 ANNOTATING, TO_COMPARE, SET_ASIDE = ("annotating", "to-compare", "set-aside")
 STATES = (ANNOTATING, TO_COMPARE, SET_ASIDE, *OUTCOMES)
@@ -108,30 +107,6 @@ def annotated_by(session: Session, who: str, demonstration_ids: list[str]) -> se
     """Which of these demonstrations somebody annotates."""
     return set(session.scalars(select(Demonstration.id).where(
         Demonstration.id.in_(demonstration_ids), works(Demonstration, who))))
-
-
-def expect_in_sight(db: Database, demonstration_id: str, account: Account) -> None:
-    """Raises NotFound for a demonstration that this person may not see yet."""
-    if account.leads:
-        return
-    with db.reading() as session:
-        sight = hidden(account.name, account.project).subquery()
-        if session.scalar(select(exists().where(sight.c.id == demonstration_id))):
-            raise NotFound(f"there is no demonstration {demonstration_id!r}")
-
-
-def hidden_from(account: Account) -> Select[tuple[str]] | None:
-    """As `hidden`; None for who may see all."""
-    return None if account.leads else hidden(account.name, account.project)
-
-
-def unseen_by(session: Session, row: Demonstration, names: Iterable[str]) -> set[str]:
-    """Which of these people may not see a demonstration yet."""
-    paired, project = of(session, row.id), row.home
-    if paired is None or not paired.open:
-        return set()
-    return {name for name in names if members.role_of(session, name, project) != LEAD and session.scalar(
-        select(exists().where(hidden(name, project).subquery().c.id == row.id)))}
 
 
 def hidden(who: str, project: str) -> Select[tuple[str]]:

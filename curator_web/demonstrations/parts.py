@@ -33,7 +33,7 @@ from curator_web.users import project_settings
 from pipeline.turns.edits import apply_edits, in_force, labels_after, made_since_beginning, standing, task_after
 from schemas import types
 
-from . import copies, facets, in_use, leases, pairs, recounting, texts
+from . import copies, facets, in_use, leases, pairs, recounting, texts, tries
 from .library import Review, load, row_of
 from .summary import counts, site
 
@@ -111,7 +111,9 @@ def follow(session: Session, row: Demonstration, before: Log, after: Log, who: s
 
 
 def expect_single(session: Session, row: Demonstration) -> None:
-    """Raises Conflict where two people annotate a demonstration, which is of the whole recording then."""
+    """Raises Conflict where two people annotate a demonstration, which is of the whole recording then, or it is
+    training."""
+    tries.expect_no_training(session, row.id)
     paired = pairs.of(session, row.id)
     if paired and (paired.open or row.id == paired.second.id):
         raise Conflict("two people annotate this demonstration; it is split when they are done, or the pair is ended")

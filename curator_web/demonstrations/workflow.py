@@ -29,6 +29,7 @@ from curator_web.db.models import (
     StatusChange,
 )
 from curator_web.db.pair_models import ENDED
+from curator_web.db.training_models import Try
 from curator_web.errors import Conflict, InputError, NotAllowed
 from curator_web.notifications import telling
 from curator_web.users import Account, project_settings
@@ -39,7 +40,7 @@ from schemas import DemotapeError, EditSchema
 from schemas.files import validated
 from schemas.text import storable
 
-from . import agreement, facets, leases, library, pairs, parts, second_reviews, texts
+from . import agreement, facets, leases, library, pairs, parts, second_reviews, texts, tries
 from .editing import REASON_LENGTH, make_edit
 
 OPEN = (DRAFT, RETURNED)  # with who annotates
@@ -84,6 +85,7 @@ def edit(db: Database, demonstration_id: str, change: Mapping[str, Any], version
         if key and (before := _made_before(session, row.id, key, change)):
             return before
         pairs.expect_editable(session, row, account)
+        tries.expect_own(session, row.id, account)
         may_edit(row, account)
         made = make_edit(session, found, change, version, account.name)
         if made is None:  # it changed nothing
@@ -116,9 +118,12 @@ def may_edit(row, account: Account) -> None:
     leases.expect_free(row, account)
 
 
-def actions(row, account: Account, paired: pairs.Paired | None = None, steps: int = TWO) -> tuple[str, ...]:
+def actions(row, account: Account, paired: pairs.Paired | None = None, steps: int = TWO,
+            tried: Try | None = None) -> tuple[str, ...]:
     """The statuses that this person can give the demonstration now, the usual one first; `paired`: its pair; `steps`:
-    the review steps of its project."""
+    the review steps of its project; `tried`: what it is in training."""
+    if tried:
+        return tries.statuses(tried, account)
     possible = NEXT[row.status]
     if account.alone:
         return possible
@@ -157,19 +162,21 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
         if status not in NEXT[row.status]:
             raise InputError(f"field status: this demonstration is {row.status}; "
                              f"it can become {' or '.join(NEXT[row.status])}")
-        paired = pairs.of(session, row.id, lock=True)
+        paired, tried = pairs.of(session, row.id, lock=True), tries.expect_own(session, row.id, account)
         steps = project_settings.of(session, row.home).review_steps
-        _may_decide(session, row, status, account, paired, steps)
+        _may_decide(session, row, status, account, paired, steps, tried)
         leases.expect_free(row, account)
         now = datetime.now(UTC)
         if paired and paired.state == pairs.SET_ASIDE:  # meanwhile the other one was seen by all
             pairs.close(paired, ENDED, account.name, now)
         own = steps == ONE and status == APPROVED and row.submitted_by == account.name
         _decide(session, row, status, account, now, reason, own)
-        if status == SUBMITTED and steps == ONE and not (paired and paired.open):
+        if status == SUBMITTED and steps == ONE and not tried and not (paired and paired.open):
             _decide(session, row, APPROVED, account, now, own=True)
         if paired and paired.state == pairs.TO_COMPARE:
             agreement.note(session, paired, now)
+        if tried:
+            tries.note(session, tried, now)
         return row.version
 
 
@@ -250,13 +257,15 @@ def _part(row: Edit) -> str | None:
 
 
 def _may_decide(session: Session, row, status: str, account: Account, paired: pairs.Paired | None,
-                steps: int) -> None:
+                steps: int, tried: Try | None) -> None:
     pairs.expect_one_only(session, paired, row, account)
-    if status in actions(row, account, paired, steps):
+    if status in actions(row, account, paired, steps, tried):
         if (status in (VALIDATED, APPROVED) and not account.alone and steps > ONE
                 and _worked_first(session, row, account.name)):
             raise NotAllowed("you edited this demonstration before it was submitted; somebody else reviews it")
         return
+    if tried:
+        raise NotAllowed("an answer in training is submitted, and nothing else")
     if paired and status not in paired.allows(row):
         raise NotAllowed(pairs.WAITS if paired.open else pairs.CLOSED_COPY)
     if row.status in IN_REVIEW and row.submitted_by == account.name:

@@ -1,4 +1,5 @@
-"""What the leads of a project set for it: intents and checks in use, review steps, the split rule of its exports.
+"""What the leads of a project set for it: intents and checks in use, review steps, training, the split rule of its
+exports.
 
 Kept is what is not in use, so that an intent of a later version, or a check of a plug-in that is added, is in use.
 """
@@ -26,6 +27,7 @@ from .people import Account
 from .projects import expect_lead
 
 ONE, TWO, THREE = REVIEW_STEPS = (1, 2, 3)
+PASS_MARK = 0.8
 COUNTED = ("unused_intents", "unused_checks")  # what decides which turns are to check
 
 
@@ -44,6 +46,10 @@ class SettingsSchema(Strict):
     review_steps = fields.Integer(strict=True, validate=validate.OneOf(REVIEW_STEPS), metadata={
         "description": "how many people look at each: 1, what is submitted is approved; 2, somebody else approves; "
                        "3, a second person validates and a third one approves"})
+    training_first = fields.Boolean(metadata={
+        "description": "whether annotators get the training demonstrations, and nothing else until they pass"})
+    pass_mark = fields.Float(validate=validate.Range(0, 1), metadata={
+        "description": "from which share of the known answers on training is passed"})
     splits = fields.Nested(RuleSchema, allow_none=True, metadata={
         "description": "the split rule of exports that name none; null: without one all is train"})
 
@@ -58,6 +64,8 @@ class Settings:
     unused_intents: frozenset[str] = frozenset()
     unused_checks: frozenset[str] = frozenset()
     review_steps: int = TWO
+    training_first: bool = False
+    pass_mark: float = PASS_MARK
 
     @property
     def intents(self) -> tuple[str, ...]:
@@ -82,7 +90,7 @@ def of(session: Session, project: str) -> Settings:
         return Settings()
     content = row.content
     return Settings(frozenset(content.get("unused_intents", ())), frozenset(content.get("unused_checks", ())),
-                    content.get("review_steps", TWO))
+                    *(content.get(name, _USUAL[name]) for name in ("review_steps", "training_first", "pass_mark")))
 
 
 def read(db: Database, project: str) -> Settings:
@@ -103,7 +111,7 @@ def told(db: Database, project: str) -> dict[str, Any]:
     now = read(db, project)
     return {"unused_intents": [each for each in BROWSER_INTENTS if each in now.unused_intents],
             "unused_checks": sorted(now.unused_checks), "review_steps": now.review_steps,
-            "splits": split_rule(db, project)}
+            "training_first": now.training_first, "pass_mark": now.pass_mark, "splits": split_rule(db, project)}
 
 
 def change(session: Session, account: Account, given: Mapping[str, Any]) -> set[str]:
@@ -134,7 +142,8 @@ def change(session: Session, account: Account, given: Mapping[str, Any]) -> set[
     return changed
 
 
-_USUAL: dict[str, Any] = {"unused_intents": [], "unused_checks": [], "review_steps": TWO, "splits": None}
+_USUAL: dict[str, Any] = {"unused_intents": [], "unused_checks": [], "review_steps": TWO, "training_first": False,
+                          "pass_mark": PASS_MARK, "splits": None}
 
 
 def _expect_kinds(wanted: Any, before: Any) -> None:

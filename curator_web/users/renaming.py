@@ -16,6 +16,7 @@ from curator_web.db import (  # so that all tables are known
     project_settings_models,
     proof_models,  # noqa: F401
     task_models,  # noqa: F401
+    training_models,  # noqa: F401
     webhook_models,  # noqa: F401
 )
 from curator_web.db.database import Database
@@ -28,7 +29,7 @@ from .people import BY_COMMAND, expect_free, expect_name, there
 # Columns that hold names of users.
 NAMES = frozenset({"who", "by", "first", "second", "recorded_by", "assigned_to", "lease_who", "submitted_by",
                    "reviewed_by", "touched_by", "resolved_by", "made_by", "ended_by", "changed_by", "proposed_by",
-                   "decided_by"})
+                   "decided_by", "trained_by"})
 # What of the JSON of these columns holds one, or several.
 _IN_JSON = ((filter_models.SavedFilter, "content", ("person", "assigned")),
             (project_settings_models.ExportPreset, "content", ("recorded_by",)),

@@ -16,7 +16,7 @@ from curator_web.db.notification_models import Notification
 from curator_web.db.project_settings_models import ExportPreset
 from curator_web.db.task_models import Task
 from curator_web.db.webhook_models import Webhook, WebhookDelivery
-from curator_web.demonstrations import pairs
+from curator_web.demonstrations import sight
 from curator_web.errors import InputError, NotAllowed, NotFound
 from curator_web.jobs.queue import LAST_ID
 from curator_web.users import Account, projects
@@ -30,7 +30,7 @@ WITHOUT = ("people", "own_account", "own_second_factor", "signing_in", "openid",
 WITHOUT_VIEWS = ("projects.index", "projects.add", "projects_api.Projects", "api.token", "uploads.account",
                  "uploads.state", "uploads.chunk", "uploads.finish")
 PAGES = ("pages", "team", "dashboard", "exports", "labels", "imports", "tasks", "task_proposals", "filters",
-         "deletions", "webhooks", "pairs", "jobs", "proofs", "outcomes")
+         "deletions", "webhooks", "pairs", "training", "jobs", "proofs", "outcomes")
 # What an address may name, how its project is found, and what is said where there is none.
 _NAMED: dict[str, tuple[Any, str]] = {
     "demonstration_id": (lambda name: select(Demonstration.project).where(Demonstration.id == name),
@@ -91,7 +91,7 @@ def choose(account: Account) -> tuple[Account, Response | None]:
         return account, None
     account = replace(account, role=g.place.role, project=g.place.id)
     for demonstration_id in _demonstrations():
-        pairs.expect_in_sight(services().db, demonstration_id, account)
+        sight.expect(services().db, demonstration_id, account)
     return account, None
 
 

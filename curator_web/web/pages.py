@@ -17,6 +17,9 @@ from curator_web.demonstrations import (
     parts,
     proving,
     saved_filters,
+    sight,
+    training,
+    tries,
     workflow,
 )
 from curator_web.demonstrations.listing import COUNT_LIMIT, listing, read_filter, sites
@@ -43,7 +46,7 @@ blueprint = Blueprint("pages", __name__)
 def index() -> str:
     """The list, searched and filtered by the URL."""
     db, sought = services().db, read_filter(request.args)
-    page = listing(db, sought, account().project, pairs.hidden_from(account()))
+    page = listing(db, sought, account().project, sight.hidden_from(account()))
     runs = replays.KIND in services().jobs.kinds
     if request.headers.get("HX-Request"):
         return render_template("_rows.html", page=page, sought=sought, count_limit=COUNT_LIMIT, people=_people(),
@@ -98,19 +101,26 @@ def edit(demonstration_id: str) -> str | Response:
 
 @blueprint.post("/demonstrations/<demonstration_id>/status")
 def status(demonstration_id: str) -> str | Response:
-    """Change the status; who is done with a demonstration gets the next one at once."""
+    """Change the status; who is done with a demonstration gets the next one at once; in training, the answer."""
     db, given, who = services().db, request.form.get("status", ""), account()
     workflow.change_status(db, demonstration_id, given, version_from_form(), who, request.form.get("reason", ""))
     if given == DRAFT:
         return _after_change(demonstration_id, request.form.get("selected"))
-    following = leases.take_next(db, who, after=demonstration_id)
-    address = (url_for(".review", demonstration_id=following.id, done=demonstration_id) if following
-               else url_for(".index", done=demonstration_id))
+    address = (url_for("training.show", demonstration_id=demonstration_id) if tries.found(db, demonstration_id)
+               else _following(demonstration_id))
     if not request.headers.get("HX-Request"):
         return redirect(address, 303)
     response = make_response("")
     response.headers["HX-Redirect"] = address
     return response
+
+
+def _following(demonstration_id: str) -> str:
+    """Where the next one is after one that is done."""
+    following = leases.take_next(services().db, account(), after=demonstration_id)
+    if following is None:
+        return url_for(".index", done=demonstration_id)
+    return url_for(".review", demonstration_id=following.id, done=demonstration_id)
 
 
 def _after_change(demonstration_id: str, selected: str | None, after: library.Review | None = None) -> str | Response:
@@ -147,12 +157,14 @@ def _render(template: str, demonstration_id: str, selected: str | None, view: st
     review = known or library.review(db, demonstration_id)
     problem = review.row.damage if known else _problem(review)
     found, paired = ReviewView(review, selected), pairs.found(db, demonstration_id)
+    tried = tries.found(db, demonstration_id)
     shown, talk = moment(found, view), comments.comments_of(db, demonstration_id)
     return render_template(
         template, damage=problem, review=found, row=found.row, turn=found.selected, moment=shown, view=shown.view,
         labels=labels.definitions(db, found.row.home), paired=paired, trouble=proving.trouble(db, found.row),
         neighbours=parts.neighbours(db, review),
-        actions=workflow.actions(found.row, account(), paired, review.settings.review_steps),
+        actions=workflow.actions(found.row, account(), paired, review.settings.review_steps, tried), tried=tried,
+        training=training.is_training(db, demonstration_id),
         settings=review.settings, members=_people() if talk or template == "review.html" else [], comments=talk,
         may_withdraw=deleting.may_withdraw(found.row, account()), holder=leases.holder(found.row),
         speakers=SPEAKERS, modifiers=MODIFIERS,

@@ -10,6 +10,7 @@ from curator_web.demonstrations import differences as kinds
 from curator_web.demonstrations.adjudicating import Comparison
 from curator_web.demonstrations.differences import Difference
 from curator_web.demonstrations.pairs import ANNOTATING, TO_COMPARE, Paired
+from curator_web.demonstrations.tries import Compared
 from curator_web.users import Account
 from pipeline.outcomes import wording
 
@@ -68,7 +69,7 @@ def _who(row: Any) -> str:
     return row.submitted_by or row.lease_who or row.assigned_to or "nobody yet"
 
 
-def shown(found: Comparison) -> list[Shown]:
+def shown(found: Comparison | Compared) -> list[Shown]:
     """The differences with words for what both have."""
     first, second = ReviewView(found.first), ReviewView(found.second)
     turns = {turn.id: turn for view in (second, first) for turn in view.turns}
@@ -97,7 +98,7 @@ def _rows(each: Difference, turns: dict[str, TurnView]) -> Iterator[tuple[str, .
     elif each.what == kinds.OUTCOME:
         yield ("checks", *_checks(wording.whole(each.first), wording.whole(each.second)))
     elif each.what == kinds.VIDEO:
-        yield ("video", "as the first placed it", "as the second placed it")
+        yield ("video", "placed so", "placed otherwise")
     else:
         yield (each.what, *(_text(value) for value in (each.first, each.second)))
 

@@ -72,6 +72,10 @@ def _review(_project: str) -> dict[str, Any]:
     return {"review_steps": request.form.get("steps", 0, type=int)}
 
 
+def _training(_project: str) -> dict[str, Any]:
+    return {"training_first": bool(request.form.get("first")), "pass_mark": _number("pass_mark")}
+
+
 def _splits(project: str) -> dict[str, Any]:
     """The rule in the file, if one was chosen; else what there is with the form's numbers; raises InputError."""
     if request.form.get("none"):
@@ -110,4 +114,5 @@ def _share(name: str) -> float | list[str]:
 
 
 _PARTS: dict[str, Callable[[str], dict[str, Any]]] = {
-    "intents": _intents, "checks": _checks, "review": _review, "splits": _splits}
+    "intents": _intents, "checks": _checks, "review": _review, "training": _training,
+    "splits": _splits}

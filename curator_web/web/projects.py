@@ -7,6 +7,7 @@ from werkzeug import Response
 
 from curator_web import users
 from curator_web.db.models import ROLES
+from curator_web.demonstrations import training
 from curator_web.errors import NotFound
 from curator_web.tasks import ends
 from curator_web.users import projects
@@ -39,7 +40,8 @@ def show(project: str) -> str:
     members = projects.members(db, project)
     inside = {member.who for member in members}
     others = [user.name for user in users.everybody(db) if user.name not in inside] if account().leads else []
-    return render_template("project.html", members=members, others=others, roles=ROLES,
+    trained = training.overview(db, account()) if account().leads else None
+    return render_template("project.html", members=members, others=others, roles=ROLES, training=trained,
                            guidelines=projects.newest_guidelines(db, project), limit=projects.GUIDELINES_LENGTH)
 
 

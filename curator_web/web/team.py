@@ -5,7 +5,7 @@ from typing import Any
 from flask import Blueprint, flash, make_response, redirect, render_template, request, url_for
 from werkzeug import Response
 
-from curator_web.demonstrations import bulk, comments, leases, moving, workflow
+from curator_web.demonstrations import bulk, comments, leases, moving, training, workflow
 from curator_web.demonstrations.listing import Filter, exact_filter, found_ids, read_filter
 from curator_web.errors import Conflict, InputError
 from curator_web.jobs import bulk_changes
@@ -28,6 +28,8 @@ def next_() -> Response:
     """Hand out the next demonstration and open it."""
     row = leases.take_next(services().db, account(), request.form.get("after") or None)
     if row is None:
+        if training.waits(services().db, account()):
+            flash(training.DONE)
         return redirect(url_for("pages.index", nothing="1"), 303)
     return redirect(url_for("pages.review", demonstration_id=row.id), 303)
 

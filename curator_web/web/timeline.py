@@ -5,7 +5,7 @@ import math
 from flask import Blueprint, make_response, redirect, render_template, request, url_for
 from werkzeug import Response
 
-from curator_web.demonstrations import library, pairs, workflow
+from curator_web.demonstrations import library, pairs, tries, workflow
 from curator_web.errors import Conflict, InputError, NotAllowed
 from schemas import types
 
@@ -62,6 +62,7 @@ def _refused(line: Timeline) -> str | None:
         workflow.may_edit(line.row, account())
         with services().db.reading() as session:
             pairs.expect_editable(session, line.row, account())
+            tries.expect_own(session, line.row.id, account())
     except (NotAllowed, Conflict) as error:
         return str(error)
     return None

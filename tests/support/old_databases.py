@@ -119,6 +119,13 @@ def _team(insert, revision: str) -> None:
         insert("proofs", demonstration_id=ID, content=PROOF, who="ann", made_at=NOW)
     if revision >= "0021":
         insert("own_keys", who="ann", content={"drop": "ö"})
+    if revision >= "0022":
+        insert("demonstrations", id=f"{ID}~t1", project="copies:main", recording=ID, task=DEMONSTRATION["task"],
+               site="127.0.0.1", status="submitted", version=2, turns=11, dropped=0, edited=0, checks=0,
+               recorded_at=NOW, imported_at=NOW, changed_at=NOW, submitted_by="ann")
+        insert("training", demonstration_id=ID, made_by="val", made_at=NOW)
+        insert("training_tries", copy=f"{ID}~t1", original=ID, who="ann", made_at=NOW,
+               told={"intent": [["say", "say", 2]]}, agreed=0, points=1, answer=6, submitted_at=NOW)
     if revision >= "0005":
         insert("sign_in_tries", key="c" * 64, count=3, since=NOW)
     else:

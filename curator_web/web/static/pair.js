@@ -14,7 +14,7 @@
 
   function go(place) {
     const next = all[Math.min(Math.max(place, 0), all.length - 1)];
-    next?.querySelector("input:checked, input:not(:disabled)")?.focus();
+    next?.querySelector("input:checked, input:not(:disabled), h3")?.focus();
     next?.scrollIntoView({ block: "nearest" });
   }
 

@@ -84,7 +84,8 @@ def test_what_cannot_be_set_is_refused_and_nothing_is_set(db, set_, given, said)
     with pytest.raises(InputError, match=said):
         set_(review_steps=1, **{"answers_shown": True} | given) if "review_steps" not in given else set_(**given)
     assert project_settings.told(db, "main") == {
-        "unused_intents": [], "unused_checks": [], "review_steps": 2, "splits": None}
+        "unused_intents": [], "unused_checks": [], "review_steps": 2, "training_first": False, "pass_mark": 0.8,
+        "splits": None}
 
 
 def test_only_a_lead_sets_and_it_is_written_down(db, set_):

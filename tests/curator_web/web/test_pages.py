@@ -11,9 +11,10 @@ from sqlalchemy import update
 from curator_web import create_app, vendor
 from curator_web.db.task_models import Task
 from curator_web.db.webhook_models import DELIVERED, GIVEN_UP, WebhookDelivery
-from curator_web.demonstrations import listing
+from curator_web.demonstrations import listing, training
 from curator_web.demonstrations.comments import add_comment
 from curator_web.demonstrations.labels import define
+from curator_web.demonstrations.leases import take_next
 from curator_web.demonstrations.library import current, import_recording, listed
 from curator_web.demonstrations.pairing import choose
 from curator_web.demonstrations.workflow import change_status, edit
@@ -21,6 +22,7 @@ from curator_web.jobs import bulk_changes
 from curator_web.jobs.export_presets import save as save_preset
 from curator_web.tasks.bank import decide, propose
 from curator_web.tasks.giving import give, give_back
+from curator_web.users import project_settings
 from curator_web.users.projects import write_guidelines
 from curator_web.webhooks.events import EVENTS
 from demotape.importing import import_package
@@ -61,6 +63,7 @@ PAGES = {
     "withdraw": "/deleted/withdrawal/rec-1",
     "task-proposals": "/tasks/proposals", "task-request": "/tasks/proposals?count=5&site=shop.example",
     "pairs": "/pairs", "jobs": "/jobs", "pair": "/pairs/rec-5",
+    "training": "/training/rec-3~t1", "known": "/demonstrations/rec-3", "answer": "/demonstrations/rec-3~t1",
     "network": "/demonstrations/rec-4/network?turn=t3", "kept": "/demonstrations/rec-4?turn=t3",
     "proof": "/demonstrations/rec-4/proof", "not-run": "/demonstrations/rec-1/proof", "runs": "/runs",
     "outcome": "/demonstrations/rec-1/outcome", "outcome-form": "/demonstrations/rec-1/outcome?new=request",
@@ -112,6 +115,7 @@ def prepare(db) -> None:
     version = edit(db, "rec-5", {"op": "drop", "turn": "t3"}, 1, ANN).version
     change_status(db, "rec-5", "submitted", version, ANN)
     change_status(db, "rec-5~2", "submitted", listed(db, "rec-5~2").version, BOB)
+    train(db)
     define(db, [{"name": "difficulty", "scope": "demonstration", "kind": "single", "options": ["easy", "hard"],
                  "hint": "For somebody who knows the site"},
                 {"name": "kinds", "scope": "turn", "kind": "multiple", "options": ["search", "form"]},
@@ -124,6 +128,18 @@ def prepare(db) -> None:
     give(db, LEA)
     for text in ("First", "# What counts\n\n- every click\n\n| seen | say |\n|---|---|\n| an order | `yes` |\n"):
         write_guidelines(db, text, LEA)
+
+
+def train(db) -> None:
+    """Bob has answered what ann submitted, differently."""
+    training.choose(db, ["rec-3"], LEA)
+    with db.writing() as session:
+        project_settings.change(session, LEA, {"training_first": True})
+    name = take_next(db, BOB).id
+    version = edit(db, name, {"op": "drop", "turn": "t3"}, 1, BOB).version
+    version = edit(db, name, {"op": "set_arguments", "turn": "t4", "arguments": {"text": "Long words " * 9}}, version,
+                   BOB).version
+    change_status(db, name, "submitted", version, BOB)
 
 
 def tell_of_delivery(db, webhook_id: int, state: str, code: int) -> None:

@@ -1,0 +1,142 @@
+"""What a lead says about training: which demonstrations it has, who gets it again, and who needs none; and how far
+each annotator is."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from curator_web.db import audit
+from curator_web.db.database import Database
+from curator_web.db.models import ACTIVE, ANNOTATOR, Demonstration, Member, Project, User
+from curator_web.db.training_models import Training, Try
+from curator_web.errors import InputError, NotFound
+from curator_web.users import Account, project_settings
+from curator_web.users.projects import expect_lead
+
+from . import leases, library, parts, tries
+from .agreement import Row, rows_of
+from .tries import SETTLED, Standing
+
+AGAIN, THROUGH = DECISIONS = ("again", "through")
+PASSED, LET_THROUGH, BELOW, TO_DO, NOTHING = STATES = ("passed", "let-through", "below", "to-do", "nothing")
+ALONE = "training is for teams; make accounts first (demotape user add)"
+DONE = "You have done the training. A lead looks at it before there is more for you."
+
+
+@dataclass(frozen=True)
+class Trainee:
+    """An annotator, how far they are, and how far what they answered is like the known answers (`rows`)."""
+
+    who: str
+    standing: Standing
+    trained_by: str | None
+    rows: list[Row]
+
+    @property
+    def state(self) -> str:
+        """One of STATES. Below: all is done, and less of it is right than the pass mark asks for."""
+        if self.trained_by:
+            return PASSED if self.trained_by == self.who else LET_THROUGH
+        if not self.standing.due:
+            return NOTHING
+        return TO_DO if self.standing.left else PASSED if self.standing.passed else BELOW
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The training of a project. `demonstrations`: those marked; none for who does not lead it."""
+
+    first: bool
+    mark: float
+    demonstrations: list[Demonstration]
+    people: list[Trainee]
+
+
+def choose(db: Database, ids: list[str], account: Account) -> int:
+    """Have these demonstrations be training, all or none; returns of how many that is new. Raises NotAllowed, NotFound,
+    InputError for one that is not settled or no whole recording."""
+    expect_lead(account)
+    if account.alone:
+        raise InputError(f"field ids: {ALONE}")
+    with db.writing() as session:
+        made = 0
+        for row in leases.chosen(session, ids, account):
+            if session.get(Training, row.id):
+                continue
+            if row.status not in SETTLED:
+                raise InputError(f"demonstration {row.id} is {row.status}; training has those only that are "
+                                 f"{' or '.join(SETTLED)}")
+            if parts.is_part(row.id, library.load(session, row.id).edits):
+                raise InputError(f"demonstration {row.id} was split; training has whole recordings only")
+            session.add(Training(demonstration_id=row.id, made_by=account.name, made_at=datetime.now(UTC)))
+            audit.note(session, account.name, "training chosen", row.id)
+            made += 1
+        return made
+
+
+def take_out(db: Database, ids: list[str], account: Account) -> int:
+    """Have these demonstrations be no training any more; returns how many were. What was answered is kept. Raises
+    NotAllowed, NotFound."""
+    expect_lead(account)
+    with db.writing() as session:
+        held = [row.id for row in leases.chosen(session, ids, account) if session.get(Training, row.id)]
+        tries.take_out(session, held)
+        for name in held:
+            audit.note(session, account.name, "training ended", name)
+        return len(held)
+
+
+def decide(db: Database, who: str, decision: str, account: Account) -> None:
+    """Give an annotator the training again, so that their answers count no more, or let them through. Raises
+    NotAllowed, NotFound for who is no annotator of the account's project, InputError."""
+    expect_lead(account)
+    if decision not in DECISIONS:
+        raise InputError(f"field decision: {decision[:40]!r} is none; {', '.join(DECISIONS)} are")
+    with db.writing() as session:
+        member = session.get(Member, (account.project, who), with_for_update=True)
+        if member is None or member.role != ANNOTATOR:
+            raise NotFound(f"there is no annotator {who[:80]!r} in this project")
+        now = tries.standing(session, account.project, who)
+        told = {each.original: [each.agreed, each.points] for each in now.answers}
+        audit.note(session, account.name, f"training {decision}", project=account.project, of=who, answers=told)
+        unfinished = [] if decision == AGAIN else [Try.submitted_at.is_(None)]
+        here = select(Demonstration.id).where(Demonstration.project == account.project)
+        tries.end(session, Try.who == who, Try.original.in_(here), *unfinished)
+        member.trained_by = account.name if decision == THROUGH else None
+
+
+def overview(db: Database, account: Account) -> Overview:
+    """The training of the account's project: a lead's has all annotators, others' themselves."""
+    with db.reading() as session:
+        settings = project_settings.of(session, account.project)
+        members = select(Member).join(User, User.name == Member.who).where(
+            Member.project == account.project, Member.role == ANNOTATOR, User.state == ACTIVE)
+        if not account.leads:
+            members = members.where(Member.who == account.name)
+        marked = select(Demonstration).join(Training, Training.demonstration_id == Demonstration.id).where(
+            Demonstration.project == account.project).order_by(Training.made_at, Demonstration.id)
+        labels = session.get_one(Project, account.project).labels
+        people = [_trainee(session, member, labels) for member in session.scalars(members.order_by(Member.who))]
+        return Overview(settings.training_first, settings.pass_mark,
+                        list(session.scalars(marked)) if account.leads else [], people)
+
+
+def is_training(db: Database, demonstration_id: str) -> bool:
+    """Whether a demonstration is marked as training."""
+    with db.reading() as session:
+        return session.get(Training, demonstration_id) is not None
+
+
+def waits(db: Database, account: Account) -> bool:
+    """Whether somebody has done all of their training, and gets no more until a lead has looked at it."""
+    with db.writing() as session:
+        now = tries.comes_first(session, account)
+        return now is not None and not now.left
+
+
+def _trainee(session: Session, member: Member, labels: list[dict]) -> Trainee:
+    now = tries.standing(session, member.project, member.who)
+    told = [(each.original, each.told or {}) for each in now.answers]
+    return Trainee(member.who, now, member.trained_by, rows_of(told, labels))

@@ -1,0 +1,45 @@
+"""Pages of training: choosing demonstrations for it, seeing an answer beside the known one, and what leads decide."""
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from werkzeug import Response
+
+from curator_web.demonstrations import differences, training, tries
+from curator_web.errors import InputError
+
+from .accounts import account, lead
+from .context import services
+from .pair_view import shown
+from .team import ticked
+
+blueprint = Blueprint("training", __name__, url_prefix="/training")
+
+
+@blueprint.post("")
+def choose() -> Response:
+    """Have the ticked demonstrations be training, or no more; back to the one whose page has the button."""
+    if request.form.get("all"):
+        raise InputError("not all that is found is chosen at once; tick some")
+    db, who, ids = services().db, lead(), ticked()
+    if request.form.get("remove"):
+        flash(f"No training any more: {training.take_out(db, ids, who)}.")
+    else:
+        flash(f"New annotators do first: {training.choose(db, ids, who)} more.")
+    if request.form.get("back"):
+        return redirect(url_for("pages.review", demonstration_id=ids[0]), 303)
+    return redirect(url_for("pages.index", project=who.project), 303)
+
+
+@blueprint.post("/decisions")
+def decide() -> Response:
+    """Give an annotator the training again, or let them through."""
+    who = lead()
+    training.decide(services().db, request.form.get("who", ""), request.form.get("decision", ""), who)
+    return redirect(url_for("projects.show", project=who.project, _anchor="training"), 303)
+
+
+@blueprint.get("/<demonstration_id>")
+def show(demonstration_id: str) -> str:
+    """What was answered, beside the known answer."""
+    found = tries.compare(services().db, demonstration_id, account())
+    return render_template("training.html", found=found, row=found.second.row, differences=[
+        (each, differences.counts(each.difference, found.labels)) for each in shown(found)])
