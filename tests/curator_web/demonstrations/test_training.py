@@ -1,5 +1,7 @@
 """Training: who gets it, what is hidden meanwhile, how answers are held against the known ones, what leads decide."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from sqlalchemy import select
 
@@ -98,13 +100,12 @@ def test_new_annotators_get_it_first_and_see_no_answer(app, db):
     assert library.review(db, name).base == library.review(db, "rec-1").base | {"id": name}
     add_comment(db, name, ANN, "Is it that, @bob and @lea?")
     assert [len(reading.told(db, who)) for who in (BOB, LEA)] == [0, 1]
-    client, parts = app.test_client(), ("", "/turns", "/edits", "/comments", "/history")
+    client, addresses = app.test_client(), ("/api/demonstrations/{}/turns", "/api/demonstrations/{}/comments",
+                                            "/demonstrations/{}/changes")
     for who, each, code in (("ann", "rec-1", 404), ("bob", name, 404), ("val", name, 404), ("ann", name, 200),
                             ("ann", "rec-2", 404), ("val", "rec-1", 200), ("lea", name, 200), ("ann", "rec-3", 200)):
         headers = {"Authorization": f"Bearer {app.tokens[who]}"}
-        found = {client.get(f"/api/demonstrations/{each}{part}", headers=headers).status_code for part in parts}
-        found |= {client.get(f"/demonstrations/{each}{part}", headers=headers).status_code
-                  for part in ("", "/changes", "/timeline")}
+        found = {client.get(address.format(each), headers=headers).status_code for address in addresses}
         assert found == {code}, (who, each)
     assert client.get(f"/api/demonstrations/{name}/training",
                       headers={"Authorization": f"Bearer {app.tokens['ann']}"}).status_code == 404
@@ -228,3 +229,11 @@ def test_it_goes_where_the_demonstration_goes(db):
         give(db, name, ANN)
     give(db, "rec-2~t1", ANN)
     assert states(db)["ann"] == "passed"
+
+
+def test_asked_at_once_nobody_gets_two_of_the_same(db):
+    training.choose(db, ["rec-1"], LEA)
+    first(db)
+    with ThreadPoolExecutor(8) as pool:
+        got = [each.id for each in pool.map(lambda who: leases.take_next(db, who), (ANN, BOB) * 4)]
+    assert {got[0], got[1]} == {"rec-1~t1", "rec-1~t2"} and got == got[:2] * 4
