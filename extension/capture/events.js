@@ -259,6 +259,7 @@ demotape.events = (function () {
   function listen() {
     demotape.steering?.listen(ending.signal); // where the recorder has keys of its own
     demotape.toldFirst?.listen(ending.signal); // and a listener of its own in the page's world
+    demotape.driven?.listen(ending.signal);
     for (const type of Object.keys(HANDLERS)) window.addEventListener(type, onEvent, quietly());
     for (const type of STIRRING) window.addEventListener(type, stir, quietly());
   }

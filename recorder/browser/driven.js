@@ -10,15 +10,18 @@ demotape.driven = (function () {
   const CONTROLS = new Set(["input", "select", "textarea"]);
   const OURS = ["Error", "isAction", "onEvent"]; // the lines of a stack with nobody else on it
   const { own } = demotape;
+  const LEADING = ["focus", "blur", "focusout", "focusin"]; // what a driver's `focus()` has the page hear, on the same stack
   let last = null; // that was a driver's
+  let leading = null; // the last of those
   let begun = null; // the control of which a driver's `input` was told last
 
-  /** Whether a driver dispatched it: itself, not a listener of the page's that its event has called. */
+  const going = (event) => event !== null && event.eventPhase !== Event.NONE;
+
+  /** Whether a driver dispatched it: itself, not a listener of the page's that it has called. */
   function isAction(event) {
     if (!TYPES.has(event.type) || event === last) return false; // a shadow root tells it again
     if (!CONTROLS.has(own(event.composedPath()[0])?.localName)) return false;
-    const within = last !== null && last.eventPhase !== Event.NONE;
-    if (within || new Error().stack.split("\n").length <= OURS.length) return false;
+    if (going(last) || going(leading) || new Error().stack.split("\n").length <= OURS.length) return false;
     last = event;
     return true;
   }
@@ -31,5 +34,9 @@ demotape.driven = (function () {
     return !follows;
   }
 
-  return { isAction, begins };
+  function listen(signal) {
+    for (const type of LEADING) addEventListener(type, (event) => void (leading = event), { capture: true, passive: true, signal });
+  }
+
+  return { isAction, begins, listen };
 })();

@@ -8,7 +8,10 @@ from flask.testing import FlaskClient
 from sqlalchemy import update
 from werkzeug.security import generate_password_hash
 
+from curator_web.db.database import Database
 from curator_web.db.models import User
+from curator_web.demonstrations import library
+from curator_web.demonstrations.workflow import change_status, edit
 from curator_web.users import Account, add_user
 
 PASSWORD = "correct horse battery"
@@ -30,6 +33,17 @@ def add_people(app: Flask) -> dict[str, str]:
     with db.writing() as session:
         session.execute(update(User).values(password_hash=_hashed()))
     return tokens
+
+
+def say(db: Database, name: str, account: Account, *edits: dict) -> None:
+    """Make these edits of the newest version of a demonstration."""
+    for each in edits:
+        edit(db, name, each, library.listed(db, name).version, account)
+
+
+def give(db: Database, name: str, account: Account, status: str = "submitted") -> None:
+    """Give the newest version of a demonstration a status."""
+    change_status(db, name, status, library.listed(db, name).version, account)
 
 
 def csrf(client: FlaskClient, address: str = "/sign-in") -> str:

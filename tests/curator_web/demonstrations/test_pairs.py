@@ -10,11 +10,11 @@ from curator_web.demonstrations.copies import chosen
 from curator_web.demonstrations.figures import figures
 from curator_web.demonstrations.labels import define
 from curator_web.demonstrations.listing import Filter, listing
-from curator_web.demonstrations.workflow import actions, change_status, edit
+from curator_web.demonstrations.workflow import actions, change_status
 from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
 from curator_web.notifications import reading
 from tests.support.curator_fixtures import make_recording, pointer
-from tests.support.team_fixtures import ANN, BOB, LEA, VAL, WIM, add_people
+from tests.support.team_fixtures import ANN, BOB, LEA, VAL, WIM, add_people, give, say
 
 COPY = "rec-1~2"
 DIFFICULTY = {"name": "difficulty", "scope": "demonstration", "kind": "single", "options": ["easy", "hard"], "hint": ""}
@@ -35,15 +35,6 @@ def app(tmp_path, db_url):
 @pytest.fixture
 def db(app):
     return app.extensions["demotape"].db
-
-
-def say(db, name, account, *edits) -> None:
-    for each in edits:
-        edit(db, name, each, library.listed(db, name).version, account)
-
-
-def submit(db, name, account, status="submitted") -> None:
-    change_status(db, name, status, library.listed(db, name).version, account)
 
 
 def state(db) -> str:
@@ -90,18 +81,18 @@ def test_nobody_annotates_both_or_sees_the_other(app, db):
     assert shown == [["rec-1"], [], ["rec-1"]]
     with pytest.raises(NotAllowed, match="annotate the other one"):
         say(db, COPY, ANN, {"op": "drop", "turn": "t1"})
-    submit(db, "rec-1", ANN)
+    give(db, "rec-1", ANN)
     assert leases.take_next(db, VAL) is None
     with pytest.raises(NotAllowed, match="two people annotate"):
-        submit(db, "rec-1", VAL, "approved")
+        give(db, "rec-1", VAL, "approved")
     with pytest.raises(NotAllowed, match="two people annotate"):
         say(db, "rec-1", VAL, {"op": "drop", "turn": "t1"})
-    submit(db, "rec-1", ANN, "draft")  # taken back while the other one is still at it
-    submit(db, "rec-1", ANN)
+    give(db, "rec-1", ANN, "draft")  # taken back while the other one is still at it
+    give(db, "rec-1", ANN)
     assert state(db) == pairs.ANNOTATING
     with pytest.raises(NotFound):
         adjudicating.compare(db, "rec-1", VAL)
-    submit(db, COPY, BOB)
+    give(db, COPY, BOB)
     assert state(db) == pairs.TO_COMPARE and "draft" not in actions(
         library.listed(db, "rec-1"), ANN, pairs.found(db, "rec-1"))
 
@@ -114,8 +105,8 @@ def test_where_they_differ_somebody_else_settles_it(app, db):
     say(db, COPY, BOB, {"op": "label", "label": "difficulty", "said": ["easy"]}, {"op": "set_task", "task": "Fly"},
         {"op": "set_intent", "turn": "t3", "intent": "hover", "arguments": pointer(1, 2)},
         {"op": "label", "turn": "t4", "label": "seconds", "said": ["3"]})
-    submit(db, COPY, BOB)
-    submit(db, "rec-1", ANN)
+    give(db, COPY, BOB)
+    give(db, "rec-1", ANN)
     found = adjudicating.compare(db, "rec-1", VAL)
     keys = [each.key for each in found.differences]
     assert found.refused is None and keys == [
@@ -148,7 +139,7 @@ def test_where_they_differ_somebody_else_settles_it(app, db):
         say(db, COPY, BOB, {"op": "drop", "turn": "t1"})
     store = app.extensions["demotape"].store
     assert [source.id for source in library.exportable(db, store)] == ["rec-1"] and figures(db).total == 1
-    submit(db, "rec-1", LEA, "approved")
+    give(db, "rec-1", LEA, "approved")
 
 
 def test_nobody_is_told_of_what_they_may_not_see(app, db):
@@ -167,12 +158,12 @@ def test_nobody_is_told_of_what_they_may_not_see(app, db):
 
 def test_what_was_set_aside_is_open_to_all_and_no_pair_again(db):
     pairing.choose(db, ["rec-1"], LEA)
-    submit(db, "rec-1", ANN)
+    give(db, "rec-1", ANN)
     change_status(db, "rec-1", "invalid", library.listed(db, "rec-1").version, LEA, "It is another task")
     assert state(db) == pairs.SET_ASIDE
-    submit(db, "rec-1", LEA, "draft")
+    give(db, "rec-1", LEA, "draft")
     assert state(db) == "ended"
-    submit(db, "rec-1", ANN)
+    give(db, "rec-1", ANN)
     assert leases.take_next(db, VAL).id == "rec-1"
 
 
@@ -180,7 +171,7 @@ def test_where_they_agree_nothing_is_asked(db):
     pairing.choose(db, ["rec-1"], LEA)
     for name, who in (("rec-1", ANN), (COPY, WIM)):
         say(db, name, who, {"op": "drop", "turn": "t1"})
-        submit(db, name, who)
+        give(db, name, who)
     assert state(db) == "agreed" and leases.take_next(db, VAL).id == "rec-1"
     assert next(row.measured for row in agreement(db, "main").rows if row.what == "dropped").kappa == 1
 
@@ -195,5 +186,5 @@ def test_a_copy_goes_where_its_original_goes(db):
     pairing.end(db, "rec-1", LEA)
     with pytest.raises(NotAllowed, match="closed"):
         say(db, COPY, BOB, {"op": "drop", "turn": "t2"})
-    submit(db, "rec-1", ANN)
+    give(db, "rec-1", ANN)
     assert leases.take_next(db, VAL).id == "rec-1"

@@ -20,12 +20,12 @@ from curator_web.demonstrations import (
 from curator_web.demonstrations.comments import add_comment
 from curator_web.demonstrations.labels import define
 from curator_web.demonstrations.listing import Filter, listing
-from curator_web.demonstrations.workflow import actions, change_status, edit
+from curator_web.demonstrations.workflow import actions
 from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
 from curator_web.notifications import reading
 from curator_web.users import project_settings, projects, renaming
 from tests.support.curator_fixtures import make_recording, pointer
-from tests.support.team_fixtures import ANN, BOB, LEA, VAL, add_people
+from tests.support.team_fixtures import ANN, BOB, LEA, VAL, add_people, give, say
 
 DIFFICULTY = {"name": "difficulty", "scope": "demonstration", "kind": "single", "options": ["easy", "hard"], "hint": ""}
 NOTE = {"name": "note", "scope": "turn", "kind": "text", "options": [], "hint": ""}
@@ -54,15 +54,6 @@ def app(tmp_path, db_url):
 @pytest.fixture
 def db(app):
     return app.extensions["demotape"].db
-
-
-def say(db, name, account, *edits) -> None:
-    for each in edits:
-        edit(db, name, each, library.listed(db, name).version, account)
-
-
-def give(db, name, account, status="submitted") -> None:
-    change_status(db, name, status, library.listed(db, name).version, account)
 
 
 def first(db, **more) -> None:

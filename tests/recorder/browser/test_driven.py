@@ -79,6 +79,24 @@ def test_what_a_driver_sets_is_an_action(recording_browser, chromium_address, co
             assert b"after" not in document
 
 
+def test_in_a_page_that_was_loaded_before(recording_browser, controls, tmp_path):
+    async def run():
+        context = await recording_browser.browser.new_context()
+        page = await context.new_page()
+        await page.goto(controls.origin)
+        async with Recorder(context, tmp_path / "rec"):
+            for act, *_ in ACTIONS.values():
+                await act(page)
+        await context.close()
+
+    controls.pages["/"] = CONTROLS.partition("</script>")[2]  # one that stops what it hears has heard it first here
+    recording_browser.run(run())
+    recording = Recording(tmp_path / "rec")
+    turns = [turn for turn in fold(recording.events) if turn["intent"] == "change"]
+    assert [(line(turn), shown(recording.blob(turn["state"]["dom"]), turn["element"]["attributes"]["id"]))
+            for turn in turns] == [(told, before) for _, told, before in ACTIONS.values()]
+
+
 SCRIPTED = """<!DOCTYPE html><title>Scripted</title>
 <select id=country><option>A<option>B</select><select id=town><option>1<option>2</select>
 <div id=host></div><button id=fancy>Pick</button><input id=day type=date><input id=picture type=file>
@@ -90,6 +108,7 @@ const choose = (control, value, init) => {
 country.addEventListener('change', () => { choose(town, '2'); setTimeout(choose, 0, town, '1') });
 fancy.addEventListener('click', () => { choose(country, 'B'); Promise.resolve().then(() => choose(town, '1')) });
 day.addEventListener('change', async () => { await fetch('/'); choose(town, '2'); document.title = 'Fetched' });
+for (const type of ['focus', 'focusin']) day.addEventListener(type, () => choose(town, '1'));
 const root = host.attachShadow({ mode: 'open' });
 root.innerHTML = '<select id=inner><option>x<option>y</select>';
 setTimeout(choose, 30, town, '2');
