@@ -22,6 +22,7 @@ from curator_web.jobs.export_presets import save as save_preset
 from curator_web.tasks.bank import decide, propose
 from curator_web.tasks.giving import give, give_back
 from curator_web.users.projects import write_guidelines
+from curator_web.web.languages import COOKIE
 from curator_web.webhooks.events import EVENTS
 from demotape.importing import import_package
 from pipeline.model_endpoint import model_settings
@@ -189,6 +190,33 @@ def test_axe_finds_nothing_on_any_page_and_none_is_wider_than_its_window(browser
     found |= at_all_widths(page, "sign-in")
     page.context.close()
     assert {name: told for name, told in found.items() if told} == {}
+
+
+def test_no_page_in_german_is_wider_than_a_phone(browser, site, cookies):
+    """Its words are the longest."""
+    page = opened(browser, [*cookies["lea"], {"name": COOKIE, "value": "de", "url": site.url}], width=390)
+    wide = []
+    for name, address in {**PAGES, "sign-in": "/sign-in"}.items():
+        if name == "sign-in":
+            page.context.clear_cookies(name="demotape")
+        page.goto(site.url + address, wait_until="domcontentloaded")
+        assert page.locator("html").get_attribute("lang") == "de", name
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            wide.append(name)
+    page.context.close()
+    assert wide == []
+
+
+def test_the_language_is_chosen_at_the_foot_without_scripts(browser, site):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{site.url}/sign-in?next=/tasks")
+    page.get_by_role("button", name="Español").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Iniciar sesión")).to_be_visible()
+    assert page.url == f"{site.url}/sign-in?next=/tasks"
+    expect(page.get_by_role("button", name="Español")).to_have_attribute("aria-current", "true")
+    context.close()
 
 
 def test_no_script_asks_how_wide_the_window_is():
