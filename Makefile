@@ -1,6 +1,7 @@
 # make demo   the whole way on a bundled site, then the review app
 # make test   the whole test suite, real browser included
 # make lint   style and types
+# make translations   the review app's texts: the catalogues brought up to date with the sources, and compiled
 # make extension   the browser extension as a zip file for the store (it can be loaded unpacked as it stands)
 # make setup  what both need: Python packages, front-end libraries, a Chromium. Safe to run again.
 
@@ -15,7 +16,7 @@ install = { $(PIP) uv && HATCH_BUILD_NO_HOOKS=true UV_DEFAULT_INDEX=$(INDEX) $(B
 INDEX = "$${UV_DEFAULT_INDEX:-$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.index-url 2>/dev/null || echo https://pypi.org/simple)}}"
 say = { echo "setup: $(1)" >&2; exit 1; }
 
-.PHONY: setup setup-test demo test lint extension clean
+.PHONY: setup setup-test demo test lint translations extension clean
 
 setup: $(VENV)/.demo
 	@$(BIN)/python -m curator_web.vendor
@@ -34,6 +35,9 @@ lint: setup-test
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy --no-error-summary
 	@node_modules/.bin/tsc --project .
+
+translations: $(VENV)/.demo
+	@$(BIN)/python -m curator_web.catalogues
 
 extension: $(VENV)/.demo
 	@$(BIN)/python -m demotape.store_zip dist/demotape-extension.zip

@@ -51,6 +51,7 @@ from .web import (
     history,
     imports,
     labels,
+    languages,
     moments,
     network,
     notifications,
@@ -74,6 +75,7 @@ from .web import (
     training,
     tree,
     webhooks,
+    words,
 )
 from .web import blobs as blob_views
 from .web import (
@@ -141,8 +143,10 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
 
         metrics.register(app, metrics_token)
     security.protect(app, secret)
-    app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day, status_name=status_name,
-                                 clock=clock, edit_summary=edit_summary, browser_name=browser_name)
+    app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day, clock=clock,
+                                 edit_summary=edit_summary, browser_name=browser_name)
+    languages.register(app)
+    words.register(app)
     accounts.register(app)
     current_project.register(app)
     notifications.register(app)
@@ -164,11 +168,6 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     api_uploads.register(described)
     failures.register(app)
     return app
-
-
-def status_name(status: str) -> str:
-    """A status in words."""
-    return {"returned": "Sent back"}.get(status, status.capitalize())
 
 
 def dom_id(text: str) -> str:

@@ -3,6 +3,21 @@
 from schemas import DemotapeError, InputError
 
 
+class ErrorText(str):
+    """The text of an error, in English, with what it was made from: pages show it in the language of who asks.
+
+    `template` has `%(name)s` where the values stand, and `%%` for a percent sign where there are any.
+    """
+
+    template: str
+    values: dict[str, object]
+
+    def __new__(cls, template: str, **values: object) -> "ErrorText":
+        made = super().__new__(cls, template % values if values else template)
+        made.template, made.values = template, values
+        return made
+
+
 class NotFound(InputError):
     """There is no such demonstration or recording."""
 
@@ -40,28 +55,28 @@ class Away(DemotapeError):
     everybody else."""
 
     what = "something"
-    told = "something that the review app needs does not answer; try again in a while"
+    told = ErrorText("something that the review app needs does not answer; try again in a while")
 
 
 class DatabaseAway(Away):
     """The database does not answer, or takes nothing."""
 
     what = "database"
-    told = "the database does not answer; try again in a while"
+    told = ErrorText("the database does not answer; try again in a while")
 
 
 class StoreAway(Away):
     """The place that recordings are kept in does not do what it is asked."""
 
     what = "storage"
-    told = "the place where the recordings are kept does not answer; try again in a while"
+    told = ErrorText("the place where the recordings are kept does not answer; try again in a while")
 
 
 class NoRoom(Away):
     """The disk is nearly full."""
 
     what = "disk"
-    told = "the server's disk is full; tell who runs it"
+    told = ErrorText("the server's disk is full; tell who runs it")
 
 
 __all__ = ["Away", "Busy", "Conflict", "Damaged", "DatabaseAway", "DemotapeError", "InputError", "NoRoom", "NotAllowed",

@@ -40,7 +40,7 @@ FLOORS = {
         {"running", "environment"}, {"proof"},
     ),
     "curator_web": (
-        {"errors", "settings", "vendor"}, {"db"}, {"users", "storage"}, {"notifications"}, {"webhooks"},
+        {"errors", "settings", "vendor", "catalogues"}, {"db"}, {"users", "storage"}, {"notifications"}, {"webhooks"},
         {"tasks"}, {"demonstrations"}, {"jobs"}, {"operation"},
         {"web"}, {"api"}, {"app", "server"},
     ),

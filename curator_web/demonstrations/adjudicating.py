@@ -10,7 +10,7 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import VALIDATED, Project
 from curator_web.db.pair_models import SETTLED
-from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
+from curator_web.errors import Conflict, ErrorText, InputError, NotAllowed, NotFound
 from curator_web.users import Account
 
 from . import library, pairs, workflow
@@ -57,7 +57,7 @@ def settle(db: Database, demonstration_id: str, choices: Mapping[str, str], vers
         if found.refused:
             raise NotAllowed(found.refused)
         if found.version != version:
-            raise Conflict("this pair was changed meanwhile; look at it again before you decide")
+            raise Conflict(ErrorText("this pair was changed meanwhile; look at it again before you decide"))
         _expect_chosen(found.differences, choices)
         pairs.close(found.paired, SETTLED, account.name, datetime.now(UTC))
         session.flush()
@@ -76,9 +76,10 @@ def settle(db: Database, demonstration_id: str, choices: Mapping[str, str], vers
 def _compare(session: Session, demonstration_id: str, account: Account) -> Comparison:
     paired = pairs.of(session, demonstration_id)
     if paired is None or paired.first.project != account.project or paired.first.id != demonstration_id:
-        raise NotFound(f"there is no pair {demonstration_id[:80]!r}")
+        raise NotFound(ErrorText("there is no pair %(demonstration_id)r", demonstration_id=demonstration_id[:80]))
     if paired.state == pairs.ANNOTATING and not account.leads:
-        raise NotFound(f"there is no pair {demonstration_id[:80]!r} that can be compared yet")
+        raise NotFound(ErrorText("there is no pair %(demonstration_id)r that can be compared yet",
+                                 demonstration_id=demonstration_id[:80]))
     first, second = (library.load(session, row.id) for row in (paired.first, paired.second))
     labels = session.get_one(Project, account.project).labels
     found = differences(annotated(first), annotated(second), labels)
@@ -104,6 +105,10 @@ def _expect_chosen(found: list[Difference], choices: Mapping[str, str]) -> None:
         where = f"field {each.key}: " if len(each.key) < 80 else f"field {each.what}: "
         if choices.get(each.key) not in CHOICES:
             left = sum(choices.get(other.key) not in CHOICES for other in found)
-            raise InputError(f"{where}choose the first or the second; {left} of {len(found)} are not chosen yet")
+            raise InputError(ErrorText("%(where)schoose the first or the second; %(left)s of %(found)s are not "
+                                       "chosen yet",
+                                       where=where, left=left, found=len(found)))
         if choices[each.key] == SECOND and each.edits is None:
-            raise InputError(f"{where}no edit makes the second of the first; take the first, and change it by hand")
+            raise InputError(ErrorText("%(where)sno edit makes the second of the first; take the first, and change "
+                                       "it by "
+                                       "hand", where=where))

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from curator_web.db.database import Database
 from curator_web.db.models import APPROVED, DRAFT, INVALID, AuditLine
-from curator_web.errors import Conflict, NotAllowed
+from curator_web.errors import Conflict, ErrorText, NotAllowed
 from curator_web.users import Account
 
 from . import leases, moving, workflow
@@ -52,7 +52,7 @@ def expect(db: Database, change: Change, account: Account) -> None:
     """Raises InputError and NotAllowed for what would keep the change from every demonstration; only a lead may change
     all that is found."""
     if not account.leads:
-        raise NotAllowed("only a lead changes all that is found")
+        raise NotAllowed(ErrorText("only a lead changes all that is found"))
     if change.kind == STATUS:
         workflow.read_reason(change.to or "", change.reason)
         return
@@ -70,8 +70,11 @@ def found_now(db: Database, sought: Filter, count: int, account: Account,
     ids = found_ids(db, sought, account.project)
     number = len(done | set(ids))
     if number != count:
-        raise Conflict(f"{number:,} are found now, not {count:,} as confirmed; "
-                       f"{f'{len(done):,} were changed before' if done else 'nothing was changed'}")
+        told = {"number": format(number, ","), "count": format(count, ",")}
+        raise Conflict(
+            ErrorText("%(number)s are found now, not %(count)s as confirmed; %(done)s were changed before",
+                      done=format(len(done), ","), **told) if done
+            else ErrorText("%(number)s are found now, not %(count)s as confirmed; nothing was changed", **told))
     return [name for name in ids if name not in done]
 
 

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import COMMENT_KINDS, QUESTION, Comment, Demonstration
-from curator_web.errors import InputError, NotAllowed, NotFound
+from curator_web.errors import ErrorText, InputError, NotAllowed, NotFound
 from curator_web.notifications import telling
 from curator_web.users import Account
 from curator_web.webhooks import events
@@ -29,16 +29,18 @@ def add_comment(db: Database, demonstration_id: str, account: Account, text: str
     """
     text = storable(text).strip()
     if not 0 < len(text) <= TEXT_LENGTH:
-        raise InputError(f"field text: 1 to {TEXT_LENGTH} characters")
+        raise InputError(ErrorText("field text: 1 to %(text_length)s characters", text_length=TEXT_LENGTH))
     if kind not in COMMENT_KINDS:
-        raise InputError(f"field kind: {kind[:40]!r} is none; {', '.join(COMMENT_KINDS)} are")
+        raise InputError(ErrorText("field kind: %(kind)r is none; %(which)s are", kind=kind[:40],
+                                   which=", ".join(COMMENT_KINDS)))
     with db.writing() as session:
         row = library.row_of(session, demonstration_id, lock=True)
         turn = _checked_turn(session, row, storable(turn), answers)
         if kind == QUESTION and not answers and not row.recorded_by:
-            raise InputError("field kind: nobody is known to have recorded this demonstration")
+            raise InputError(ErrorText("field kind: nobody is known to have recorded this demonstration"))
         if (session.scalar(select(func.count()).where(Comment.demonstration_id == row.id)) or 0) >= LIMIT:
-            raise InputError(f"this demonstration has {LIMIT} comments; there is no room for more")
+            raise InputError(ErrorText("this demonstration has %(limit)s comments; there is no room for more",
+                                       limit=LIMIT))
         comment = Comment(demonstration_id=row.id, turn=turn, kind=kind, text=text, who=account.name,
                           made_at=datetime.now(UTC), answers=answers)
         session.add(comment)
@@ -56,14 +58,14 @@ def resolve(db: Database, comment_id: int, account: Account) -> Comment:
     with db.writing() as session:
         comment = session.get(Comment, comment_id) if comment_id <= LAST_ID else None
         if comment is None:
-            raise NotFound(f"there is no comment {comment_id}")
+            raise NotFound(ErrorText("there is no comment %(comment_id)s", comment_id=comment_id))
         row = library.row_of(session, comment.demonstration_id, lock=True)
         session.refresh(comment)
         if comment.answers is not None:
-            raise InputError("an answer is resolved with what it answers")
+            raise InputError(ErrorText("an answer is resolved with what it answers"))
         people = (comment.who, row.recorded_by, row.submitted_by, row.assigned_to, row.lease_who)
         if not account.reviews and account.name not in people:
-            raise NotAllowed("this comment is not yours to resolve")
+            raise NotAllowed(ErrorText("this comment is not yours to resolve"))
         if comment.resolved_at is None:
             comment.resolved_by, comment.resolved_at = account.name, datetime.now(UTC)
             row.open_comments -= 1
@@ -99,11 +101,12 @@ def _checked_turn(session: Session, row: Demonstration, turn: str | None, answer
     if answers is not None:
         answered = session.get(Comment, answers) if 0 < answers <= LAST_ID else None
         if answered is None or answered.demonstration_id != row.id or answered.answers is not None:
-            raise InputError(f"field answers: there is no comment {answers} to answer here")
+            raise InputError(ErrorText("field answers: there is no comment %(answers)s to answer here",
+                                       answers=answers))
         return answered.turn
     if turn is None:
         return None
     review = library.load(session, row.id)
     if turn not in {each["id"] for each in review.current()["turns"]}:
-        raise InputError(f"field turn: there is no turn {turn[:80]!r} in this demonstration")
+        raise InputError(ErrorText("field turn: there is no turn %(turn)r in this demonstration", turn=turn[:80]))
     return turn

@@ -13,7 +13,7 @@ from curator_web.db.database import Database
 from curator_web.db.deletion_models import NOWHERE, Deletion
 from curator_web.db.models import DRAFT, SUBMITTED, Demonstration
 from curator_web.db.project_settings_models import ProjectSettings
-from curator_web.errors import NotAllowed, NotFound
+from curator_web.errors import ErrorText, NotAllowed, NotFound
 from curator_web.users import Account
 from curator_web.users.projects import expect_lead
 from schemas.text import storable
@@ -54,10 +54,11 @@ def withdraw(db: Database, demonstration_id: str, account: Account) -> str:
     with db.writing() as session:
         row = library.row_of(session, demonstration_id, lock=True)
         if not is_own(row, account):
-            raise NotAllowed("only who recorded a demonstration withdraws it")
+            raise NotAllowed(ErrorText("only who recorded a demonstration withdraws it"))
         if row.status not in WITHDRAWN_WHILE:
-            raise NotAllowed(f"this demonstration is {row.status}; only while it is {' or '.join(WITHDRAWN_WHILE)} "
-                             "can it be withdrawn; ask a lead")
+            raise NotAllowed(ErrorText("this demonstration is %(status)s; only while it is %(which)s can it be "
+                                       "withdrawn; "
+                                       "ask a lead", status=row.status, which=" or ".join(WITHDRAWN_WHILE)))
         leases.expect_free(row, account)
         return _delete(session, [row], account)
 
@@ -90,7 +91,8 @@ def restore(db: Database, batch: str, account: Account) -> int:
         found = session.scalars(select(Deletion).where(
             Deletion.batch == storable(batch), Deletion.project == account.project).with_for_update()).all()
         if not found:
-            raise NotFound(f"nothing that was deleted is called {batch[:40]!r}; it may have been restored")
+            raise NotFound(ErrorText("nothing that was deleted is called %(batch)r; it may have been restored",
+                                     batch=batch[:40]))
         for each in found:
             session.get_one(Demonstration, each.demonstration_id).project = each.project
             audit.note(session, account.name, "restored", each.demonstration_id, batch=each.batch)

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from curator_web.db.database import Database
 from curator_web.db.models import APPROVED, INVALID, Edit, StatusChange
-from curator_web.errors import Conflict, InputError
+from curator_web.errors import Conflict, ErrorText, InputError
 from curator_web.users import LOCAL
 from pipeline.turns.edits import WITH_POINTER, appended
 from schemas import types
@@ -117,28 +117,32 @@ def _expect_in_sight(turns: list[types.Turn], edit: Mapping[str, Any]) -> None:
     for name, limit in (("x", viewport["width"]), ("y", viewport["height"])):
         value = given.get(name)
         if isinstance(value, (int, float)) and value != turn["arguments"].get(name) and not 0 <= value <= limit:
-            raise InputError(f"field {name}: {value:g} is outside the page that was shown, which is {limit:g} pixels "
-                             f"{'wide' if name == 'x' else 'high'}")
+            told = {"name": name, "value": format(value, "g"), "limit": format(limit, "g")}
+            raise InputError(
+                ErrorText("field %(name)s: %(value)s is outside the page that was shown, which is %(limit)s pixels "
+                          "wide", **told) if name == "x" else
+                ErrorText("field %(name)s: %(value)s is outside the page that was shown, which is %(limit)s pixels "
+                          "high", **told))
 
 
 def _expect_possible(found: Review, edit: Mapping[str, Any]) -> None:
     """Raises InputError or Conflict for an edit that is none for this demonstration, whatever it says."""
     if found.row.status in LOCKED:
-        raise Conflict(f"this demonstration is {found.row.status}; reopen it to change it")
+        raise Conflict(ErrorText("this demonstration is %(status)s; reopen it to change it", status=found.row.status))
     if edit["op"] == "set_task" and not str(edit.get("task", "")).strip():
-        raise InputError("field task: say what the navigator was asked to do")
+        raise InputError(ErrorText("field task: say what the navigator was asked to do"))
     if edit["op"] == "begin_at":
-        raise InputError("field op: begin_at is made by splitting; split the other one by end_before")
+        raise InputError(ErrorText("field op: begin_at is made by splitting; split the other one by end_before"))
     if edit["op"] == "end_before" and "other" in edit:
-        raise InputError("field other: end_before makes the id of the part itself; leave it out")
+        raise InputError(ErrorText("field other: end_before makes the id of the part itself; leave it out"))
     if edit["op"] == "place_video" and found.alignment is None:
-        raise InputError("field op: this demonstration has no external video that could be placed")
+        raise InputError(ErrorText("field op: this demonstration has no external video that could be placed"))
 
 
 def _expect(found: Review, version: int) -> None:
     if found.row.version != version:
-        raise Conflict("somebody changed this demonstration meanwhile; "
-                       "your change was not saved, so that theirs is not lost")
+        raise Conflict(ErrorText("somebody changed this demonstration meanwhile; your change was not saved, so that "
+                                 "theirs is not lost"))
 
 
 def _grow(found: Review, now: datetime) -> int:

@@ -23,7 +23,7 @@ from curator_web.db.models import (
     SecondReview,
     StatusChange,
 )
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 from curator_web.users import Account
 
 DAYS = 28
@@ -97,7 +97,7 @@ def figures(db: Database, project: str = MAIN, now: datetime | None = None) -> F
 def set_goal(db: Database, goal: int | None, account: Account) -> None:
     """How many approved demonstrations are wanted in the account's project; None: no goal. Raises InputError."""
     if goal is not None and not 0 < goal <= GOAL_LIMIT:
-        raise InputError(f"field goal: a number from 1 to {GOAL_LIMIT:,}")
+        raise InputError(ErrorText("field goal: a number from 1 to %(goal_limit)s", goal_limit=format(GOAL_LIMIT, ",")))
     with db.writing() as session:
         session.get_one(Project, account.project).goal = goal
         audit.note(session, account.name, "goal set", goal=goal)

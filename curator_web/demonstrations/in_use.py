@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 from curator_web.users import project_settings
 from curator_web.users.project_settings import Settings
 from pipeline.checks import UNUSED_INTENT
@@ -37,8 +37,8 @@ def expect_intent(settings: Settings, turns: list[types.Turn], edit: Mapping[str
     turn = next((each for each in turns if each["id"] == edit.get("turn")), None)
     if turn and turn["type"] == "browser" and turn["intent"] == edit["intent"]:
         return
-    raise InputError(f"field intent: {edit['intent']} is not in use in this project; choose one of "
-                     f"{', '.join(settings.intents)}")
+    raise InputError(ErrorText("field intent: %(intent)s is not in use in this project; choose one of %(which)s",
+                               intent=edit["intent"], which=", ".join(settings.intents)))
 
 
 def _marked(turn: types.Turn, settings: Settings, is_fine: bool) -> types.Turn:

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from curator_web.db import audit
 from curator_web.db.deletion_models import NOWHERE
 from curator_web.db.models import AuditLine, Comment, Demonstration, Edit
-from curator_web.errors import Conflict, InputError
+from curator_web.errors import Conflict, ErrorText, InputError
 from pipeline.turns.edits import in_force, standing
 from schemas import types
 
@@ -32,7 +32,7 @@ def prepared(session: Session, found: Review, edit: Mapping[str, Any], who: str
     Raises InputError for what does not follow this demonstration, Conflict where the two cannot be one.
     """
     if extra := sorted(edit.keys() & {"edits", "outcome"}):
-        raise InputError(f"field {extra[0]}: is found out here; leave it out")
+        raise InputError(ErrorText("field %(extra)s: is found out here; leave it out", extra=extra[0]))
     part = _expect_joinable(session, found, str(edit.get("other", "")), who)
     brought = [content for _, content in _own_edits(part)]
     whole: types.Edit = {"op": "join", "other": part.row.id, "edits": len(brought), "outcome": part.outcome}
@@ -64,7 +64,8 @@ def follow(session: Session, found: Review, after: Sequence[types.Edit], who: st
         part = _expect_joinable(session, found, change["other"], who)
         brought = [content for _, content in _own_edits(part)]
         if brought != list(after[number:number + change["edits"]]) or part.outcome != change.get("outcome"):
-            raise Conflict(f"this cannot be redone now: {part.row.id} was changed since; join it anew")
+            raise Conflict(ErrorText("this cannot be redone now: %(id)s was changed since; join it anew",
+                                     id=part.row.id))
     _set_aside(session, found.row, row_of(session, change["other"]), who, redone)
 
 
@@ -73,13 +74,16 @@ def _expect_joinable(session: Session, found: Review, name: str, who: str) -> Re
     row = found.row
     following = parts.continued_in(row.id, found.edits)
     if following is None:
-        raise InputError("field other: this demonstration was not split, so nothing follows that could be joined to it")
+        raise InputError(ErrorText("field other: this demonstration was not split, so nothing follows that could be "
+                                   "joined to it"))
     if name != following:
-        raise InputError(f"field other: {name[:100]!r} does not follow this demonstration; {following} does")
+        raise InputError(ErrorText("field other: %(name)r does not follow this demonstration; %(following)s does",
+                                   name=name[:100], following=following))
     part = load(session, following, lock=True)
     for holds, reason in _against(found, part, who):
         if holds:
-            raise Conflict(f"{following} cannot be joined to this one: {reason}")
+            raise Conflict(ErrorText("%(following)s cannot be joined to this one: %(reason)s", following=following,
+                                     reason=reason))
     return part
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import MAIN, Project
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 from curator_web.users import Account
 from schemas import types
 from schemas.files import validated
@@ -54,9 +54,9 @@ def define(db: Database, labels: list[dict[str, Any]], account: Account) -> None
     labels = [validated(storable(label), LabelSchema(), f"label {number}") for number, label in enumerate(labels, 1)]
     names = [label["name"] for label in labels]
     if len(set(names)) < len(names):
-        raise InputError("field name: there is such a label already")
+        raise InputError(ErrorText("field name: there is such a label already"))
     if len(labels) > LABELS:
-        raise InputError(f"there is room for {LABELS} labels")
+        raise InputError(ErrorText("there is room for %(labels)s labels", labels=LABELS))
     with db.writing() as session:
         session.get_one(Project, account.project).labels = labels
         audit.note(session, account.name, "labels defined", names=names)
@@ -83,17 +83,20 @@ def expect(session: Session, edit: types.Edit, project: str) -> None:
     label = next((each for each in held if each["name"] == name and each["scope"] == scope), None)
     if label is None:
         if values:  # what is no label any more can be taken away
-            raise InputError(f"field label: there is no label {name[:NAME_LENGTH]!r} for a {scope}")
+            raise InputError(ErrorText("field label: there is no label %(name)r for a %(scope)s",
+                                       name=name[:NAME_LENGTH], scope=scope))
         return
     if len(set(values)) < len(values) or (len(values) > 1 and label["kind"] != MULTIPLE):
-        raise InputError(f"field said: {name!r} takes {'each once' if label['kind'] == MULTIPLE else 'one'}")
+        raise InputError(ErrorText("field said: %(name)r takes each once", name=name) if label["kind"] == MULTIPLE
+                         else ErrorText("field said: %(name)r takes one", name=name))
     for value in values:
         if label["kind"] in (SINGLE, MULTIPLE) and value not in label["options"]:
-            raise InputError(f"field said: {value[:OPTION_LENGTH]!r} is no option of {name!r}")
+            raise InputError(ErrorText("field said: %(value)r is no option of %(name)r", value=value[:OPTION_LENGTH],
+                                       name=name))
         if label["kind"] == NUMBER and not _is_number(value):
-            raise InputError(f"field said: {name!r} takes a number")
+            raise InputError(ErrorText("field said: %(name)r takes a number", name=name))
         if not 0 < len(value) <= TEXT_LENGTH:
-            raise InputError(f"field said: 1 to {TEXT_LENGTH} characters")
+            raise InputError(ErrorText("field said: 1 to %(text_length)s characters", text_length=TEXT_LENGTH))
 
 
 def _is_number(text: str) -> bool:

@@ -25,7 +25,7 @@ from curator_web.db.models import (
     Demonstration,
     User,
 )
-from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
+from curator_web.errors import Conflict, ErrorText, InputError, NotAllowed, NotFound
 from curator_web.notifications import telling
 from curator_web.users import Account, members
 
@@ -104,11 +104,11 @@ def role_of_assignee(session: Session, to: str | None, account: Account) -> str 
     """The role of who gets demonstrations of the account's project; None for nobody. Raises NotAllowed for who does
     not lead it, InputError for somebody who is no member."""
     if not account.leads:
-        raise NotAllowed("only a lead assigns")
+        raise NotAllowed(ErrorText("only a lead assigns"))
     user = session.get(User, to) if to else None
     role = members.role_of(session, to, account.project) if to and user else None
     if to and (role is None or user is None or user.state != ACTIVE):
-        raise InputError(f"field to: there is no member {to[:80]!r} of this project")
+        raise InputError(ErrorText("field to: there is no member %(to)r of this project", to=to[:80]))
     return role
 
 
@@ -133,7 +133,7 @@ def expect_some(ids: Iterable[str]) -> list[str]:
     """Each id once; raises InputError for none or too many."""
     ids = list(dict.fromkeys(ids))
     if not 0 < len(ids) <= ASSIGN_LIMIT:
-        raise InputError(f"field ids: name 1 to {ASSIGN_LIMIT} demonstrations")
+        raise InputError(ErrorText("field ids: name 1 to %(assign_limit)s demonstrations", assign_limit=ASSIGN_LIMIT))
     return ids
 
 
@@ -163,7 +163,9 @@ def expect_free(row: Demonstration, account: Account) -> None:
     if who not in (None, account.name) and not account.alone:
         now = datetime.now(UTC)
         minutes = max(1, round(((row.lease_until or now) - now) / timedelta(minutes=1)))
-        raise Conflict(f"{who} is at work on this demonstration, for {minutes} minutes more unless they go on")
+        raise Conflict(ErrorText("%(who)s is at work on this demonstration, for %(minutes)s minutes more unless they "
+                                 "go on",
+                                 who=who, minutes=minutes))
 
 
 def _first(session: Session, account: Account, now: datetime, after: str | None) -> Demonstration | None:
@@ -229,19 +231,23 @@ def _check_fits(session: Session, row: Demonstration, to: str | None, role: str 
     if to is None:
         return
     if copies.TRY in row.id:
-        raise InputError(f"demonstration {row.id} is what somebody answers in training; it is nobody else's")
+        raise InputError(ErrorText("demonstration %(id)s is what somebody answers in training; it is nobody else's",
+                                   id=row.id))
     paired = pairs.of(session, row.id)
     if paired and not paired.open and row.id == paired.second.id:
-        raise InputError(f"demonstration {row.id}: {pairs.CLOSED_COPY}")
+        raise InputError(ErrorText("demonstration %(id)s: %(why)s", id=row.id, why=pairs.CLOSED_COPY))
     if paired and paired.open and row.status == SUBMITTED:
-        raise InputError(f"demonstration {row.id}: {pairs.WAITS}")
+        raise InputError(ErrorText("demonstration %(id)s: %(why)s", id=row.id, why=pairs.WAITS))
     if paired and paired.open and pairs.works_on(session, paired.other(row.id).id, to):
-        raise InputError(f"demonstration {row.id}: {to} annotates the other one of this pair; "
-                         "assign it to somebody else")
+        raise InputError(ErrorText("demonstration %(id)s: %(to)s annotates the other one of this pair; assign it to "
+                                   "somebody else", id=row.id, to=to))
     if row.status in (APPROVED, INVALID):
-        raise InputError(f"demonstration {row.id} is {row.status}; there is nothing left to do")
+        raise InputError(ErrorText("demonstration %(id)s is %(status)s; there is nothing left to do", id=row.id,
+                                   status=row.status))
     if row.status in (SUBMITTED, VALIDATED):
         if role == ANNOTATOR:
-            raise InputError(f"demonstration {row.id} is {row.status}; assign it to a validator")
+            raise InputError(ErrorText("demonstration %(id)s is %(status)s; assign it to a validator", id=row.id,
+                                       status=row.status))
         if row.submitted_by == to:
-            raise InputError(f"demonstration {row.id} was submitted by {to}; assign it to somebody else")
+            raise InputError(ErrorText("demonstration %(id)s was submitted by %(to)s; assign it to somebody else",
+                                       id=row.id, to=to))

@@ -29,7 +29,7 @@ from curator_web.db.models import (
     Edit,
     StatusChange,
 )
-from curator_web.errors import Damaged, NotFound
+from curator_web.errors import Damaged, ErrorText, NotFound
 from curator_web.storage.names_key import names_key
 from curator_web.storage.recordings import ID, RecordingStore
 from curator_web.tasks import giving
@@ -233,7 +233,8 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
     out; without it, it raises Damaged. Raises InputError for a status that does not exist.
     """
     if selection.status and selection.status not in STATUSES:
-        raise InputError(f"status: {selection.status!r} is none; {', '.join(STATUSES)} are")
+        raise InputError(ErrorText("status: %(status)r is none; %(which)s are", status=selection.status,
+                                   which=", ".join(STATUSES)))
     key, asked = names_key(db, store), labels.definitions(db, project)
     for demonstration_id in selected(db, selection, Counter() if not_selected is None else not_selected, project):
         try:
@@ -315,7 +316,8 @@ def row_of(session: Session, demonstration_id: str, *, lock: bool = False) -> De
 
 
 def _not_found(demonstration_id: str) -> NotFound:
-    return NotFound(f"there is no demonstration {demonstration_id[:ID_LENGTH]!r}")
+    return NotFound(ErrorText("there is no demonstration %(demonstration_id)r",
+                              demonstration_id=demonstration_id[:ID_LENGTH]))
 
 
 def _read(recording: Recording) -> types.Demonstration:

@@ -17,7 +17,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from curator_web.db.database import Database
 from curator_web.db.models import MAIN, ORDERS, STATUSES, Demonstration, DemonstrationText, Facet, Project
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 from schemas.text import storable
 
 from .proving import STATES
@@ -110,7 +110,7 @@ def exact_filter(parameters) -> Filter:
     sought = replace(read_filter(parameters), after="")
     for name, kept in asdict(sought).items():
         if name != "after" and storable(parameters.get(name, "")).strip() not in ("", kept):
-            raise InputError(f"field {name}: nothing is found by this")
+            raise InputError(ErrorText("field %(name)s: nothing is found by this", name=name))
     return sought
 
 
@@ -316,7 +316,7 @@ def _read_key(sought: Filter) -> tuple | None:
             raise ValueError
         return side, value, storable(last_id)
     except (ValueError, TypeError, binascii.Error, RecursionError):
-        raise InputError("field after: this is no page of this list; begin with the first") from None
+        raise InputError(ErrorText("field after: this is no page of this list; begin with the first")) from None
 
 
 def _day(text: str) -> datetime | None:

@@ -5,7 +5,7 @@ from sqlalchemy.orm import Session
 from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import LEAD, Project
-from curator_web.errors import InputError, NotAllowed
+from curator_web.errors import ErrorText, InputError, NotAllowed
 from curator_web.users import Account, members, project_settings
 
 from . import copies, leases, recounting, tries
@@ -37,9 +37,9 @@ def expect_leads_both(session: Session, to: str, account: Account) -> None:
     """Raises NotAllowed for who does not lead the account's project and the other one, InputError for one that they
     are not in."""
     if not account.leads:
-        raise NotAllowed("only a lead moves demonstrations")
+        raise NotAllowed(ErrorText("only a lead moves demonstrations"))
     role = LEAD if account.alone else members.role_of(session, account.name, to)
     if role is None or session.get(Project, to) is None:
-        raise InputError(f"field to: you are in no project {to[:40]!r}")
+        raise InputError(ErrorText("field to: you are in no project %(to)r", to=to[:40]))
     if role != LEAD:
-        raise NotAllowed(f"only a lead of {to!r} takes demonstrations into it")
+        raise NotAllowed(ErrorText("only a lead of %(to)r takes demonstrations into it", to=to))

@@ -6,7 +6,7 @@ from sqlalchemy import and_, or_, select
 
 from curator_web.db.database import Database
 from curator_web.db.models import COPIES, Demonstration
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 from curator_web.users import Account
 from pipeline.outcomes.trying import Examined
 from pipeline.outcomes.wording import told
@@ -23,7 +23,9 @@ def expect_sound(outcome: Outcome, before: Outcome | None, examined: Sequence[Ex
     kept = before["checks"] if before else []
     for number, (check, each) in enumerate(zip(outcome["checks"], examined, strict=True)):
         if each.refused and check not in kept:
-            raise InputError(f"field checks.{number}: {told(check)}: {each.refused}")
+            raise InputError(ErrorText("field checks.%(number)s: %(told)s: %(refused)s",
+                                       number=number, told=told(check),
+                                       refused=each.refused))
 
 
 def pictures_of(outcome: Outcome) -> set[str]:

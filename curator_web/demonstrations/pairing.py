@@ -10,7 +10,7 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import DRAFT, SUBMITTED, BaseTurns, Demonstration, Edit, Project
 from curator_web.db.pair_models import ENDED, Pair
-from curator_web.errors import InputError, NotFound
+from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.users import Account
 from curator_web.users.projects import expect_lead
 
@@ -18,7 +18,7 @@ from . import copies, leases, library, pairs, parts
 from .pairs import Paired
 
 SHOWN = 500  # the latest
-NOBODY = "field share: two people are needed; make accounts first (demotape user add)"
+NOBODY = ErrorText("field share: two people are needed; make accounts first (demotape user add)")
 
 
 def share(db: Database, project: str) -> int:
@@ -32,7 +32,7 @@ def set_share(db: Database, percent: int, account: Account) -> int:
     has begun. Returns how many of these were chosen now; pairs that there are stay. Raises NotAllowed, InputError."""
     expect_lead(account)
     if not 0 <= percent <= 100:
-        raise InputError("field share: a number from 0 to 100")
+        raise InputError(ErrorText("field share: a number from 0 to 100"))
     if account.alone and percent:
         raise InputError(NOBODY)
     with db.writing() as session:
@@ -62,10 +62,12 @@ def choose(db: Database, ids: list[str], account: Account) -> int:
             if session.get(Pair, row.id):
                 continue
             if row.status not in (DRAFT, SUBMITTED):
-                raise InputError(f"demonstration {row.id} is {row.status}; two people annotate drafts and what was "
-                                 "submitted only")
+                raise InputError(ErrorText("demonstration %(id)s is %(status)s; two people annotate drafts and what "
+                                           "was "
+                                           "submitted only", id=row.id, status=row.status))
             if parts.is_part(row.id, library.load(session, row.id).edits):
-                raise InputError(f"demonstration {row.id} was split; two people annotate whole recordings only")
+                raise InputError(ErrorText("demonstration %(id)s was split; two people annotate whole recordings only",
+                                           id=row.id))
             copies.make(session, row, session.get_one(BaseTurns, row.id).content, account.name)
             made += 1
         return made
@@ -78,9 +80,9 @@ def end(db: Database, demonstration_id: str, account: Account) -> None:
     with db.writing() as session:
         paired = pairs.of(session, demonstration_id, lock=True)
         if paired is None or paired.first.project != account.project:
-            raise NotFound(f"there is no pair {demonstration_id[:80]!r}")
+            raise NotFound(ErrorText("there is no pair %(demonstration_id)r", demonstration_id=demonstration_id[:80]))
         if paired.pair.outcome:
-            raise InputError(f"this pair is {paired.pair.outcome} already")
+            raise InputError(ErrorText("this pair is %(outcome)s already", outcome=paired.pair.outcome))
         pairs.close(paired, ENDED, account.name, datetime.now(UTC))
         leases.give_back(paired.second)
         paired.second.assigned_to = None

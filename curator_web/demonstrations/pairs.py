@@ -14,14 +14,14 @@ from sqlalchemy.orm import Session, aliased
 from curator_web.db.database import Database
 from curator_web.db.models import COPIES, DRAFT, INVALID, STATUSES, SUBMITTED, Demonstration, Edit
 from curator_web.db.pair_models import OUTCOMES, Pair
-from curator_web.errors import NotAllowed
+from curator_web.errors import ErrorText, NotAllowed
 from curator_web.users import Account
 
 ANNOTATING, TO_COMPARE, SET_ASIDE = ("annotating", "to-compare", "set-aside")
 STATES = (ANNOTATING, TO_COMPARE, SET_ASIDE, *OUTCOMES)
-OTHER = "you annotate the other one of this pair; somebody else annotates this one"
-WAITS = "two people annotate this demonstration; it is compared under Pairs once both have submitted"
-CLOSED_COPY = "this was the second annotation of a pair, which is closed; the first one is worked on"
+OTHER = ErrorText("you annotate the other one of this pair; somebody else annotates this one")
+WAITS = ErrorText("two people annotate this demonstration; it is compared under Pairs once both have submitted")
+CLOSED_COPY = ErrorText("this was the second annotation of a pair, which is closed; the first one is worked on")
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from curator_web.db.models import (
 )
 from curator_web.db.notification_models import Notification
 from curator_web.db.project_settings_models import ProjectSettings
-from curator_web.errors import Conflict
+from curator_web.errors import Conflict, ErrorText
 from curator_web.users import project_settings
 from pipeline.turns.edits import apply_edits, in_force, labels_after, made_since_beginning, standing, task_after
 from schemas import types
@@ -116,7 +116,9 @@ def expect_single(session: Session, row: Demonstration) -> None:
     tries.expect_no_training(session, row.id)
     paired = pairs.of(session, row.id)
     if paired and (paired.open or row.id == paired.second.id):
-        raise Conflict("two people annotate this demonstration; it is split when they are done, or the pair is ended")
+        raise Conflict(ErrorText("two people annotate this demonstration; it is split when they are done, or the "
+                                 "pair is "
+                                 "ended"))
 
 
 def _make(session: Session, row: Demonstration, log: Log, split: types.Edit, number: int, who: str) -> None:
@@ -167,7 +169,8 @@ def _set_aside(session: Session, row: Demonstration, split: types.Edit, name: st
         (made_since_beginning(edits) not in ([], _task_of(split, "")), "was changed since; undo that there first"))
     for holds, reason in reasons:
         if holds:
-            raise Conflict(f"this cannot be undone now: {name}, which was split off, {reason}")
+            raise Conflict(ErrorText("this cannot be undone now: %(name)s, which was split off, %(reason)s", name=name,
+                                     reason=reason))
     part.project = NOWHERE
     leases.give_back(part)
     take_comments(session, part, row, None)

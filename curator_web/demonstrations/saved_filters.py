@@ -8,7 +8,7 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.filter_models import FILTER_NAME_LENGTH, SavedFilter
 from curator_web.db.models import Project
-from curator_web.errors import InputError, NotAllowed, NotFound
+from curator_web.errors import ErrorText, InputError, NotAllowed, NotFound
 from curator_web.users import Account
 from schemas.text import storable
 
@@ -30,16 +30,17 @@ def save(db: Database, account: Account, name: str, sought: Filter, shared: bool
     """Keep a filter under a name; one of theirs that has it already is changed. Raises InputError."""
     name, content = " ".join(storable(name).split()), sought.given()
     if not 0 < len(name) <= FILTER_NAME_LENGTH:
-        raise InputError(f"field name: 1 to {FILTER_NAME_LENGTH} characters")
+        raise InputError(ErrorText("field name: 1 to %(filter_name_length)s characters",
+                                   filter_name_length=FILTER_NAME_LENGTH))
     if not content:
-        raise InputError("field filter: this filter leaves nothing out")
+        raise InputError(ErrorText("field filter: this filter leaves nothing out"))
     with db.writing() as session:
         session.get_one(Project, account.project, with_for_update=True)
         own = {row.name: row for row in session.scalars(select(SavedFilter).where(
             SavedFilter.project == account.project, SavedFilter.who == account.name))}
         row = own.get(name)
         if row is None and len(own) >= MOST:
-            raise InputError(f"you have {MOST} filters here; remove one first")
+            raise InputError(ErrorText("you have %(most)s filters here; remove one first", most=MOST))
         if row is None:
             row = SavedFilter(project=account.project, who=account.name, name=name, made_at=datetime.now(UTC))
             session.add(row)
@@ -53,8 +54,8 @@ def remove(db: Database, account: Account, filter_id: int) -> None:
     with db.writing() as session:
         row = session.get(SavedFilter, filter_id)
         if row is None or row.project != account.project or not (row.shared or row.who == account.name):
-            raise NotFound(f"there is no filter {filter_id}")
+            raise NotFound(ErrorText("there is no filter %(filter_id)s", filter_id=filter_id))
         if row.who != account.name and not account.leads:
-            raise NotAllowed("only who saved a filter removes it, and a lead")
+            raise NotAllowed(ErrorText("only who saved a filter removes it, and a lead"))
         session.delete(row)
         audit.note(session, account.name, "filter removed", project=account.project)

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from curator_web.db.database import Database
 from curator_web.db.models import LEAD, Demonstration
-from curator_web.errors import NotFound
+from curator_web.errors import ErrorText, NotFound
 from curator_web.users import Account, members
 
 from . import pairs, tries
@@ -20,7 +20,8 @@ def expect(db: Database, demonstration_id: str, account: Account) -> None:
         return
     with db.reading() as session:
         if _hides(session, demonstration_id, account.name, account.project):
-            raise NotFound(f"there is no demonstration {demonstration_id!r}")
+            raise NotFound(ErrorText("there is no demonstration %(demonstration_id)r",
+                                     demonstration_id=demonstration_id))
 
 
 def hidden_from(account: Account) -> Select[tuple[str]] | None:

@@ -11,7 +11,7 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import ACTIVE, ANNOTATOR, Demonstration, Member, Project, User
 from curator_web.db.training_models import Training, Try
-from curator_web.errors import InputError, NotFound
+from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.users import Account, project_settings
 from curator_web.users.projects import expect_lead
 
@@ -21,8 +21,8 @@ from .tries import SETTLED, Standing
 
 AGAIN, THROUGH = DECISIONS = ("again", "through")
 PASSED, LET_THROUGH, BELOW, TO_DO, NOTHING = STATES = ("passed", "let-through", "below", "to-do", "nothing")
-ALONE = "training is for teams; make accounts first (demotape user add)"
-DONE = "You have done the training. A lead looks at it before there is more for you."
+ALONE = ErrorText("field ids: training is for teams; make accounts first (demotape user add)")
+DONE = ErrorText("You have done the training. A lead looks at it before there is more for you.")
 
 
 @dataclass(frozen=True)
@@ -59,17 +59,18 @@ def choose(db: Database, ids: list[str], account: Account) -> int:
     InputError for one that is not settled or no whole recording."""
     expect_lead(account)
     if account.alone:
-        raise InputError(f"field ids: {ALONE}")
+        raise InputError(ALONE)
     with db.writing() as session:
         made = 0
         for row in leases.chosen(session, ids, account):
             if session.get(Training, row.id):
                 continue
             if row.status not in SETTLED:
-                raise InputError(f"demonstration {row.id} is {row.status}; training has those only that are "
-                                 f"{' or '.join(SETTLED)}")
+                raise InputError(ErrorText("demonstration %(id)s is %(status)s; training has those only that are "
+                                           "validated or approved", id=row.id, status=row.status))
             if parts.is_part(row.id, library.load(session, row.id).edits):
-                raise InputError(f"demonstration {row.id} was split; training has whole recordings only")
+                raise InputError(ErrorText("demonstration %(id)s was split; training has whole recordings only",
+                                           id=row.id))
             session.add(Training(demonstration_id=row.id, made_by=account.name, made_at=datetime.now(UTC)))
             audit.note(session, account.name, "training chosen", row.id)
             made += 1
@@ -93,11 +94,12 @@ def decide(db: Database, who: str, decision: str, account: Account) -> None:
     NotAllowed, NotFound for who is no annotator of the account's project, InputError."""
     expect_lead(account)
     if decision not in DECISIONS:
-        raise InputError(f"field decision: {decision[:40]!r} is none; {', '.join(DECISIONS)} are")
+        raise InputError(ErrorText("field decision: %(decision)r is none; %(which)s are", decision=decision[:40],
+                                   which=", ".join(DECISIONS)))
     with db.writing() as session:
         member = session.get(Member, (account.project, who), with_for_update=True)
         if member is None or member.role != ANNOTATOR:
-            raise NotFound(f"there is no annotator {who[:80]!r} in this project")
+            raise NotFound(ErrorText("there is no annotator %(who)r in this project", who=who[:80]))
         now = tries.standing(session, account.project, who)
         told = {each.original: [each.agreed, each.points] for each in now.answers}
         audit.note(session, account.name, f"training {decision}", project=account.project, of=who, answers=told)

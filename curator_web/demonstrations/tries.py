@@ -28,7 +28,7 @@ from curator_web.db.models import (
 from curator_web.db.pair_models import Pair
 from curator_web.db.project_settings_models import ProjectSettings
 from curator_web.db.training_models import Training, Try
-from curator_web.errors import Conflict, NotAllowed, NotFound
+from curator_web.errors import Conflict, ErrorText, NotAllowed, NotFound
 from curator_web.users import Account, project_settings
 
 from . import copies, library, pairs
@@ -36,8 +36,8 @@ from .agreement import annotated
 from .differences import Difference, agreed, differences, observed
 
 SETTLED = (VALIDATED, APPROVED)
-SEEN = "you have seen the known answer of this one; nothing changes yours any more"
-ENDED = "this answer in training counts no more; nothing changes it"
+SEEN = ErrorText("you have seen the known answer of this one; nothing changes yours any more")
+ENDED = ErrorText("this answer in training counts no more; nothing changes it")
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def expect_own(session: Session, demonstration_id: str, account: Account) -> Try
     """The answer that a demonstration is. Raises NotAllowed where it is another's, or not worked on any more."""
     tried = of(session, demonstration_id)
     if tried and tried.who != account.name:
-        raise NotAllowed(f"this is what {tried.who} answers in training; nobody else changes it")
+        raise NotAllowed(ErrorText("this is what %(who)s answers in training; nobody else changes it", who=tried.who))
     if tried and not tried.open:
         raise NotAllowed(SEEN if tried.ended_at is None else ENDED)
     return tried
@@ -175,7 +175,8 @@ def compare(db: Database, demonstration_id: str, account: Account) -> Compared:
         tried = of(session, demonstration_id)
         theirs = tried and (account.leads or (tried.who == account.name and tried.ended_at is None))
         if tried is None or tried.submitted_at is None or not theirs:
-            raise NotFound(f"there is no answer in training {demonstration_id[:80]!r} that was submitted")
+            raise NotFound(ErrorText("there is no answer in training %(id)r that was submitted",
+                                     id=demonstration_id[:80]))
         first, second = (library.load(session, name) for name in (tried.original, tried.copy))
         labels = session.get_one(Project, account.project).labels
         return Compared(tried, first, second, differences(annotated(first), annotated(second), labels), labels,
@@ -185,7 +186,8 @@ def compare(db: Database, demonstration_id: str, account: Account) -> Compared:
 def expect_no_training(session: Session, demonstration_id: str) -> None:
     """Raises Conflict for an answer in training, and for what others answer: both are of a whole recording."""
     if copies.TRY in demonstration_id or session.get(Training, demonstration_id) is not None:
-        raise Conflict("this is a training demonstration; it stays whole until a lead takes it out of training")
+        raise Conflict(ErrorText("this is a training demonstration; it stays whole until a lead takes it out of "
+                                 "training"))
 
 
 def end(session: Session, *conditions: ColumnElement[bool]) -> None:

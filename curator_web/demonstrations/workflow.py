@@ -30,7 +30,7 @@ from curator_web.db.models import (
 )
 from curator_web.db.pair_models import ENDED
 from curator_web.db.training_models import Try
-from curator_web.errors import Conflict, InputError, NotAllowed
+from curator_web.errors import Conflict, ErrorText, InputError, NotAllowed
 from curator_web.notifications import telling
 from curator_web.users import Account, project_settings
 from curator_web.users.project_settings import ONE, THREE, TWO
@@ -78,7 +78,7 @@ def edit(db: Database, demonstration_id: str, change: Mapping[str, Any], version
     Raises NotAllowed besides what `add_edit` raises.
     """
     if key is not None and not 0 < len(key) <= KEY_LENGTH:
-        raise InputError(f"field key: {KEY_LENGTH} characters at most")
+        raise InputError(ErrorText("field key: %(key_length)s characters at most", key_length=KEY_LENGTH))
     with db.writing() as session:
         found = library.load(session, demonstration_id, lock=True, known=known)
         row = found.row
@@ -109,12 +109,13 @@ def may_edit(row, account: Account) -> None:
         return
     if row.status in OPEN:
         if row.assigned_to not in (None, account.name) and not account.reviews:
-            raise NotAllowed(f"this demonstration is assigned to {row.assigned_to}")
+            raise NotAllowed(ErrorText("this demonstration is assigned to %(assigned_to)s",
+                                       assigned_to=row.assigned_to))
     elif row.status in IN_REVIEW:
         if not account.reviews:
-            raise NotAllowed(f"this demonstration is {row.status}; a validator has it now")
+            raise NotAllowed(ErrorText("this demonstration is %(status)s; a validator has it now", status=row.status))
         if row.submitted_by == account.name:
-            raise NotAllowed("you submitted this demonstration; somebody else reviews it")
+            raise NotAllowed(ErrorText("you submitted this demonstration; somebody else reviews it"))
     leases.expect_free(row, account)
 
 
@@ -158,10 +159,11 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
     with db.writing() as session:
         row = library.row_of(session, demonstration_id, lock=True)  # its turns may be damaged
         if row.version != version:
-            raise Conflict("somebody changed this demonstration meanwhile; look at it again before you decide")
+            raise Conflict(ErrorText("somebody changed this demonstration meanwhile; look at it again before you "
+                                     "decide"))
         if status not in NEXT[row.status]:
-            raise InputError(f"field status: this demonstration is {row.status}; "
-                             f"it can become {' or '.join(NEXT[row.status])}")
+            raise InputError(ErrorText("field status: this demonstration is %(status)s; it can become %(which)s",
+                                       status=row.status, which=" or ".join(NEXT[row.status])))
         paired, tried = pairs.of(session, row.id, lock=True), tries.expect_own(session, row.id, account)
         steps = project_settings.of(session, row.home).review_steps
         _may_decide(session, row, status, account, paired, steps, tried)
@@ -207,10 +209,11 @@ def read_reason(status: str, reason: str) -> str:
     """The reason as it is kept; raises InputError for a status that is none, and where one is needed."""
     reason = storable(reason).strip()[:REASON_LENGTH]
     if status not in STATUSES:
-        raise InputError(f"field status: {status[:40]!r} is none; {', '.join(STATUSES)} are")
+        raise InputError(ErrorText("field status: %(status)r is none; %(which)s are", status=status[:40],
+                                   which=", ".join(STATUSES)))
     if status in NEEDS_REASON and not reason:
-        raise InputError("field reason: say why the demonstration is "
-                         f"{'invalid' if status == INVALID else 'sent back'}")
+        raise InputError(ErrorText("field reason: say why the demonstration is invalid") if status == INVALID
+                         else ErrorText("field reason: say why the demonstration is sent back"))
     return reason
 
 
@@ -248,7 +251,7 @@ def _made_before(session: Session, demonstration_id: str, key: str, change: Mapp
     if made["op"] == "join" == asked["op"]:  # it was kept with what was found out then
         asked = {**made, "other": asked.get("other", "")}
     if made != asked:
-        raise Conflict("another edit was made under this key; give each edit a key of its own")
+        raise Conflict(ErrorText("another edit was made under this key; give each edit a key of its own"))
     return Made(row.version or 0, again=True, part=_part(row))
 
 
@@ -262,19 +265,22 @@ def _may_decide(session: Session, row, status: str, account: Account, paired: pa
     if status in actions(row, account, paired, steps, tried):
         if (status in (VALIDATED, APPROVED) and not account.alone and steps > ONE
                 and _worked_first(session, row, account.name)):
-            raise NotAllowed("you edited this demonstration before it was submitted; somebody else reviews it")
+            raise NotAllowed(ErrorText("you edited this demonstration before it was submitted; somebody else reviews "
+                                       "it"))
         return
     if tried:
-        raise NotAllowed("an answer in training is submitted, and nothing else")
+        raise NotAllowed(ErrorText("an answer in training is submitted, and nothing else"))
     if paired and status not in paired.allows(row):
         raise NotAllowed(pairs.WAITS if paired.open else pairs.CLOSED_COPY)
     if row.status in IN_REVIEW and row.submitted_by == account.name:
-        raise NotAllowed("you submitted this demonstration; somebody else reviews it")
+        raise NotAllowed(ErrorText("you submitted this demonstration; somebody else reviews it"))
     if row.status == VALIDATED and row.reviewed_by == account.name:
-        raise NotAllowed("you validated this demonstration; somebody else approves it")
+        raise NotAllowed(ErrorText("you validated this demonstration; somebody else approves it"))
     if steps == THREE and account.reviews and status == APPROVED and row.status == SUBMITTED:
-        raise NotAllowed("this project has three review steps: validate it first, then somebody else approves it")
-    raise NotAllowed(f"as {account.role} you cannot make a demonstration that is {row.status} {status}")
+        raise NotAllowed(ErrorText("this project has three review steps: validate it first, then somebody else "
+                                   "approves it"))
+    raise NotAllowed(ErrorText("as %(role)s you cannot make a demonstration that is %(status)s %(status2)s",
+                               role=account.role, status=row.status, status2=status))
 
 
 def _worked_first(session: Session, row, who: str) -> bool:

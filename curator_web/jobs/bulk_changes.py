@@ -8,7 +8,7 @@ from curator_web.db.job_models import Job
 from curator_web.db.models import ACTIVE, LEAD, User
 from curator_web.demonstrations import bulk
 from curator_web.demonstrations.listing import Filter, exact_filter
-from curator_web.errors import NotAllowed
+from curator_web.errors import ErrorText, NotAllowed
 from curator_web.users import Account, has_accounts, members
 
 from .queue import Jobs, Step
@@ -55,5 +55,5 @@ def _account(db: Database, job: Job) -> Account:
     with db.reading() as session:
         user, role = session.get(User, job.who), members.role_of(session, job.who, job.project)
     if user is None or role is None or user.state != ACTIVE:
-        raise NotAllowed(f"{job.who} is no member of this project any more")
+        raise NotAllowed(ErrorText("%(who)s is no member of this project any more", who=job.who))
     return Account(user.name, role, project=job.project)

@@ -13,7 +13,7 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import Project
 from curator_web.db.project_settings_models import PRESET_NAME_LENGTH, ExportPreset
-from curator_web.errors import InputError, NotFound
+from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.users import Account, project_settings
 from curator_web.users.projects import expect_lead
 from schemas.files import validated
@@ -73,7 +73,7 @@ def save(db: Database, account: Account, name: str, options: Mapping[str, Any]) 
         if row is None:
             if len(session.scalars(select(ExportPreset.id).where(
                     ExportPreset.project == account.project)).all()) >= MOST:
-                raise InputError(f"there is room for {MOST} presets; delete one first")
+                raise InputError(ErrorText("there is room for %(most)s presets; delete one first", most=MOST))
             row = ExportPreset(project=account.project, name=name)
             session.add(row)
         _change(row, account, content)
@@ -94,7 +94,7 @@ def change(db: Database, account: Account, preset_id: int, name: str | None = No
             name = _name(name)
             other = _named(session, account.project, name)
             if other and other.id != row.id:
-                raise InputError(f"field name: there is a preset {name!r} already")
+                raise InputError(ErrorText("field name: there is a preset %(name)r already", name=name))
             row.name = name
         _change(row, account, row.content if content is None else content)
         audit.note(session, account.name, "preset changed", project=account.project, preset=row.id)
@@ -130,8 +130,12 @@ def options_of(db: Database, project: str, name: str) -> dict[str, Any]:
         if row is None:
             known = session.scalars(select(ExportPreset.name).where(ExportPreset.project == project)
                                     .order_by(ExportPreset.name)).all()
-            raise InputError(f"field preset: there is no preset {name[:PRESET_NAME_LENGTH]!r} in this project; "
-                             f"{', '.join(known) + ' are' if known else 'there is none yet'}")
+            shown = name[:PRESET_NAME_LENGTH]
+            raise InputError(
+                ErrorText("field preset: there is no preset %(name)r in this project; %(which)s are", name=shown,
+                          which=", ".join(known)) if known
+                else ErrorText("field preset: there is no preset %(name)r in this project; there is none yet",
+                               name=shown))
     if problem := _problem(row):
         raise InputError(problem)
     return row.content
@@ -152,8 +156,9 @@ def _content(options: Mapping[str, Any]) -> dict[str, Any]:
     rule(request)
     content: dict[str, Any] = _SCHEMA.dump(request)
     if len(json.dumps(content)) > LENGTH:
-        raise InputError(f"preset: its options take more than {LENGTH:,} characters; a large split rule can be the "
-                         "project's, under Settings")
+        raise InputError(ErrorText("preset: its options take more than %(length)s characters; a large split rule can "
+                                   "be "
+                                   "the project's, under Settings", length=format(LENGTH, ",")))
     return content
 
 
@@ -164,7 +169,8 @@ def _change(row: ExportPreset, account: Account, content: dict[str, Any]) -> Non
 def _name(name: str) -> str:
     name = " ".join(storable(name).split())
     if not 0 < len(name) <= PRESET_NAME_LENGTH:
-        raise InputError(f"field name: 1 to {PRESET_NAME_LENGTH} characters")
+        raise InputError(ErrorText("field name: 1 to %(preset_name_length)s characters",
+                                   preset_name_length=PRESET_NAME_LENGTH))
     return name
 
 
@@ -176,5 +182,5 @@ def _named(session: Session, project: str, name: str) -> ExportPreset | None:
 def _row(session: Session, account: Account, preset_id: int) -> ExportPreset:
     row = session.get(ExportPreset, preset_id)
     if row is None or row.project != account.project:
-        raise NotFound(f"there is no preset {preset_id}")
+        raise NotFound(ErrorText("there is no preset %(preset_id)s", preset_id=preset_id))
     return row

@@ -8,7 +8,7 @@ from curator_web.db.database import Database
 from curator_web.db.job_models import QUEUED, RUNNING, Job
 from curator_web.db.models import Demonstration
 from curator_web.demonstrations import library, outcomes
-from curator_web.errors import Away, DemotapeError, InputError
+from curator_web.errors import Away, DemotapeError, ErrorText, InputError
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import Account
 from pipeline.limited import Allowance, Processes
@@ -29,7 +29,7 @@ def begin(db: Database, jobs: Jobs, demonstration_id: str, account: Account) -> 
     """Have the checks of a demonstration tried; where that waits already, the job that it waits for. Raises InputError
     where there are none, NotFound."""
     if library.review(db, demonstration_id).outcome is None:
-        raise InputError("there are no outcome checks to try; write one, or have some proposed")
+        raise InputError(ErrorText("there are no outcome checks to try; write one, or have some proposed"))
     if (waiting := latest(db, demonstration_id)) and waiting.state in (QUEUED, RUNNING):
         return waiting
     return jobs.get(jobs.add(KIND, account.name, {"demonstration": demonstration_id}, project=account.project))
@@ -50,7 +50,7 @@ def run(db: Database, store: RecordingStore, job: Job, step: Step) -> dict[str, 
     found = library.review(db, job.arguments["demonstration"])
     outcome = found.outcome
     if outcome is None:
-        raise InputError("the outcome checks were taken away meanwhile")
+        raise InputError(ErrorText("the outcome checks were taken away meanwhile"))
     home, rows = store.open(found.row.recording), []
     ids = outcomes.of_same_task(db, found.row)
     for number, each in enumerate(ids):

@@ -6,7 +6,7 @@ from typing import Any
 
 from curator_web.db.database import Database
 from curator_web.db.job_models import Job
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 from curator_web.tasks import proposing
 from curator_web.tasks.proposing import Wish
 from curator_web.users import Account
@@ -29,7 +29,7 @@ def begin(jobs: Jobs, model: ModelSettings | None, account: Account, wished: Wis
 def expect_model(model: ModelSettings | None) -> ModelSettings:
     """The model that is set; raises InputError."""
     if model is None:
-        raise InputError("there is no model here; who runs the server can set one (DEMOTAPE_MODEL_URL)")
+        raise InputError(ErrorText("there is no model here; who runs the server can set one (DEMOTAPE_MODEL_URL)"))
     return model
 
 
@@ -37,7 +37,7 @@ def run(db: Database, model: ModelSettings | None, job: Job, step: Step) -> dict
     """The job. Raises ModelFailed, InputError for an answer that is none; then nothing is stored."""
     settings = expect_model(model)
     if settings.name != job.arguments["model"]:
-        raise InputError("another model is set by now; ask again")
+        raise InputError(ErrorText("another model is set by now; ask again"))
     step(0, None, "waiting for the model")
     answer = complete(settings, job.arguments["messages"])
     outcome = proposing.store(db, job.project, answer, Wish(**job.arguments["wish"]), settings.name)

@@ -13,7 +13,7 @@ from curator_web.db.database import Database
 from curator_web.db.job_models import QUEUED, RUNNING, Job
 from curator_web.db.models import Demonstration
 from curator_web.demonstrations import library, proving
-from curator_web.errors import Away, Conflict, DemotapeError, InputError, NotFound
+from curator_web.errors import Away, Conflict, DemotapeError, ErrorText, InputError, NotFound
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import Account
 from recorder.reader import Recording
@@ -38,17 +38,17 @@ def begin(db: Database, store: RecordingStore, jobs: Jobs, ids: Sequence[str], a
     where the server runs none.
     """
     if KIND not in jobs.kinds:
-        raise Conflict("this server does not run demonstrations again")
+        raise Conflict(ErrorText("this server does not run demonstrations again"))
     ids = list(dict.fromkeys(ids))
     if not 0 < len(ids) <= MOST:
-        raise InputError(f"field ids: from 1 to {MOST} demonstrations")
+        raise InputError(ErrorText("field ids: from 1 to %(most)s demonstrations", most=MOST))
     for each in ids:
         row = library.listed(db, each)
         if row.home != account.project:
-            raise NotFound(f"there is no demonstration {each!r}")
+            raise NotFound(ErrorText("there is no demonstration %(each)r", each=each))
         if len(ids) == 1 and not can_run(store.open(row.recording)):
-            raise InputError("the network of this recording was not kept, so it cannot be run again; record with "
-                             "--replayable")
+            raise InputError(ErrorText("the network of this recording was not kept, so it cannot be run again; record "
+                                       "with --replayable"))
     if len(ids) == 1 and (waiting := latest(db, ids[0])) and waiting.state in (QUEUED, RUNNING):
         return waiting
     return jobs.get(jobs.add(KIND, account.name, {"ids": ids}, project=account.project))

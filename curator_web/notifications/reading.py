@@ -12,7 +12,7 @@ from curator_web.db.job_models import Job
 from curator_web.db.models import COPIES, Comment, Demonstration, Member
 from curator_web.db.notification_models import Notification
 from curator_web.db.task_models import Task
-from curator_web.errors import NotFound
+from curator_web.errors import ErrorText, NotFound
 from curator_web.users import Account
 
 COUNTED = 99  # more unread ones are not counted
@@ -55,7 +55,7 @@ def follow(db: Database, account: Account, number: int) -> Told:
     with db.reading() as session:
         row = session.execute(_joined(account).where(Notification.id == number)).first()
     if row is None:
-        raise NotFound(f"there is no notification {number}")
+        raise NotFound(ErrorText("there is no notification %(number)s", number=number))
     mark_read(db, account, [number])
     return Told(*row)
 

@@ -26,7 +26,7 @@ from curator_web.db.task_models import (
     Assignment,
     Task,
 )
-from curator_web.errors import InputError, NotAllowed, NotFound
+from curator_web.errors import ErrorText, InputError, NotAllowed, NotFound
 from curator_web.notifications import telling
 from curator_web.users import BY_COMMAND, Account
 from schemas.addresses import split_address
@@ -95,7 +95,8 @@ def propose(db: Database, account: Account, given: Iterable[Mapping[str, Any]]) 
     """
     given = list(given)
     if len(given) > MOST_AT_ONCE:
-        raise InputError(f"field tasks: {MOST_AT_ONCE:,} at once at most; more by demotape task add")
+        raise InputError(ErrorText("field tasks: %(most_at_once)s at once at most; more by demotape task add",
+                                   most_at_once=format(MOST_AT_ONCE, ",")))
     return _add(db, account.project, [dict(each) for each in given], account.name,
                 ACCEPTED if account.leads else PROPOSED)
 
@@ -126,7 +127,7 @@ def change(db: Database, account: Account, task_id: str, given: Mapping[str, Any
         task = _of(session, account, task_id)
         own = task.proposed_by == account.name and task.state in (PROPOSED, RETURNED)
         if not (own or account.leads):
-            raise NotAllowed("only who proposed a task may change it, until it is decided, and a lead")
+            raise NotAllowed(ErrorText("only who proposed a task may change it, until it is decided, and a lead"))
         for name, value in columns.items():
             setattr(task, name, value)
         if task.state == RETURNED and own:
@@ -140,14 +141,16 @@ def decide(db: Database, account: Account, task_id: str, state: str, reason: str
     """Accept a task, send it back or refuse it, the latter two with a reason. Raises NotFound, NotAllowed for who does
     not review, InputError."""
     if not account.reviews:
-        raise NotAllowed("only who reviews decides about tasks")
+        raise NotAllowed(ErrorText("only who reviews decides about tasks"))
     reason = storable(reason).strip()
     if state not in (ACCEPTED, RETURNED, REFUSED):
-        raise InputError(f"field state: {ACCEPTED}, {RETURNED} or {REFUSED}")
+        raise InputError(ErrorText("field state: %(accepted)s, %(returned)s or %(refused)s", accepted=ACCEPTED,
+                                   returned=RETURNED, refused=REFUSED))
     if state != ACCEPTED and not reason:
-        raise InputError("field reason: say why")
+        raise InputError(ErrorText("field reason: say why"))
     if len(reason) > TEXT_LENGTH:
-        raise InputError(f"field reason: {TEXT_LENGTH:,} characters at most")
+        raise InputError(ErrorText("field reason: %(text_length)s characters at most",
+                                   text_length=format(TEXT_LENGTH, ",")))
     with db.writing() as session:
         task = _of(session, account, task_id)
         task.state, task.reason, task.decided_by = state, "" if state == ACCEPTED else reason, account.name
@@ -212,7 +215,7 @@ def _listed(session: Session, account: Account, tasks: Sequence[Task]) -> list[L
 def _of(session: Session, account: Account, task_id: str) -> Task:
     task = session.get(Task, storable(task_id), with_for_update=True)
     if task is None or task.project != account.project:
-        raise NotFound(f"there is no task {task_id[:40]!r}")
+        raise NotFound(ErrorText("there is no task %(task_id)r", task_id=task_id[:40]))
     return task
 
 
@@ -234,12 +237,13 @@ def columns_of(given: Mapping[str, Any]) -> dict[str, Any]:
     told = {name: value.strip() if isinstance(value, str) else value for name, value in storable(dict(given)).items()}
     if errors := _SCHEMA.validate(told):
         field, reasons = next(iter(errors.items()))
-        raise InputError(f"field {field}: {reasons[0] if isinstance(reasons, list) else reasons}")
+        raise InputError(ErrorText("field %(field)s: %(why)s", field=field,
+                                   why=reasons[0] if isinstance(reasons, list) else reasons))
     row = _BLANK | _SCHEMA.load(told)
     if row["url"]:
         address = split_address(row["url"])
         if address.scheme not in ("http", "https") or not address.hostname:
-            raise InputError("field url: an address begins with http:// or https:// and has a host")
+            raise InputError(ErrorText("field url: an address begins with http:// or https:// and has a host"))
         row["site"] = row["site"] or address.hostname[:SITE_LENGTH]
     row["site"] = row["site"].lower()
     return row

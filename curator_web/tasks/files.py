@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 from schemas.files import read_named
 from schemas.text import read_well_formed
 
@@ -28,7 +28,7 @@ def parse(name: str, content: bytes) -> list[dict[str, Any]]:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError(f"{name}: this is not UTF-8") from None
+        raise InputError(ErrorText("%(name)s: this is not UTF-8", name=name)) from None
     found = []
     kinds = {"{": _lines, "[": _entries}
     for where, row in kinds.get(text.lstrip()[:1], _rows)(name, text):
@@ -36,11 +36,12 @@ def parse(name: str, content: bytes) -> list[dict[str, Any]]:
         try:
             found.append(columns_of({field: value for field, value in told.items() if field in COLUMNS}))
         except InputError as error:
-            raise InputError(f"{name}: {where}, {error}") from None
+            raise InputError(ErrorText("%(name)s: %(where)s, %(error)s", name=name, where=where, error=error)) from None
         if len(found) > MOST:
-            raise InputError(f"{name}: more than {MOST:,} tasks; split the file")
+            raise InputError(ErrorText("%(name)s: more than %(most)s tasks; split the file",
+                                       name=name, most=format(MOST, ",")))
     if not found:
-        raise InputError(f"{name}: there is no task in it")
+        raise InputError(ErrorText("%(name)s: there is no task in it", name=name))
     return found
 
 
@@ -59,12 +60,12 @@ def _json(where: str, text: str) -> Any:
     try:
         return read_well_formed(text.encode())
     except (ValueError, RecursionError):
-        raise InputError(f"{where}: this is no JSON") from None
+        raise InputError(ErrorText("%(where)s: this is no JSON", where=where)) from None
 
 
 def _object(where: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise InputError(f"{where}: this is no object")
+        raise InputError(ErrorText("%(where)s: this is no object", where=where))
     return value
 
 
@@ -72,11 +73,12 @@ def _rows(name: str, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     reader = csv.DictReader(io.StringIO(text, newline=""), dialect=_dialect(text))
     try:
         if not {_ALSO.get(field, field) for field in reader.fieldnames or []} & {"text"}:
-            raise InputError(f"{name}: line 1: no column is called text (or task)")
+            raise InputError(ErrorText("%(name)s: line 1: no column is called text (or task)", name=name))
         for row in reader:
             yield f"line {reader.line_num}", {field: value for field, value in row.items() if isinstance(field, str)}
     except csv.Error as error:
-        raise InputError(f"{name}: line {reader.line_num}: {error}") from None
+        raise InputError(ErrorText("%(name)s: line %(line_num)s: %(error)s", name=name, line_num=reader.line_num,
+                                   error=error)) from None
 
 
 def _dialect(text: str) -> type[csv.Dialect] | csv.Dialect:

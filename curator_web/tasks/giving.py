@@ -9,7 +9,7 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import INVALID, Demonstration, Project
 from curator_web.db.task_models import ACCEPTED, GIVEN_BACK, RECORDED, TAKEN, UNACHIEVABLE, Assignment, Task
-from curator_web.errors import InputError, NotFound
+from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.users import LOCAL, Account
 from schemas.text import storable
 from schemas.types import Provenance
@@ -38,7 +38,7 @@ def give(db: Database, account: Account) -> ends.Shown:
                                    changed_at=datetime.now(UTC)))
             audit.note(session, account.name, "task taken", task=task.id)
         if task is None:
-            raise NotFound("there is no task left for you in this project")
+            raise NotFound(ErrorText("there is no task left for you in this project"))
         return ends.given(session, task)
 
 
@@ -47,13 +47,14 @@ def give_back(db: Database, account: Account, task_id: str, reason: str = "", un
     for this reason. Raises NotFound, InputError."""
     reason = storable(reason).strip()
     if unachievable and not reason:
-        raise InputError("field reason: say why it cannot be done")
+        raise InputError(ErrorText("field reason: say why it cannot be done"))
     if len(reason) > TEXT_LENGTH:
-        raise InputError(f"field reason: {TEXT_LENGTH:,} characters at most")
+        raise InputError(ErrorText("field reason: %(text_length)s characters at most",
+                                   text_length=format(TEXT_LENGTH, ",")))
     with db.writing() as session:
         task, row = session.get(Task, storable(task_id)), session.get(Assignment, (storable(task_id), account.name))
         if task is None or task.project != account.project or row is None or row.state == RECORDED:
-            raise NotFound(f"you have no task {task_id[:40]!r}")
+            raise NotFound(ErrorText("you have no task %(task_id)r", task_id=task_id[:40]))
         row.state, row.reason = UNACHIEVABLE if unachievable else GIVEN_BACK, reason
         row.changed_at = datetime.now(UTC)
         audit.note(session, account.name, f"task {row.state}", task=task.id)

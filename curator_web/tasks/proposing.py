@@ -15,7 +15,7 @@ from sqlalchemy import select
 
 from curator_web.db.database import Database
 from curator_web.db.task_models import ACCEPTED, CATEGORY_LENGTH, Task
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 from curator_web.users import Account
 from curator_web.users.projects import expect_lead
 from schemas.addresses import split_address
@@ -62,10 +62,11 @@ def wish(count: Any, site: str, category: str) -> Wish:
     """What is asked for; raises InputError."""
     site, category = storable(site).strip().lower(), storable(category).strip()
     if not isinstance(count, int) or not 1 <= count <= MOST:
-        raise InputError(f"field count: a number from 1 to {MOST}")
+        raise InputError(ErrorText("field count: a number from 1 to %(most)s", most=MOST))
     for name, value, longest in (("site", site, bank.SITE_LENGTH), ("category", category, CATEGORY_LENGTH)):
         if len(value) > longest or not (value.isprintable() or not value):
-            raise InputError(f"field {name}: {longest} characters at most, in one line")
+            raise InputError(ErrorText("field %(name)s: %(longest)s characters at most, in one line", name=name,
+                                       longest=longest))
     return Wish(count, site, category)
 
 
@@ -112,7 +113,7 @@ def read(answer: str) -> list[Any]:
         found = [_json(line, f"line {number} is no JSON") for number, line in
                  enumerate(text.split("\n"), 1) if line.strip()]
     if not found or not any(isinstance(each, dict) for each in found):
-        raise InputError("the model's answer holds no tasks; nothing was stored")
+        raise InputError(ErrorText("the model's answer holds no tasks; nothing was stored"))
     return found
 
 
@@ -141,10 +142,10 @@ def store(db: Database, project: str, answer: str, wished: Wish, model: str) -> 
 
 def _row(entry: Any, wished: Wish) -> dict[str, Any]:
     if not isinstance(entry, dict):
-        raise InputError("no object")
+        raise InputError(ErrorText("no object"))
     told = {name: value for name in _TOLD if (value := entry.get(name)) not in (None, "")}
     if wrong := next((name for name, value in told.items() if not isinstance(value, str)), None):
-        raise InputError(f"field {wrong}: no text")
+        raise InputError(ErrorText("field %(wrong)s: no text", wrong=wrong))
     if wished.site:
         host = split_address(told.get("url", "")).hostname
         if not host or not f".{host}".endswith(f".{wished.site}"):
@@ -159,7 +160,7 @@ def _json(text: str, wrong: str) -> Any:
     try:
         return read_well_formed(text.encode())
     except (ValueError, RecursionError):
-        raise InputError(f"the model's answer: {wrong}; nothing was stored") from None
+        raise InputError(ErrorText("the model's answer: %(wrong)s; nothing was stored", wrong=wrong)) from None
 
 
 def _closeness(task: Task, wished: Wish) -> int:

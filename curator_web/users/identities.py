@@ -13,12 +13,12 @@ from sqlalchemy.orm import Session
 from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import ACTIVE, ISSUER_LENGTH, SUBJECT_LENGTH, Identity, User
-from curator_web.errors import NotSignedIn
+from curator_web.errors import ErrorText, NotSignedIn
 
 from . import members
 from .people import NAME
 
-NO_ACCOUNT = "there is no account for you here; ask your lead"
+NO_ACCOUNT = ErrorText("there is no account for you here; ask your lead")
 
 
 @dataclass(frozen=True)

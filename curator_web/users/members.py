@@ -7,14 +7,15 @@ from sqlalchemy.orm import Session
 
 from curator_web.db.models import ACTIVE, COPIES, LEAD, Demonstration, Member, Project, User
 from curator_web.db.task_models import GIVEN_BACK, TAKEN, Assignment, Task
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 
 
 def join(session: Session, who: str, role: str, project: str | None = None) -> None:
     """Have a new user in a project: in the named one, or in the only one that there is. Raises InputError."""
     held = session.scalars(select(Project.id).order_by(Project.made_at)).all()
     if project is not None and project not in held:
-        raise InputError(f"project: there is no {project[:40]!r}; there are {', '.join(held)}")
+        raise InputError(ErrorText("project: there is no %(project)r; there are %(which)s", project=project[:40],
+                                   which=", ".join(held)))
     if project or len(held) == 1:
         session.add(Member(project=project or held[0], who=who, role=role, joined_at=datetime.now(UTC)))
 

@@ -12,7 +12,7 @@ from sqlalchemy import delete
 
 from curator_web.db.database import Database
 from curator_web.db.key_models import OwnKeys
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 
 LENGTH = 20  # characters in which a key is written
 
@@ -56,12 +56,13 @@ ACTIONS = tuple(Action(*line) for line in (
 BY_NAME = {each.name: each for each in ACTIONS}
 NAMED = ("Delete", "F2", "F8", "Alt+ArrowUp", "Alt+ArrowDown")  # keys that give no character and may be chosen
 _SHORT = {"⇧": "Shift", "⌥": "Alt", "up": "ArrowUp", "↑": "ArrowUp", "down": "ArrowDown", "↓": "ArrowDown"}
-_BROWSER, _NO_KEY = "the browser needs it", "this is no key; write one character"
+_BROWSER, _NO_KEY = ErrorText("the browser needs it"), ErrorText("this is no key; write one character")
 _NEEDED = {
-    **dict.fromkeys(("tab", "enter", "escape", "esc", "space", "backspace"), "fields, buttons and dialogs need it"),
+    **dict.fromkeys(("tab", "enter", "escape", "esc", "space", "backspace"), ErrorText("fields, buttons and dialogs "
+                                                                                       "need it")),
     **dict.fromkeys(("arrowup", "arrowdown", "arrowleft", "arrowright", "home", "end", "pageup", "pagedown"),
-                    "it moves through the page"),
-    **dict.fromkeys(("insert", "capslock", "scrolllock", "numlock"), "screen readers need it")}
+                    ErrorText("it moves through the page")),
+    **dict.fromkeys(("insert", "capslock", "scrolllock", "numlock"), ErrorText("screen readers need it"))}
 
 
 def read_key(text: str) -> str:
@@ -76,15 +77,15 @@ def read_key(text: str) -> str:
     if not key.isprintable() or key.isspace() or unicodedata.category(key)[0] in "MC" or key == "\ufffd":
         raise InputError(_NO_KEY)
     if "Alt" in modifiers:
-        raise InputError(f"with Alt {_BROWSER}")
+        raise InputError(ErrorText("with Alt %(browser)s", browser=_BROWSER))
     if key.isdecimal():
-        raise InputError("digits say how often the next key counts")
+        raise InputError(ErrorText("digits say how often the next key counts"))
     if key.isascii() and key.isupper():
         return f"Shift+{key}"
     if "Shift" not in modifiers:
         return key
     if len(key.upper()) != 1 or key.upper() == key:
-        raise InputError("write the character itself that this key gives together with Shift")
+        raise InputError(ErrorText("write the character itself that this key gives together with Shift"))
     return f"Shift+{key.upper()}" if key.isascii() else key.upper()
 
 
@@ -117,12 +118,13 @@ def problems(given: Mapping[str, str]) -> dict[str, str]:
                 raise InputError(_NO_KEY)
             keys[action.name] = action.usual if text == action.usual else read_key(text)
         except InputError as error:
-            found[action.name] = str(error)
+            found[action.name] = error.args[0]
     holders: dict[str, Action] = {}
     for action in _usual_first(keys):
         holder = holders.setdefault(keys[action.name], action)
         if holder is not action:
-            found[action.name] = f"the key {shown(keys[action.name])} is in use: {holder.does}"
+            found[action.name] = ErrorText("the key %(key)s is in use: %(action)s", key=shown(keys[action.name]),
+                                           action=holder.does)
     return found
 
 
@@ -163,7 +165,7 @@ def keep(db: Database, who: str, given: Mapping[str, str]) -> dict[str, str]:
     """Have somebody's keys be these from now on, all others the usual ones; returns the key of each action. Raises
     InputError for the first that cannot be."""
     for name, reason in sorted(problems(given).items()):
-        raise InputError(f"field {name}: {reason}")
+        raise InputError(ErrorText("field %(name)s: %(reason)s", name=name, reason=reason))
     wanted = {name: text.strip() for name, text in given.items() if text.strip()}
     content = {name: text if text == BY_NAME[name].usual else read_key(text) for name, text in wanted.items()}
     content = {name: key for name, key in content.items() if key != BY_NAME[name].usual}

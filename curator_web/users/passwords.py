@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from werkzeug.security import check_password_hash, generate_password_hash
 
-from curator_web.errors import Busy, InputError
+from curator_web.errors import Busy, ErrorText, InputError
 
 LENGTH = 10  # at least; only length makes a password good
 LIMIT = 1000
@@ -22,7 +22,8 @@ _turns = threading.BoundedSemaphore(AT_ONCE)
 def hashed(password: str) -> str:
     """The hash to keep; raises InputError for what cannot be a password, Busy when too many wait already."""
     if not LENGTH <= len(password) <= LIMIT:
-        raise InputError(f"password: {LENGTH} characters at least, {LIMIT} at most")
+        raise InputError(ErrorText("password: %(length)s characters at least, %(limit)s at most", length=LENGTH,
+                                   limit=LIMIT))
     with _turn():
         return generate_password_hash(password, method=METHOD)
 
@@ -39,7 +40,7 @@ def is_right(kept: str | None, password: str) -> bool:
 @contextmanager
 def _turn() -> Iterator[None]:
     if not _turns.acquire(timeout=WAIT_SECONDS):
-        raise Busy("too many people sign in at this moment; try again in a while")
+        raise Busy(ErrorText("too many people sign in at this moment; try again in a while"))
     try:
         yield
     finally:

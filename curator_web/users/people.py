@@ -25,7 +25,7 @@ from curator_web.db.models import (
     SecondFactor,
     User,
 )
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 
 from . import members, passwords, tokens, web_sessions
 
@@ -156,24 +156,26 @@ def has_accounts(db: Database) -> bool:
 def expect_name(name: str) -> None:
     """Raises InputError for what cannot be a user's name."""
     if not NAME.fullmatch(name):
-        raise InputError(f"name: {name[:40]!r} cannot be one; letters, digits, . _ @ and - only, {ID_LENGTH} at most")
+        raise InputError(ErrorText("name: %(name)r cannot be one; letters, digits, . _ @ and - only, %(id_length)s "
+                                   "at most",
+                                   name=name[:40], id_length=ID_LENGTH))
 
 
 def expect_free(session: Session, name: str) -> None:
     """Raises InputError for a name that somebody has, or had."""
     if taken := session.get(User, name):
         was = "; it was removed, and its name stays its own" if taken.state == REMOVED else ""
-        raise InputError(f"name: there is a user {name!r} already{was}")
+        raise InputError(ErrorText("name: there is a user %(name)r already%(was)s", name=name, was=was))
 
 
 def _expect_role(role: str) -> None:
     if role not in ROLES:
-        raise InputError(f"role: {role[:40]!r} is none; {', '.join(ROLES)} are")
+        raise InputError(ErrorText("role: %(role)r is none; %(which)s are", role=role[:40], which=", ".join(ROLES)))
 
 
 def there(session: Session, name: str) -> User:
     """The user of a name, locked; raises InputError where there is none or they were removed."""
     row = session.get(User, name, with_for_update=True) if NAME.fullmatch(name) else None
     if row is None or row.state == REMOVED:
-        raise InputError(f"name: there is no user {name[:ID_LENGTH]!r}")
+        raise InputError(ErrorText("name: there is no user %(name)r", name=name[:ID_LENGTH]))
     return row

@@ -15,7 +15,7 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import Project
 from curator_web.db.project_settings_models import ProjectSettings
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 from pipeline.checks import UNUSED_INTENT, all_kinds
 from pipeline.export import RuleSchema, make_rule
 from schemas import BROWSER_INTENTS
@@ -151,5 +151,5 @@ def _expect_kinds(wanted: Any, before: Any) -> None:
     known = {*all_kinds(), *before}
     for kind in wanted:
         if kind not in known:
-            raise InputError(f"field unused_checks: {kind[:60]!r} is the kind of no check; "
-                             f"{', '.join(all_kinds())} are")
+            raise InputError(ErrorText("field unused_checks: %(kind)r is the kind of no check; %(which)s are",
+                                       kind=kind[:60], which=", ".join(all_kinds())))

@@ -21,7 +21,7 @@ from curator_web.db.models import (
     Project,
     User,
 )
-from curator_web.errors import InputError, NotAllowed, NotFound
+from curator_web.errors import ErrorText, InputError, NotAllowed, NotFound
 from schemas.text import storable
 
 from .members import leads, release
@@ -78,10 +78,12 @@ def add(db: Database, project: str, name: str, account: Account | None = None) -
     """Make a project; who makes it leads it. Raises InputError for an id or a name that cannot be, or is taken."""
     name = storable(name).strip() or project
     if not ID.fullmatch(project):
-        raise InputError(f"field project: {project[:40]!r} cannot be an id; lower case letters, digits and - only, "
-                         "40 at most")
+        raise InputError(ErrorText("field project: %(project)r cannot be an id; lower case letters, digits and - "
+                                   "only, 40 "
+                                   "at most", project=project[:40]))
     if len(name) > PROJECT_NAME_LENGTH:
-        raise InputError(f"field name: {PROJECT_NAME_LENGTH} characters at most")
+        raise InputError(ErrorText("field name: %(project_name_length)s characters at most",
+                                   project_name_length=PROJECT_NAME_LENGTH))
     by, now = account.name if account else BY_COMMAND, datetime.now(UTC)
     try:
         with db.writing() as session:
@@ -93,7 +95,7 @@ def add(db: Database, project: str, name: str, account: Account | None = None) -
             audit.note(session, by, "project made", project=project)
             return row
     except IntegrityError:
-        raise InputError(f"field project: the id {project!r} is taken") from None
+        raise InputError(ErrorText("field project: the id %(project)r is taken", project=project)) from None
 
 
 def rename(db: Database, name: str, account: Account) -> None:
@@ -101,7 +103,8 @@ def rename(db: Database, name: str, account: Account) -> None:
     expect_lead(account)
     name = storable(name).strip()
     if not 0 < len(name) <= PROJECT_NAME_LENGTH:
-        raise InputError(f"field name: 1 to {PROJECT_NAME_LENGTH} characters")
+        raise InputError(ErrorText("field name: 1 to %(project_name_length)s characters",
+                                   project_name_length=PROJECT_NAME_LENGTH))
     with db.writing() as session:
         session.get_one(Project, account.project).name = name
         audit.note(session, account.name, "project renamed", project=account.project)
@@ -123,18 +126,20 @@ def set_member(db: Database, project: str, who: str, role: str | None, account: 
     if account:
         expect_lead(account)
         if account.project != project:
-            raise NotFound(f"there is no project {project[:40]!r}")
+            raise NotFound(ErrorText("there is no project %(project)r", project=project[:40]))
     if role is not None and role not in ROLES:
-        raise InputError(f"field role: {role[:40]!r} is none; {', '.join(ROLES)} are")
+        raise InputError(ErrorText("field role: %(role)r is none; %(which)s are",
+                                   role=role[:40], which=", ".join(ROLES)))
     with db.writing() as session:
         if session.get(Project, project, with_for_update=True) is None:
-            raise InputError(f"there is no project {project[:40]!r}")
+            raise InputError(ErrorText("there is no project %(project)r", project=project[:40]))
         user = session.get(User, storable(who))
         if user is None or user.state == REMOVED:
-            raise InputError(f"field who: there is no user {who[:80]!r}")
+            raise InputError(ErrorText("field who: there is no user %(who)r", who=who[:80]))
         row = session.get(Member, (project, user.name))
         if row and row.role == LEAD != role and leads(session, project) == 1:
-            raise InputError(f"{user.name} is the only lead of this project; make somebody else one first")
+            raise InputError(ErrorText("%(name)s is the only lead of this project; make somebody else one first",
+                                       name=user.name))
         if row is None and role:
             session.add(Member(project=project, who=user.name, role=role, joined_at=datetime.now(UTC)))
         elif row and role:
@@ -164,7 +169,8 @@ def write_guidelines(db: Database, text: str, account: Account) -> Guidelines:
     expect_lead(account)
     text = storable(text).replace("\r\n", "\n").strip()
     if len(text) > GUIDELINES_LENGTH:
-        raise InputError(f"field text: {GUIDELINES_LENGTH:,} characters at most")
+        raise InputError(ErrorText("field text: %(guidelines_length)s characters at most",
+                                   guidelines_length=format(GUIDELINES_LENGTH, ",")))
     with db.writing() as session:
         session.get_one(Project, account.project, with_for_update=True)
         last = _newest(session, account.project)
@@ -185,4 +191,4 @@ def _newest(session: Session, project: str) -> Guidelines | None:
 def expect_lead(account: Account) -> None:
     """Raises NotAllowed for who does not lead the project."""
     if not account.leads:
-        raise NotAllowed("only a lead of the project may do this")
+        raise NotAllowed(ErrorText("only a lead of the project may do this"))

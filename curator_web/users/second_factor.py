@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from curator_web.db import audit, sealing
 from curator_web.db.database import Database
 from curator_web.db.models import SecondFactor
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 
 SEALED = "second factor"
 ISSUER = "demotape"  # the app on the phone shows it beside the name
@@ -53,13 +53,13 @@ class SecondFactors:
         """
         step = _step_of(secret, code)
         if step is None:
-            raise InputError("code: it does not fit; take the newest one of the app, and look whether the clocks of "
-                             "phone and server agree")
+            raise InputError(ErrorText("code: it does not fit; take the newest one of the app, and look whether the "
+                                       "clocks of phone and server agree"))
         codes = [_grouped(f"{secrets.randbelow(10 ** _RECOVERY_DIGITS):0{_RECOVERY_DIGITS}}")
                  for _ in range(RECOVERY_CODES)]
         with self._db.writing() as session:
             if session.get(SecondFactor, who, with_for_update=True):
-                raise InputError("there is a second factor already; turn it off first")
+                raise InputError(ErrorText("there is a second factor already; turn it off first"))
             session.add(SecondFactor(who=who, secret=self._box.encrypt(secret.encode()).decode(), last_step=step,
                                      recovery=[self._digest(who, each) for each in codes], made_at=datetime.now(UTC)))
             audit.note(session, who, "second factor on", of=who)

@@ -2,15 +2,15 @@
 
 from curator_web.db.database import Database
 from curator_web.db.models import ACTIVE, User
-from curator_web.errors import Busy, NotSignedIn
+from curator_web.errors import Busy, ErrorText, NotSignedIn
 
 from . import passwords
 from .people import user_named
 from .second_factor import SecondFactors
 from .tries import Tries
 
-WRONG = "the name or the password is wrong"
-WRONG_CODE = "the code is wrong, or was used already"
+WRONG = ErrorText("the name or the password is wrong")
+WRONG_CODE = ErrorText("the code is wrong, or was used already")
 
 
 def check_password(db: Database, tries: Tries, name: str, password: str, address: str,

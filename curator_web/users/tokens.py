@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import ACTIVE, Token, User
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 
 READ, WRITE, UPLOAD = SCOPES = ("read", "write", "upload")
 NAME_LENGTH = 60
@@ -26,20 +26,23 @@ def add_token(db: Database, who: str, name: str, scopes: Collection[str], days: 
     Without `days` it does not expire. Raises InputError.
     """
     if not 0 < len(name) <= NAME_LENGTH or not name.isprintable() or name != name.strip():
-        raise InputError(f"token name: 1 to {NAME_LENGTH} letters, digits and signs, on one line")
+        raise InputError(ErrorText("token name: 1 to %(name_length)s letters, digits and signs, on one line",
+                                   name_length=NAME_LENGTH))
     if not scopes or not set(scopes) <= set(SCOPES):
-        raise InputError(f"scopes: choose from {', '.join(SCOPES)}")
+        raise InputError(ErrorText("scopes: choose from %(which)s", which=", ".join(SCOPES)))
     if days is not None and not 0 < days <= DAYS_LIMIT:
-        raise InputError(f"days: 1 to {DAYS_LIMIT}, or none for a token that does not expire")
+        raise InputError(ErrorText("days: 1 to %(days_limit)s, or none for a token that does not expire",
+                                   days_limit=DAYS_LIMIT))
     with db.writing() as session:
         user = session.get(User, who, with_for_update=True)
         if user is None or user.state != ACTIVE:
-            raise InputError(f"name: there is no user {who[:NAME_LENGTH]!r} who may sign in")
+            raise InputError(ErrorText("name: there is no user %(who)r who may sign in", who=who[:NAME_LENGTH]))
         held = session.scalars(select(Token.name).where(Token.who == who)).all()
         if name in held:
-            raise InputError(f"token name: {who} has a token {name!r} already")
+            raise InputError(ErrorText("token name: %(who)s has a token %(name)r already", who=who, name=name))
         if len(held) >= LIMIT:
-            raise InputError(f"{who} has {len(held)} tokens; revoke some of them first")
+            raise InputError(ErrorText("%(who)s has %(held)s tokens; revoke some of them first",
+                                       who=who, held=len(held)))
         ordered = [scope for scope in SCOPES if scope in scopes]
         token = add(session, who, name, ordered, datetime.now(UTC) + timedelta(days=days) if days else None)
         audit.note(session, by, "token added", of=who, token=name, scopes=ordered, days=days)
@@ -106,7 +109,7 @@ def find(db: Database, token: str) -> tuple[User, Token] | None:
 
 
 def _unknown(who: str, name: str) -> InputError:
-    return InputError(f"{who[:NAME_LENGTH]} has no token {name[:NAME_LENGTH]!r}")
+    return InputError(ErrorText("%(who)s has no token %(name)r", who=who[:NAME_LENGTH], name=name[:NAME_LENGTH]))
 
 
 def _digest(token: str) -> str:

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from curator_web.db.columns import UtcTime
 from curator_web.db.database import Database
 from curator_web.db.models import SignInTries
-from curator_web.errors import TooManyTries
+from curator_web.errors import ErrorText, TooManyTries
 
 AT_ONE_NAME = 10  # within the time below; as many more in each browser in which that name has signed in before
 FROM_ONE_ADDRESS = 50
@@ -56,7 +56,8 @@ class Tries:
             for key, limit in counters:
                 if _counted(session, key, now) > limit:
                     minutes = COUNT_FOR // timedelta(minutes=1)
-                    raise TooManyTries(f"too many sign-ins failed; try again in {minutes} minutes")
+                    raise TooManyTries(ErrorText("too many sign-ins failed; try again in %(minutes)s minutes",
+                                                 minutes=minutes))
         return Reserved(tuple(key for key, _ in counters))
 
     def succeed(self, reserved: Reserved) -> None:

@@ -11,7 +11,7 @@ from werkzeug import Response
 
 from curator_web import users
 from curator_web.db.models import LEAD, User
-from curator_web.errors import NotAllowed, NotSignedIn
+from curator_web.errors import ErrorText, NotAllowed, NotSignedIn
 from curator_web.users import Account, tokens, web_sessions
 
 from . import current_project
@@ -19,7 +19,7 @@ from .context import services
 from .security import LOOPBACK, is_open_to_others
 
 PUBLIC = ("static", "signing_in.sign_in", "signing_in.code", "openid.begin", "openid.answer",
-          "api-docs.openapi_json", "health.alive", "health.ready", "metrics.show")
+          "api-docs.openapi_json", "health.alive", "health.ready", "metrics.show", "languages.choose")
 BY_TOKEN = "uploads"  # what only a token opens: no cookies, and no protection of cookies
 # Where no token makes changes: it could make another that may do more.
 BY_HAND = ("people", "own_account", "own_second_factor")
@@ -27,7 +27,7 @@ UPLOADING = ("imports.receive", "uploads.plan", "uploads.state", "uploads.chunk"
              "tasks_api.following", "tasks_api.give_back")
 FOR_EVERY_TOKEN = ("uploads.account",)
 SAFE = ("GET", "HEAD", "OPTIONS")
-NO_TOKEN = "the token is not known here; ask your lead for one"
+NO_TOKEN = ErrorText("the token is not known here; ask your lead for one")
 
 
 class Person(UserMixin):
@@ -54,21 +54,21 @@ def _account(user: User) -> Account:
 def account() -> Account:
     """Who asks; raises NotSignedIn."""
     if g.get("account") is None:
-        raise NotSignedIn("sign in first")
+        raise NotSignedIn(ErrorText("sign in first"))
     return g.account
 
 
 def lead() -> Account:
     """Who asks, if it is a lead of the project; raises NotAllowed."""
     if not account().leads:
-        raise NotAllowed("only a lead may do this")
+        raise NotAllowed(ErrorText("only a lead may do this"))
     return account()
 
 
 def manager() -> Account:
     """Who asks, if they manage accounts and projects; raises NotAllowed."""
     if not account().manages:
-        raise NotAllowed("only who is a lead on this server may do this")
+        raise NotAllowed(ErrorText("only who is a lead on this server may do this"))
     return account()
 
 
@@ -140,10 +140,11 @@ def _of_token(token: str) -> Account:
         raise NotSignedIn(NO_TOKEN)
     user, row = found
     if request.blueprint in BY_HAND and request.method not in SAFE:
-        raise NotAllowed("no token may do this; sign in on the page")
+        raise NotAllowed(ErrorText("no token may do this; sign in on the page"))
     scope = _scope_asked()
     if scope and scope not in row.scopes:
-        raise NotAllowed(f"the token {row.name!r} is not for this; it takes one with the scope {scope}")
+        raise NotAllowed(ErrorText("the token %(name)r is not for this; it takes one with the scope %(scope)s",
+                                   name=row.name, scope=scope))
     return _account(user)
 
 
@@ -162,14 +163,14 @@ def _of_browser() -> Account | None:
     if users.has_accounts(services().db):
         return None
     if is_open_to_others() or request.remote_addr not in LOOPBACK:
-        raise NotAllowed("there are no accounts yet, so only this machine is served; "
-                         "make one with: demotape user add NAME --role lead")
+        raise NotAllowed(ErrorText("there are no accounts yet, so only this machine is served; make one with: demotape "
+                                   "user add NAME --role lead"))
     return Account(services().who, LEAD, alone=True, manages=True)
 
 
 def _ask_to_sign_in() -> Response:
     if request.path.startswith("/api/"):
-        raise NotSignedIn("sign in first, or send a token: Authorization: Bearer TOKEN")
+        raise NotSignedIn(ErrorText("sign in first, or send a token: Authorization: Bearer TOKEN"))
     wanted = request.full_path.removesuffix("?") if request.method == "GET" else None
     if request.headers.get("HX-Request"):
         response = make_response("", 401)

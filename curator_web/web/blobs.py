@@ -5,7 +5,7 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 from pipeline.pages.rendering import render
 from recorder.reader import Recording
 
@@ -56,7 +56,7 @@ def _page(recording: Recording, state: dict[str, Any], outline: str) -> bytes:
 def expect_picture(edit: Mapping[str, Any], recording_id: str) -> None:
     """Raises InputError for a `set_screenshot` whose picture the recording does not have, or that cannot be shown."""
     if not made(pictures.can_be_shown, services().store.open(recording_id), edit["screenshot"]):
-        raise InputError("field screenshot: this recording has no such picture")
+        raise InputError(ErrorText("field screenshot: this recording has no such picture"))
 
 
 def immutable(content: bytes, media_type: str) -> Response:

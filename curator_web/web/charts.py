@@ -9,14 +9,15 @@ GAP = 0.3  # of a day's room
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar of a chart by day, with what it means."""
+    """A bar of a chart by day: how many of its series there were on which day."""
 
     x: float
     y: float
     width: float
     height: float
     series: str
-    label: str
+    day: date
+    count: int
 
 
 def by_day(days: list[tuple[date, int, int]], names: tuple[str, str]) -> tuple[list[Bar], int]:
@@ -29,7 +30,7 @@ def by_day(days: list[tuple[date, int, int]], names: tuple[str, str]) -> tuple[l
         for number, (series, count) in enumerate(zip(names, counts, strict=True)):
             height = HEIGHT * count / top
             bars.append(Bar(place * room + room * GAP / 2 + number * width, HEIGHT - height, width, height, series,
-                            f"{day:%d %b}: {count} {series}"))
+                            day, count))
     return bars, top
 
 

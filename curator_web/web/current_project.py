@@ -17,7 +17,7 @@ from curator_web.db.project_settings_models import ExportPreset
 from curator_web.db.task_models import Task
 from curator_web.db.webhook_models import Webhook, WebhookDelivery
 from curator_web.demonstrations import sight
-from curator_web.errors import InputError, NotAllowed, NotFound
+from curator_web.errors import ErrorText, InputError, NotAllowed, NotFound
 from curator_web.jobs.queue import LAST_ID
 from curator_web.users import Account, projects
 from schemas.text import storable
@@ -32,29 +32,30 @@ WITHOUT_VIEWS = ("projects.index", "projects.add", "projects_api.Projects", "api
 PAGES = ("pages", "team", "dashboard", "exports", "labels", "imports", "tasks", "task_proposals", "filters",
          "deletions", "webhooks", "pairs", "training", "jobs", "proofs", "outcomes")
 # What an address may name, how its project is found, and what is said where there is none.
-_NAMED: dict[str, tuple[Any, str]] = {
+_NAMED: dict[str, tuple[Any, ErrorText]] = {
     "demonstration_id": (lambda name: select(Demonstration.project).where(Demonstration.id == name),
-                         "there is no demonstration {!r}"),
+                         ErrorText("there is no demonstration %(demonstration_id)r")),
     "recording_id": (lambda name: select(Demonstration.project).where(Demonstration.recording == name),
-                     "there is no recording {!r}"),
+                     ErrorText("there is no recording %(recording_id)r")),
     "comment_id": (lambda number: select(Demonstration.project).join(
         Comment, Comment.demonstration_id == Demonstration.id).where(Comment.id == number),
-        "there is no comment {!r}"),
-    "task_id": (lambda name: select(Task.project).where(Task.id == name), "there is no task {!r}"),
+        ErrorText("there is no comment %(comment_id)r")),
+    "task_id": (lambda name: select(Task.project).where(Task.id == name), ErrorText("there is no task %(task_id)r")),
     "filter_id": (lambda number: select(SavedFilter.project).where(SavedFilter.id == number),
-                  "there is no filter {!r}"),
+                  ErrorText("there is no filter %(filter_id)r")),
     "batch": (lambda name: select(Deletion.project).where(Deletion.batch == name),
-              "nothing that was deleted is called {!r}"),
+              ErrorText("nothing that was deleted is called %(batch)r")),
     "notification_id": (lambda number: select(Notification.project).where(Notification.id == number),
-                        "there is no notification {!r}"),
-    "webhook_id": (lambda number: select(Webhook.project).where(Webhook.id == number), "there is no webhook {!r}"),
+                        ErrorText("there is no notification %(notification_id)r")),
+    "webhook_id": (lambda number: select(Webhook.project).where(Webhook.id == number),
+                   ErrorText("there is no webhook %(webhook_id)r")),
     "delivery_id": (lambda number: select(Webhook.project).join(
         WebhookDelivery, WebhookDelivery.webhook_id == Webhook.id).where(WebhookDelivery.id == number),
-        "there is no delivery {!r}"),
+        ErrorText("there is no delivery %(delivery_id)r")),
     "preset_id": (lambda number: select(ExportPreset.project).where(ExportPreset.id == number),
-                  "there is no preset {!r}"),
-    "job_id": (lambda number: select(Job.project).where(Job.id == number), "there is no job {!r}"),
-    "project": (None, "there is no project {!r}"),
+                  ErrorText("there is no preset %(preset_id)r")),
+    "job_id": (lambda number: select(Job.project).where(Job.id == number), ErrorText("there is no job %(job_id)r")),
+    "project": (None, ErrorText("there is no project %(project)r")),
 }
 
 
@@ -84,9 +85,10 @@ def choose(account: Account) -> tuple[Account, Response | None]:
     elif request.blueprint in PAGES and request.method == "GET":
         return account, redirect(url_for("projects.index"), 303)
     elif not places:
-        raise NotAllowed("you are in no project; a lead of one can take you in")
+        raise NotAllowed(ErrorText("you are in no project; a lead of one can take you in"))
     else:
-        raise InputError(f"field project: name one of yours: {', '.join(place.id for place in places)}")
+        raise InputError(ErrorText("field project: name one of yours: %(which)s",
+                                   which=", ".join(place.id for place in places)))
     if g.place is None:
         return account, None
     account = replace(account, role=g.place.role, project=g.place.id)
@@ -109,7 +111,7 @@ def _led_elsewhere() -> list[projects.Place]:
     return [place for place in g.get("places", []) if place.role == LEAD and place != g.get("place")]
 
 
-def _named() -> tuple[set[str], str] | None:
+def _named() -> tuple[set[str], ErrorText] | None:
     """The project of what the address names, none for what does not exist, several for a recording whose demonstration
     was split, and what is said to who is not in it; None where it names nothing."""
     given = request.view_args or {}
@@ -117,7 +119,7 @@ def _named() -> tuple[set[str], str] | None:
         value = given.get(name) or (request.args.get(name) if name == "project" else None)
         if value in (None, ""):
             continue
-        said = missing.format(value[:100] if isinstance(value, str) else value)
+        said = ErrorText(missing.template, **{name: value[:100] if isinstance(value, str) else value})
         if query is None:
             return {value}, said
         if isinstance(value, int) and value > LAST_ID:

@@ -5,7 +5,7 @@ from werkzeug import Response
 
 from curator_web.demonstrations.agreement import agreement
 from curator_web.demonstrations.figures import DAYS, figures, set_goal
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 from curator_web.tasks.coverage import coverage
 
 from . import charts
@@ -35,6 +35,6 @@ def goal() -> Response:
     """Set how many approved demonstrations are wanted."""
     text = request.form.get("goal", "").strip()
     if text and not text.isdecimal():
-        raise InputError(f"field goal: {text[:40]!r} is not a number")
+        raise InputError(ErrorText("field goal: %(text)r is not a number", text=text[:40]))
     set_goal(services().db, int(text[:20]) if text else None, lead())
     return redirect(url_for(".show"), 303)

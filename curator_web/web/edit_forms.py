@@ -12,7 +12,7 @@ from typing import Any
 from flask import request
 
 from curator_web.demonstrations import library
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 from pipeline.align import alternatives
 from pipeline.pages.targets import element_of
 from pipeline.turns import splitting
@@ -44,14 +44,16 @@ class _Asked:
         for turn in self.turns:
             if turn["id"] == self.turn_id:
                 return turn
-        raise InputError(f"field turn: no turn {self.turn_id[:_ID_SHOWN]!r} in this demonstration")
+        raise InputError(ErrorText("field turn: no turn %(turn_id)r in this demonstration",
+                                   turn_id=self.turn_id[:_ID_SHOWN]))
 
     @property
     def action(self) -> types.BrowserTurn:
         """The same, which must not be a chat turn."""
         turn = self.turn
         if turn["type"] != "browser":
-            raise InputError(f"field turn: no action {self.turn_id[:_ID_SHOWN]!r} in this demonstration")
+            raise InputError(ErrorText("field turn: no action %(turn_id)r in this demonstration",
+                                       turn_id=self.turn_id[:_ID_SHOWN]))
         return turn
 
     @property
@@ -63,7 +65,7 @@ def version_from_form() -> int:
     """The version that a change was made on; raises InputError when the form does not say it."""
     version = request.form.get("version", type=int)
     if version is None:
-        raise InputError("field version: is needed")
+        raise InputError(ErrorText("field version: is needed"))
     return version
 
 
@@ -100,7 +102,7 @@ def _move(asked: _Asked) -> dict[str, Any]:
 def _intent(asked: _Asked) -> dict[str, Any]:
     intent = request.form.get("intent", "")
     if intent not in BROWSER_INTENTS:
-        raise InputError(f"field intent: {intent[:40]!r} is none")
+        raise InputError(ErrorText("field intent: %(intent)r is none", intent=intent[:40]))
     return {"intent": intent, "arguments": converted(asked.action, intent)}
 
 
@@ -115,7 +117,7 @@ def _screenshot(asked: _Asked) -> dict[str, Any]:
     for row in listed(alternatives.screenshots, recording, turn):
         if row["screenshot"] == name:
             return {"screenshot": name, "screenshot_time": row["time"], "source": "captured"}
-    raise InputError("field screenshot: no such picture around this turn")
+    raise InputError(ErrorText("field screenshot: no such picture around this turn"))
 
 
 def _add(asked: _Asked) -> dict[str, Any]:
@@ -126,7 +128,7 @@ def _add(asked: _Asked) -> dict[str, Any]:
             "speaker": request.form.get("speaker", ""), "utterance": request.form.get("utterance", "").strip(),
             "checks": [], "dropped": False}
     if not turn["utterance"]:
-        raise InputError("field utterance: is needed")
+        raise InputError(ErrorText("field utterance: is needed"))
     return {"op": "add", "turn": name, "after": asked.turn_id, "added": turn}
 
 
@@ -152,13 +154,14 @@ def _fix(asked: _Asked) -> types.Edit:
     for check in asked.turn["checks"]:
         if check["kind"] == kind and check.get("fix"):
             return check["fix"]
-    raise InputError(f"field check: no {kind[:40]!r} with a fix at this turn; it may have been settled meanwhile")
+    raise InputError(ErrorText("field check: no %(kind)r with a fix at this turn; it may have been settled meanwhile",
+                               kind=kind[:40]))
 
 
 def _number(name: str) -> float:
     value = request.form.get(name, type=float)
     if value is None or not abs(value) < 1e9:
-        raise InputError(f"field {name}: must be a number of seconds")
+        raise InputError(ErrorText("field %(name)s: must be a number of seconds", name=name))
     return value
 
 

@@ -3,13 +3,14 @@
 from typing import Any
 
 from flask import Blueprint, current_app, flash, redirect, render_template, request, send_file, url_for
+from flask_babel import gettext as _
 from marshmallow import fields
 from werkzeug import Response
 
 from curator_web.db.job_models import DONE
 from curator_web.db.models import STATUSES
 from curator_web.db.project_settings_models import PRESET_NAME_LENGTH
-from curator_web.errors import InputError, NotFound
+from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.jobs import export_presets
 from curator_web.jobs.export_request import ExportRequestSchema, narrowed
 from curator_web.jobs.exporting import KIND, file_of
@@ -67,7 +68,7 @@ def begin() -> Response:
 def save_preset() -> Response:
     """Keep what the form asks for under a name."""
     row = export_presets.save(services().db, lead(), request.form.get("name", ""), _asked())
-    flash(f"Saved as preset {row.name}.")
+    flash(_("Saved as preset %(name)s.", name=row.name))
     return redirect(url_for(".show", preset=row.id), 303)
 
 
@@ -95,9 +96,10 @@ def _asked() -> dict[str, Any]:
         elif name not in ("labels", "splits") and form.get(name):
             asked[name] = form[name]
     labels = [label.partition("=") for label in form.get("labels", "").split(",") if label.strip()]
-    if wrong := [name for name, equals, _ in labels if not equals]:
-        raise InputError(f"the form: field labels: {wrong[0][:40]!r} is not of the form name=value")
-    asked["labels"] = {name.strip(): value.strip() for name, _, value in labels}
+    if wrong := [name for name, equals, __ in labels if not equals]:
+        raise InputError(ErrorText("the form: field labels: %(wrong)r is not of the form name=value",
+                                   wrong=wrong[0][:40]))
+    asked["labels"] = {name.strip(): value.strip() for name, __, value in labels}
     return storable(asked | _rule())
 
 
@@ -111,7 +113,7 @@ def _rule() -> dict[str, Any]:
     if came == OF_PRESET and (number := request.form.get("preset", type=int)) is not None:
         return {"splits": export_presets.get(services().db, lead(), number).options.get("splits")}
     if came == OF_FILE:
-        raise InputError("the form: field splits: choose the JSON file of the split rule")
+        raise InputError(ErrorText("the form: field splits: choose the JSON file of the split rule"))
     return {}
 
 
@@ -121,7 +123,7 @@ def download(job_id: int) -> Response:
     lead()
     job = services().jobs.get(job_id)
     if job.kind != KIND or job.state != DONE:
-        raise NotFound("there is no such export")
+        raise NotFound(ErrorText("there is no such export"))
     files, name = services().store.files, f"demotape-{job.arguments['format']}-{job_id}.zip"
     if here := files.path(file_of(job_id)):
         return send_file(here, mimetype="application/zip", as_attachment=True, download_name=name, conditional=True)

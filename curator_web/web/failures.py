@@ -4,6 +4,8 @@ import logging
 from typing import Any
 
 from flask import Flask, jsonify, make_response, render_template, request
+from flask_babel import gettext as _
+from flask_babel import lazy_gettext as _l
 from werkzeug import Response
 from werkzeug.exceptions import HTTPException
 
@@ -25,25 +27,25 @@ from pipeline.export import LeftOut
 from schemas.files import is_disk_full
 
 from .context import services
+from .words import error_words, in_language
 
 WORDS = {
-    400: ("That did not work", "The request was not understood."),
-    401: ("Not signed in", "This needs to be signed in."),
-    403: ("Not allowed", "The request was refused."),
-    404: ("Not found", "There is no page at this address."),
-    405: ("Not allowed", "This address cannot be used in that way."),
-    409: ("Not saved", "Somebody changed this demonstration meanwhile."),
-    413: ("Too large", "What was sent is too large."),
-    429: ("Wait a little", "Too many tries."),
-    503: ("Not to be had now", "The server cannot answer this at the moment. Try again in a while."),
-    507: ("No room", "The server's disk is full."),
-    500: ("Something went wrong", "The fault is in demotape, and it is noted in the server's log. Nothing was saved."),
+    400: (_l("That did not work"), _l("The request was not understood.")),
+    401: (_l("Not signed in"), _l("This needs to be signed in.")),
+    403: (_l("Not allowed"), _l("The request was refused.")),
+    404: (_l("Not found"), _l("There is no page at this address.")),
+    405: (_l("Not allowed"), _l("This address cannot be used in that way.")),
+    409: (_l("Not saved"), _l("Somebody changed this demonstration meanwhile.")),
+    413: (_l("Too large"), _l("What was sent is too large.")),
+    429: (_l("Wait a little"), _l("Too many tries.")),
+    503: (_l("Not to be had now"), _l("The server cannot answer this at the moment. Try again in a while.")),
+    507: (_l("No room"), _l("The server's disk is full.")),
+    500: (_l("Something went wrong"),
+          _l("The fault is in demotape, and it is noted in the server's log. Nothing was saved.")),
 }
 _log = logging.getLogger(__name__)
-DAMAGED = ("Demonstration {} is damaged and cannot be shown: {}. The others are not concerned. Import its recording "
-           "again.")
 AGAIN_AFTER = 5  # seconds, after which a page that could not be shown comes by itself
-EXPIRED = "This page is too old to save from. Reload it and try again."
+EXPIRED = _l("This page is too old to save from. Reload it and try again.")
 CODES = ((NotFound, 404), (NotSignedIn, 401), (NotAllowed, 403), (TooManyTries, 429), (InputError, 400),
          (Conflict, 409), (Busy, 503), (NoRoom, 507))
 
@@ -58,13 +60,15 @@ def register(app: Flask) -> None:
 def _own_error(error: DemotapeError) -> Response:
     if isinstance(error, Away) and not isinstance(error, NoRoom):
         _log.error("%s", error)
-        return _answer(503, _sentence(error.told))
+        return _answer(503, _sentence(in_language(error.told)))
     if isinstance(error, Damaged):
         reason = services().store.without_paths(error.reason)
         damage.note(services().db, [LeftOut(error.demonstration, reason)])
-        return _answer(409, DAMAGED.format(error.demonstration, reason), title="Damaged")
+        told = _("Demonstration %(id)s is damaged and cannot be shown: %(why)s. The others are not concerned. Import "
+                 "its recording again.", id=error.demonstration, why=reason)
+        return _answer(409, told, title=_("Damaged"))
     code = next((code for kind, code in CODES if isinstance(error, kind)), 500)
-    return _answer(code, _sentence(services().store.without_paths(str(error))))
+    return _answer(code, _sentence(services().store.without_paths(error_words(error))))
 
 
 def _fault(error: Exception) -> Response:
@@ -86,9 +90,9 @@ def _http_error(error: HTTPException) -> Response:
     if 300 <= code < 400:
         return error.get_response()
     if error.description and code == 400 and "CSRF" in error.description:
-        return _answer(400, EXPIRED)
+        return _answer(400, str(EXPIRED))
     details = getattr(error, "data", None) or {}
-    return _answer(code, WORDS.get(code, WORDS[400])[1], details.get("messages"))
+    return _answer(code, str(WORDS.get(code, WORDS[400])[1]), details.get("messages"))
 
 
 def _answer(code: int, message: str, fields: dict[str, Any] | None = None, title: str = "") -> Response:
@@ -99,7 +103,7 @@ def _answer(code: int, message: str, fields: dict[str, Any] | None = None, title
 
 
 def _made(code: int, message: str, fields: dict[str, Any] | None, title: str) -> Response:
-    title = title or WORDS.get(code, WORDS[400])[0]
+    title = title or str(WORDS.get(code, WORDS[400])[0])
     if request.path.startswith("/api/"):
         body = {"code": code, "message": message} | ({"errors": fields} if fields else {})
         return make_response(jsonify(body), code)

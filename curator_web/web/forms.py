@@ -8,17 +8,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from flask_babel import lazy_gettext as _l
 from marshmallow import Schema, fields
 
+from curator_web.errors import ErrorText
 from schemas import InputError, types
 from schemas.demonstration import ARGUMENTS
 
 MODIFIERS = ("Alt", "Control", "Meta", "Shift")
 MULTILINE = ("text", "message")
 LABELS = {
-    "x": "X", "y": "Y", "url": "Address", "files": "Files, one a line", "keyboard": "By keyboard",
-    "from.x": "From X", "from.y": "From Y", "to.x": "To X", "to.y": "To Y", "tab": "Tab", "origin": "From tab",
-    "target": "To tab", "label": "Option's label",
+    "x": "X", "y": "Y", "url": _l("Address"), "files": _l("Files, one a line"), "keyboard": _l("By keyboard"),
+    "from.x": _l("From X"), "from.y": _l("From Y"), "to.x": _l("To X"), "to.y": _l("To Y"), "tab": _l("Tab"),
+    "origin": _l("From tab"), "target": _l("To tab"), "label": _l("Option's label"),
+}
+_CAPITALISED = {  # errors have these names as they are
+    "button": _l("Button"), "text": _l("Text"), "value": _l("Value"), "checked": _l("Checked"),
+    "message": _l("Message"), "accepted": _l("Accepted"), "key": _l("Key"), "modifiers": _l("Modifiers"),
 }
 _DIGITS = 1  # of a number that is shown
 _USUAL: dict[str, Any] = {"button": 0, "keyboard": "false", "modifiers": []}  # what nearly every action has
@@ -48,9 +54,13 @@ class FormField:
 
 def argument_fields(intent: str, arguments: dict[str, Any]) -> list[FormField]:
     """The form of one turn's arguments."""
-    return [FormField(name, LABELS.get(name, name.replace("_", " ").capitalize()), kind,
+    return [FormField(name, _label(name), kind,
                       _shown(kind, _get(arguments, name)), required, field.metadata.get("description", ""))
             for name, kind, required, field in _leaves(ARGUMENTS[intent]())]
+
+
+def _label(name: str) -> str:
+    return str(LABELS.get(name) or _CAPITALISED.get(name) or name.replace("_", " ").capitalize())
 
 
 def parse_arguments(intent: str, form: Any, before: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,7 +79,7 @@ def parse_arguments(intent: str, form: Any, before: Mapping[str, Any]) -> dict[s
         if value is not None or (required and field.allow_none):
             _set(arguments, name, value)
         elif required:
-            raise InputError(f"field {LABELS.get(name, name)}: is needed")
+            raise InputError(ErrorText("field %(get)s: is needed", get=LABELS.get(name, name)))
     return arguments
 
 
@@ -137,9 +147,13 @@ def _parse(kind: str, text: str, label: str, field: fields.Field) -> Any:
     try:
         value = int(text) if kind == "integer" else float(text)
     except ValueError:
-        raise InputError(f"field {label}: {text[:40]!r} is not a {'whole ' * (kind == 'integer')}number") from None
+        raise InputError(
+            ErrorText("field %(name)s: %(text)r is not a whole number", name=label, text=text[:40])
+            if kind == "integer" else
+            ErrorText("field %(name)s: %(text)r is not a number", name=label, text=text[:40])) from None
     if not math.isfinite(value):
-        raise InputError(f"field {label}: {text[:40]!r} is not a number that can be used")
+        raise InputError(ErrorText("field %(label)s: %(text)r is not a number that can be used", label=label,
+                                   text=text[:40]))
     return value
 
 

@@ -4,6 +4,8 @@ import json
 from dataclasses import dataclass
 
 from flask import Blueprint, render_template
+from flask_babel import gettext as _
+from flask_babel import lazy_gettext as _l
 
 from curator_web.db.models import Edit
 from curator_web.demonstrations import editing, library
@@ -14,16 +16,19 @@ from schemas import types
 
 from .context import services
 from .presentation import ReviewView, TurnView, clock
+from .words import SPEAKER_WORDS
 
 blueprint = Blueprint("history", __name__)
 SHOWN = 300  # characters of a value
 _LEFT_OUT = {"dropped", "checks", "events"}
-_DID = {"drop": "Dropped", "restore": "Restored", "move": "Moved", "set_intent": "Intent changed",
-        "set_arguments": "Arguments changed", "set_utterance": "Utterance changed", "set_speaker": "Speaker changed",
-        "retarget": "Another target", "set_screenshot": "Another picture", "set_screenshot_status": "Picture marked",
-        "add": "Chat turn added", "merge": "Merged", "split": "Split", "settle": "Check settled",
-        "place_video": "Video placed", "set_task": "Task changed", "set_outcome": "Outcome checks", "label": "Label",
-        "end_before": "Split here", "begin_at": "Split off", "join": "Joined", "undo": "Undone", "redo": "Redone"}
+_DID = {"drop": _l("Dropped"), "restore": _l("Restored"), "move": _l("Moved"), "set_intent": _l("Intent changed"),
+        "set_arguments": _l("Arguments changed"), "set_utterance": _l("Utterance changed"),
+        "set_speaker": _l("Speaker changed"), "retarget": _l("Another target"),
+        "set_screenshot": _l("Another picture"), "set_screenshot_status": _l("Picture marked"),
+        "add": _l("Chat turn added"), "merge": _l("Merged"), "split": _l("Split"), "settle": _l("Check settled"),
+        "place_video": _l("Video placed"), "set_task": _l("Task changed"), "set_outcome": _l("Outcome checks"),
+        "label": _l("Label"), "end_before": _l("Split here"), "begin_at": _l("Split off"), "join": _l("Joined"),
+        "undo": _l("Undone"), "redo": _l("Redone")}
 
 
 @dataclass(frozen=True)
@@ -50,17 +55,18 @@ class LogLine:
     @property
     def did(self) -> str:
         """What was done, in words."""
-        return _DID.get(self.edit.content["op"], self.edit.content["op"])
+        return str(_DID.get(self.edit.content["op"], self.edit.content["op"]))
 
     @property
     def what(self) -> str:
         """What it was done to, where that is no one turn."""
         several = self.edit.content.get("turns")
-        text = f"{len(several)} turns" if several else self.edit.content.get("task", "")
+        text = _("%(count)s turns", count=len(several)) if several else self.edit.content.get("task", "")
         if self.edit.content["op"] == "set_outcome":
-            text = "; ".join(wording.whole(self.edit.content["outcome"])) or "none"
+            text = "; ".join(wording.whole(self.edit.content["outcome"])) or _("none")
         if self.edit.content["op"] == "label":
-            text = f"{self.edit.content['label']}: {', '.join(self.edit.content['said']) or 'none'}"
+            said = ", ".join(self.edit.content["said"]) or _("none")
+            text = f"{self.edit.content['label']}: {said}"
         if self.edit.content["op"] == "join":
             text = " ".join(each for each in (self.edit.content["other"], text) if each)
         return text if len(text) <= SHOWN else text[:SHOWN] + "…"
@@ -72,7 +78,7 @@ def changes(demonstration_id: str) -> str:
     review = library.review(services().db, demonstration_id)
     found = ReviewView(review)
     log = editing.edit_log(services().db, demonstration_id)
-    stand = {number for number, _ in in_force(review.edits)}
+    stand = {number for number, __ in in_force(review.edits)}
     of = _of_parts(review.edits)
     turns: dict[str | None, TurnView] = {turn.id: turn for turn in found.turns}
     lines = [LogLine(edit, turns.get(edit.content.get("turn")),
@@ -93,12 +99,16 @@ def _of_parts(edits: list[types.Edit]) -> dict[int, str]:
 
 def differences(base: list[types.Turn], found: ReviewView) -> list[Difference]:
     """Every turn that a person changed, in the curated order; then those that were merged into others."""
-    rows = [Difference(turn, f"{turn.kind} {turn.label}", _what(turn), _fields(turn))
+    rows = [Difference(turn, f"{SPEAKER_WORDS.get(turn.kind, turn.kind)} {turn.label}", _what(turn), _fields(turn))
             for turn in found.turns if _what(turn)]
     present = {turn.id for turn in found.turns}
-    gone = [Difference(None, f"{turn.get('intent', 'say')} at {clock(turn['timestamp'])}", ("merged into another",))
+    gone = [Difference(None, _said(turn), ("merged into another",))
             for turn in base if turn["id"] not in present]
     return rows + gone
+
+
+def _said(turn: types.Turn) -> str:
+    return _("%(kind)s at %(time)s", kind=turn.get("intent", "say"), time=clock(turn["timestamp"]))
 
 
 def _what(turn: TurnView) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from flask import Blueprint, make_response, redirect, render_template, request, 
 from werkzeug import Response
 from werkzeug.datastructures import FileStorage
 
-from curator_web.errors import InputError, NotFound
+from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.jobs.upload_service import KIND
 from schemas import limits
 
@@ -41,11 +41,12 @@ def _page(refused: list[str]) -> str:
 def receive() -> Response:
     """Take packages and begin to import them; those that are none are named, and keep no other from being taken."""
     if services().uploads is None:
-        raise NotFound("this review app takes no packages")
+        raise NotFound(ErrorText("this review app takes no packages"))
     services().store.files.expect_room(2 * (request.content_length or 0))  # as it comes, and kept
     files = [file for file in request.files.getlist("package") if file.filename]
     if not 0 < len(files) <= FILES_LIMIT:
-        raise InputError(f"field package: choose 1 to {FILES_LIMIT} packages (zip files) first")
+        raise InputError(ErrorText("field package: choose 1 to %(files_limit)s packages (zip files) first",
+                                   files_limit=FILES_LIMIT))
     who, refused = account(), list[str]()
     for file in files:
         name = _shown(file.filename or "")
@@ -55,7 +56,7 @@ def receive() -> Response:
         services().jobs.add(KIND, who.name, {"file": _keep(file), "name": name, "who": who.name},
                             project=who.project)
     if len(refused) == len(files):
-        raise InputError(f"nothing was imported; {'; '.join(refused)}")
+        raise InputError(ErrorText("nothing was imported; %(which)s", which="; ".join(refused)))
     if request.headers.get("HX-Request"):
         return make_response(render_template("_refused.html", refused=refused) + _jobs())
     if refused:

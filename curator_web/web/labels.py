@@ -6,7 +6,7 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from werkzeug import Response
 
 from curator_web.demonstrations import labels
-from curator_web.errors import InputError, NotFound
+from curator_web.errors import ErrorText, InputError, NotFound
 
 from .accounts import account, lead
 from .context import services
@@ -40,7 +40,7 @@ def remove() -> Response:
     who, held = lead(), labels.definitions(services().db, account().project)
     place = _place(held)
     if place is None:
-        raise InputError("field label: name the one to remove")
+        raise InputError(ErrorText("field label: name the one to remove"))
     labels.define(services().db, [*held[:place], *held[place + 1:]], who)
     return redirect(url_for(".show"), 303)
 
@@ -52,5 +52,6 @@ def _place(held: list[dict[str, Any]]) -> int | None:
         return None
     place = next((place for place, each in enumerate(held) if each["name"] == name), None)
     if place is None:
-        raise NotFound(f"there is no label {name[:labels.NAME_LENGTH]!r}; somebody may have removed it")
+        raise NotFound(ErrorText("there is no label %(name)r; somebody may have removed it",
+                                 name=name[:labels.NAME_LENGTH]))
     return place

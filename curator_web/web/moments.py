@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from curator_web.errors import InputError, NotFound
+from curator_web.errors import ErrorText, InputError, NotFound
 from pipeline.align import alternatives
 from pipeline.pages import changes
 from pipeline.pages.targets import candidates
@@ -55,7 +55,7 @@ def frame(recording_id: str, milliseconds: int) -> Response:
     """What the recording's own video shows at a time, as a picture."""
     recording = services().store.open(recording_id)
     if milliseconds > limits.SECONDS * 1000:
-        raise NotFound("no recording is as long as that")
+        raise NotFound(ErrorText("no recording is as long as that"))
     return immutable(made(alternatives.frame_file, recording, milliseconds / 1000)[1], "image/jpeg")
 
 
@@ -64,9 +64,9 @@ def external_frame(recording_id: str, milliseconds: int) -> Response:
     """What the external video shows at a time of its own, as a picture."""
     recording = services().store.open(recording_id)
     if milliseconds > limits.SECONDS * 1000:
-        raise NotFound("no video is as long as that")
+        raise NotFound(ErrorText("no video is as long as that"))
     if not services().store.has_external_video(recording_id):
-        raise NotFound("the external video is not kept here")
+        raise NotFound(ErrorText("the external video is not kept here"))
     response = immutable(made(alternatives.external_frame_file, recording, milliseconds / 1000), "image/jpeg")
     response.headers["Cache-Control"] = "private, max-age=600"  # processing again may bring another video
     return response
@@ -75,7 +75,7 @@ def external_frame(recording_id: str, milliseconds: int) -> Response:
 def moment(found: ReviewView, view: str) -> Moment:
     """What the selected turn's view needs; raises InputError for a view that does not exist."""
     if view not in VIEWS:
-        raise InputError(f"view: {view[:40]!r} is none; {', '.join(VIEWS)} are")
+        raise InputError(ErrorText("view: %(view)r is none; %(which)s are", view=view[:40], which=", ".join(VIEWS)))
     turn = found.selected
     if turn is None or turn.is_chat or not turn.state:
         return Moment("screenshot")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from flask import Blueprint, render_template, request
 
 from curator_web.demonstrations import library
-from curator_web.errors import NotFound
+from curator_web.errors import ErrorText, NotFound
 from pipeline import network
 
 from .apart import listed
@@ -40,7 +40,7 @@ def asked(review: library.Review, turn_id: str) -> Asked:
     begin, end = _span(review, turn_id)
     store, name = services().store, review.row.recording
     if not store.has_network(name):
-        raise NotFound("the network of this recording was not kept; record with --har or --replayable")
+        raise NotFound(ErrorText("the network of this recording was not kept; record with --har or --replayable"))
     return Asked(turn_id, begin, end, **listed(network.requests, store.open(name), begin, end))
 
 
@@ -48,7 +48,7 @@ def _span(review: library.Review, turn_id: str) -> tuple[float, float | None]:
     before, behind = review.elsewhere
     turn = next((each for each in review.turns if each["id"] == turn_id), None)
     if turn is None:
-        raise NotFound(f"there is no turn {turn_id[:80]!r} in this demonstration")
+        raise NotFound(ErrorText("there is no turn %(turn_id)r in this demonstration", turn_id=turn_id[:80]))
     acted = [each["timestamp"] for each in (*before, *review.turns, *behind)
              if each["type"] == "browser" and not each["dropped"]]
     later = [time for time in acted if time > turn["timestamp"]]

@@ -2,6 +2,7 @@
 """
 
 from flask import Blueprint, Flask, flash, redirect, render_template, request, url_for
+from flask_babel import gettext as _
 from werkzeug import Response
 
 from curator_web.db.notification_models import ASSIGNED, WEBHOOK_OFF
@@ -10,6 +11,7 @@ from curator_web.notifications import reading
 
 from .accounts import account
 from .context import services
+from .languages import grouped
 
 blueprint = Blueprint("notifications", __name__, url_prefix="/notifications")
 
@@ -39,7 +41,7 @@ def follow(notification_id: int) -> Response:
 def read() -> Response:
     """Mark some as read, or all."""
     ids = request.form.getlist("id", type=int)
-    flash(f"Marked as read: {reading.mark_read(services().db, account(), ids or None):,}.")
+    flash(_("Marked as read: %(count)s.", count=grouped(reading.mark_read(services().db, account(), ids or None))))
     return redirect(url_for(".show"), 303)
 
 

@@ -10,7 +10,7 @@ from joserfc.errors import JoseError
 from requests import RequestException
 from werkzeug import Response
 
-from curator_web.errors import NotSignedIn
+from curator_web.errors import ErrorText, NotSignedIn
 from curator_web.users.identities import Claims, user_of
 
 from .context import services
@@ -18,8 +18,8 @@ from .openid_settings import OpenIDSettings
 from .signing_in import own_address, sign_in_page, signed_in
 
 blueprint = Blueprint("openid", __name__)
-FAILED = "the sign-in there did not work; try again, or ask your lead"
-UNREACHABLE = "the sign-in there cannot be reached at the moment; try again in a while"
+FAILED = ErrorText("the sign-in there did not work; try again, or ask your lead")
+UNREACHABLE = ErrorText("the sign-in there cannot be reached at the moment; try again in a while")
 _WANTED = "openid-next"
 # What the libraries raise for answers that are not as they should be.
 _BROKEN = (AuthlibBaseError, JoseError, RequestException, RuntimeError, ValueError, KeyError, TypeError, AttributeError)
@@ -55,7 +55,7 @@ def answer() -> Response:
         user = user_of(services().db, _claims(), _settings().new_role)
         return signed_in(user, wanted)
     except NotSignedIn as error:
-        return _refused(wanted, str(error), 401)
+        return _refused(wanted, error.args[0], 401)
     except RequestException as error:
         return _refused(wanted, UNREACHABLE, 502, error)
     except _BROKEN as error:

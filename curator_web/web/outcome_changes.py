@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from curator_web.demonstrations import library, outcomes, workflow
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 from pipeline.outcomes import trying
 from schemas.files import validated
 from schemas.outcome import OutcomeSchema
@@ -32,7 +32,7 @@ def expect_outcome(edit: Mapping[str, Any], review: library.Review) -> None:
     outcome = validated(edit["outcome"], _SCHEMA, "outcome")
     recording = services().store.open(review.row.recording)
     if missing := services().store.lacks(recording.id, outcomes.pictures_of(outcome)):
-        raise InputError(f"field picture: this recording has no picture {missing[0]}")
+        raise InputError(ErrorText("field picture: this recording has no picture %(missing)s", missing=missing[0]))
     outcomes.expect_sound(outcome, review.outcome, listed(trying.examined, recording, outcome, review.part))
 
 

@@ -9,6 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from flask_babel import gettext as _
+from flask_babel import lazy_gettext as _l
+
+from curator_web.errors import ErrorText
 from pipeline.outcomes.evidence import Seen
 from pipeline.outcomes.wording import matched
 from schemas import InputError
@@ -16,24 +20,30 @@ from schemas.files import first_error
 from schemas.outcome import TASK_TYPES, OutcomeCheckSchema
 from schemas.outcome_types import Match, OutcomeCheck
 
+from .words import error_words
+
 OR = " || "
 # What can be begun anew, in the order in which it is offered: an attribute is a `text` that looks at one.
-BEGUN = {"text": "Text", "attribute": "Attribute", "url": "Address", "answer": "Answer", "picture": "Picture",
-         "request": "Request", "script": "Expression", "response": "Structured answer"}
-LABELS = {"css": "Element (CSS selector)", "attribute": "Attribute", "page": "Page", "exact": "Is exactly",
-          "includes": "Has all of these in it", "one_of": "Has one of these in it",
-          "excludes": "Has none of these in it", "numbers": "Is a number", "fuzzy": "Means the same as",
-          "least": "How like (SSIM)", "method": "Method",
-          "query": "Parameters", "body": "Fields of its body", "status": "Answered", "expression": "Expression",
-          "before": "Run before it", "task_type": "Type of the task", "task_status": "Status", "reason": "Why"}
-HINTS = {"css": "such as #total or .price; empty: the whole page", "page": "its address; empty: the last page",
-         "exact": "one a line: it is one of these", "includes": f"one a line; alternatives in a line with{OR}between",
-         "one_of": "one a line", "excludes": "one a line", "fuzzy": "a judge decides; nobody does without one",
-         "numbers": f"such as >= 12; one a line, alternatives with{OR}between", "least": "from 0 to 1; empty: 0.8",
-         "method": "such as POST; empty: any", "query": "one a line: name = text", "body": "one a line: name = text",
-         "status": "a number, or any; empty: any below 400", "before": "JavaScript, one a line",
-         "expression": "JavaScript; it is never run in the review app, so it is not decided here",
-         "attribute": "such as value, href, checked", "task_status": "such as SUCCESS or NOT_FOUND_ERROR"}
+BEGUN: dict[str, Any] = {"text": _l("Text"), "attribute": _l("Attribute"), "url": _l("Address"),
+         "answer": _l("Answer"), "picture": _l("Picture"), "request": _l("Request"), "script": _l("Expression"),
+         "response": _l("Structured answer")}
+LABELS = {"css": _l("Element (CSS selector)"), "attribute": _l("Attribute"), "page": _l("Page"),
+          "exact": _l("Is exactly"), "includes": _l("Has all of these in it"), "one_of": _l("Has one of these in it"),
+          "excludes": _l("Has none of these in it"), "numbers": _l("Is a number"), "fuzzy": _l("Means the same as"),
+          "least": _l("How like (SSIM)"), "method": _l("Method"), "query": _l("Parameters"),
+          "body": _l("Fields of its body"), "status": _l("Answered"), "expression": _l("Expression"),
+          "before": _l("Run before it"), "task_type": _l("Type of the task"), "task_status": _l("Status"),
+          "reason": _l("Why")}
+HINTS = {"css": _l("such as #total or .price; empty: the whole page"),
+         "page": _l("its address; empty: the last page"), "exact": _l("one a line: it is one of these"),
+         "includes": _l("one a line; alternatives in a line with || between"), "one_of": _l("one a line"),
+         "excludes": _l("one a line"), "fuzzy": _l("a judge decides; nobody does without one"),
+         "numbers": _l("such as >= 12; one a line, alternatives with || between"),
+         "least": _l("from 0 to 1; empty: 0.8"), "method": _l("such as POST; empty: any"),
+         "query": _l("one a line: name = text"), "body": _l("one a line: name = text"),
+         "status": _l("a number, or any; empty: any below 400"), "before": _l("JavaScript, one a line"),
+         "expression": _l("JavaScript; it is never run in the review app, so it is not decided here"),
+         "attribute": _l("such as value, href, checked"), "task_status": _l("such as SUCCESS or NOT_FOUND_ERROR")}
 LONG = ("exact", "includes", "one_of", "excludes", "numbers", "query", "body", "expression", "before", "reason")
 _MATCH = ("includes", "exact", "one_of", "excludes", "numbers", "fuzzy")
 _RARE = ("one_of", "excludes", "numbers", "fuzzy", "page", "before")
@@ -56,11 +66,11 @@ class Shown:
 
     @property
     def label(self) -> str:
-        return LABELS[self.name]
+        return str(LABELS[self.name])
 
     @property
     def hint(self) -> str:
-        return HINTS.get(self.name, "")
+        return str(HINTS.get(self.name, ""))
 
     @property
     def is_long(self) -> bool:
@@ -93,7 +103,8 @@ class CheckForm:
 
     @property
     def title(self) -> str:
-        return {"all": "Group", "any": "Group", "unknown": "Not to be evaluated", **BEGUN}[self.kind]
+        groups: dict[str, Any] = {"all": _l("Group"), "any": _l("Group"), "unknown": _l("Not to be evaluated")}
+        return str((groups | BEGUN)[self.kind])
 
     @property
     def fields(self) -> list[Shown]:
@@ -111,7 +122,7 @@ def of_check(check: OutcomeCheck, place: str, name: str | None) -> CheckForm:
     negated = check["kind"] == "not"
     inner = check["checks"][0] if negated else check
     if inner["kind"] == "not":  # a "not" of a "not": its own check is changed at its own place
-        raise InputError("field place: take the inner “not” away first")
+        raise InputError(ErrorText("field place: take the inner “not” away first"))
     kind = "attribute" if "attribute" in inner else inner["kind"]
     return CheckForm(kind, values_of(inner), {}, place, "", name, negated, inner)
 
@@ -153,7 +164,7 @@ def read(form: CheckForm, sent: Mapping[str, str], picture: Callable[[str], str]
     if form.name is not None:
         form.name = " ".join(sent.get("name", "").split())
         if not form.name:
-            form.errors["name"] = "Say what is reached, in a few words."
+            form.errors["name"] = _("Say what is reached, in a few words.")
     if form.kind in ("all", "any"):
         form.kind = sent.get("kind", form.kind) if sent.get("kind") in ("all", "any") else form.kind
         check: Any = {"kind": form.kind, "checks": form.check["checks"] if form.check else []}
@@ -164,7 +175,7 @@ def read(form: CheckForm, sent: Mapping[str, str], picture: Callable[[str], str]
         try:
             check["picture"] = picture(form.values["css"])
         except InputError as error:
-            form.errors["css"] = _sentence(str(error))
+            form.errors["css"] = _sentence(error_words(error))
     if not form.errors:
         form.errors = _refused_by_format(check)
     if form.errors:
@@ -194,12 +205,12 @@ def _read(form: CheckForm, shown: Mapping[str, str]) -> dict[str, Any]:
     if "exact" in FIELDS[form.kind]:
         check["match"] = match
         if not match and not form.errors:
-            form.errors["match"] = "Say what it must be: fill in one of these at least."
+            form.errors["match"] = _("Say what it must be: fill in one of these at least.")
     for name in ("attribute", "expression", "task_type", "task_status", "reason"):
         if name in form.values and not form.values[name]:
-            form.errors.setdefault(name, "This is needed.")
+            form.errors.setdefault(name, _("This is needed."))
     if form.kind == "attribute" and not form.values["css"]:
-        form.errors.setdefault("css", "Say of which element.")
+        form.errors.setdefault("css", _("Say of which element."))
     return check
 
 
@@ -214,7 +225,7 @@ def _alternatives(text: str) -> list[list[str]]:
 def _numbers(text: str) -> list[list[str]]:
     found = _alternatives(text)
     if wrong := [each for line in found for each in line if not _NUMBER.fullmatch(each)]:
-        raise ValueError(f"“{wrong[0][:40]}” is no comparison such as >= 12, < 700 or == 3.")
+        raise ValueError(_("“%(text)s” is no comparison such as >= 12, < 700 or == 3.", text=wrong[0][:40]))
     return found
 
 
@@ -223,7 +234,7 @@ def _named(text: str) -> dict[str, Match]:
     for line in _lines(text):
         name, equals, value = line.partition("=")
         if not equals or not name.strip():
-            raise ValueError(f"“{line[:40]}” is not of the form name = text.")
+            raise ValueError(_("“%(text)s” is not of the form name = text.", text=line[:40]))
         found[name.strip()] = {"exact": [value.strip()]}
     return found
 
@@ -234,7 +245,7 @@ def _least(text: str) -> float:
     except ValueError:
         value = 2.0
     if not 0 <= value <= 1:
-        raise ValueError("Must be a number from 0 to 1.")
+        raise ValueError(_("Must be a number from 0 to 1."))
     return value
 
 
@@ -242,7 +253,7 @@ def _status(text: str) -> int | str:
     if text.lower() == "any":
         return "any"
     if not text.isascii() or not text.isdecimal() or int(text[:6]) > 999:
-        raise ValueError("Must be a number such as 201, or any.")
+        raise ValueError(_("Must be a number such as 201, or any."))
     return int(text)
 
 
@@ -250,7 +261,7 @@ def _css(text: str) -> str:
     try:
         Seen("", lambda: "").elements(text)
     except InputError as error:
-        raise ValueError(_sentence(str(error))) from None
+        raise ValueError(_sentence(error_words(error))) from None
     return text
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from flask_babel import gettext as _
+
 from curator_web.db.database import Database
 from curator_web.db.models import Demonstration
 from curator_web.demonstrations import outcomes
@@ -12,7 +14,7 @@ from curator_web.users import Account
 from pipeline.outcomes import wording
 from schemas.outcome_types import Outcome, OutcomeCheck
 
-NOBODY = "not told who"
+from .words import KINDS_OF_CHECK, verdict
 
 
 @dataclass(frozen=True)
@@ -65,12 +67,18 @@ def items(outcome: Outcome | None, section: str) -> list[Item]:
             for number, each in enumerate(listed)]
 
 
+def kind_of(check: OutcomeCheck) -> str:
+    """The kind of a check in a word or two."""
+    name = wording.kind_of(check)
+    return str(KINDS_OF_CHECK.get(name, name))
+
+
 def _item(check: OutcomeCheck, place: str, name: str, number: int, count: int) -> Item:
     negated = check["kind"] == "not"
     inner, inside = (check["checks"][0], f"{place}.0") if negated else (check, place)
     groups = inner["kind"] in ("all", "any")
     parts = inner["checks"] if groups else []
-    return Item(place, name, "Not: " + wording.kind_of(inner) if negated else wording.kind_of(check),
+    return Item(place, name, _("Not: %(kind)s", kind=kind_of(inner)) if negated else kind_of(check),
                 wording.told(check), inside if groups else "", inner["kind"] != "not", number == 0,
                 number == count - 1, tuple(_item(each, f"{inside}.{place_in}", "", place_in, len(parts))
                                            for place_in, each in enumerate(parts)))
@@ -99,11 +107,11 @@ def _reasons(row: Mapping[str, Any], outcome: Outcome) -> Iterator[str]:
         yield row["failed"]
     for check, found in zip(outcome["checks"], row.get("checks", ()), strict=False):
         if not found["holds"]:
-            state = "unknown" if found["holds"] is None else "does not hold"
+            state = verdict("unknown" if found["holds"] is None else "does not hold")
             yield f"{state}: {wording.told(check)}" + (f" ({found['reason']})" if found["reason"] else "")
 
 
 def _who(row: Demonstration, actor: str, agent: str) -> str:
     if actor in ("agent", "script"):
         return f"{actor} {agent}".strip()
-    return row.recorded_by or ("a person" if actor == "person" else NOBODY)
+    return row.recorded_by or (_("a person") if actor == "person" else _("not told who"))

@@ -6,10 +6,11 @@ from functools import partial
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask_babel import gettext as _
 from werkzeug import Response
 
 from curator_web.demonstrations import library, outcomes, parting
-from curator_web.errors import InputError, NotFound
+from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.jobs import outcome_trials
 from pipeline.outcomes import arranging, trying, wording
 from schemas.files import dump_json, validated
@@ -24,6 +25,7 @@ from .edit_forms import version_from_form
 from .outcome_changes import proposals, save
 from .outcome_forms import CheckForm
 from .presentation import ReviewView
+from .words import error_words
 
 blueprint = Blueprint("outcomes", __name__)
 _CHECK = OutcomeCheckSchema()
@@ -65,7 +67,7 @@ def download(demonstration_id: str) -> Response:
     """The checks as a file, for `demotape outcome --checks`."""
     outcome = library.review(services().db, demonstration_id).outcome
     if outcome is None:
-        raise NotFound("this demonstration has no outcome checks")
+        raise NotFound(ErrorText("this demonstration has no outcome checks"))
     return Response(dump_json(outcome), content_type="application/json", headers={
         "Content-Disposition": 'attachment; filename="outcome.json"'})
 
@@ -75,7 +77,7 @@ def beside(demonstration_id: str, other: str) -> str:
     """Another session turn by turn beside this one, and where they part."""
     db = services().db
     if other not in outcomes.in_sight(db, [other], account()):
-        raise NotFound(f"there is no demonstration {other[:80]!r}")
+        raise NotFound(ErrorText("there is no demonstration %(other)r", other=other[:80]))
     found = [library.review(db, each) for each in (demonstration_id, other)]
     first, second = ({turn.id: turn for turn in ReviewView(each).turns} for each in found)
     steps = parting.aligned(found[0].turns, found[1].turns)
@@ -99,7 +101,7 @@ def _page(review: library.Review, form: CheckForm | None = None, problem: str = 
     return render_template(
         "outcome.html", row=row, outcome=review.outcome, form=form, problem=problem, proposed=proposed, points=points,
         items=outcome_view.items(review.outcome, arranging.CHECKS), begun=outcome_forms.BEGUN, told=wording.told,
-        checkpoints=outcome_view.items(review.outcome, arranging.CHECKPOINTS), kind_of=wording.kind_of,
+        checkpoints=outcome_view.items(review.outcome, arranging.CHECKPOINTS), kind_of=outcome_view.kind_of,
         jobs=[job] if job else [], here=url_for(".show", demonstration_id=row.id),
         tried=outcome_view.tried(db, job.result, account()) if job and job.result else None,
         locked=ReviewView(review).locked)
@@ -110,12 +112,12 @@ def _form(review: library.Review, given: Any) -> CheckForm:
     place, within = given.get("edit", ""), given.get("within", "")
     if place:
         if review.outcome is None:
-            raise InputError("there are no outcome checks any more")
+            raise InputError(ErrorText("there are no outcome checks any more"))
         name = arranging.name_at(review.outcome, place) or None
         return outcome_forms.of_check(arranging.check_at(review.outcome, place), place, name)
     kind = given.get("new", "")
     if kind not in outcome_forms.BEGUN:
-        raise InputError(f"field new: {kind[:40]!r} is no kind of check")
+        raise InputError(ErrorText("field new: %(kind)r is no kind of check", kind=kind[:40]))
     values = {name: given[name] for name in ("css", "includes") if name in given}
     return CheckForm(kind, values, within=within, name="" if given.get("when") == "way" and not within else None)
 
@@ -131,7 +133,7 @@ def _save(review: library.Review) -> Response | tuple[str, int]:
         except InputError as error:
             form.errors["check"] = _plain(error)
         else:
-            flash("Saved.")
+            flash(_("Saved."))
             return redirect(url_for(".show", demonstration_id=review.row.id), 303)
     return _page(review, form), 400
 
@@ -143,7 +145,7 @@ def _picture(review: library.Review, css: str) -> str:
         return services().store.keep(recording, made(trying.picture, recording, css, review.part))
     last = listed(trying.last_screenshot, recording, review.part)
     if last is None:
-        raise InputError("there is no picture of the recorded end")
+        raise InputError(ErrorText("there is no picture of the recorded end"))
     return last[0]
 
 
@@ -159,19 +161,19 @@ def _keep(outcome: Outcome | None) -> Outcome | None:
     """With the proposed checks that are ticked."""
     ticked = request.form.getlist("check")
     if not ticked:
-        raise InputError("tick what is to be kept")
+        raise InputError(ErrorText("tick what is to be kept"))
     for each in ticked:
         try:
             check: OutcomeCheck = validated(json.loads(each), _CHECK, "check")
         except (ValueError, RecursionError):
-            raise InputError("field check: is no check") from None
+            raise InputError(ErrorText("field check: is no check")) from None
         outcome = arranging.added(outcome, check)
     return outcome
 
 
 def _there(outcome: Outcome | None) -> Outcome:
     if outcome is None:
-        raise InputError("there are no outcome checks any more")
+        raise InputError(ErrorText("there are no outcome checks any more"))
     return outcome
 
 
@@ -180,13 +182,14 @@ def _place() -> str:
 
 
 def _unknown(op: str) -> Outcome:
-    raise InputError(f"{op[:40]!r} is nothing that can be done with checks")
+    raise InputError(ErrorText("%(op)r is nothing that can be done with checks", op=op[:40]))
 
 
 def _plain(error: InputError) -> str:
     """An error for people: without the name of the field, which stands beside it."""
-    field, colon, rest = str(error).partition(": ")
-    message = rest if colon and field.startswith("field ") else str(error)
+    message = error_words(error)
+    if str(error).startswith("field "):
+        message = message.partition(": ")[2] or message
     message = services().store.without_paths(message)
     return f"{message[:1].upper()}{message[1:]}."
 

@@ -1,18 +1,19 @@
 """A person's own account: the browsers in which they are signed in, and their tokens."""
 
 from flask import Blueprint, redirect, render_template, request, url_for
+from flask_babel import lazy_gettext as _l
 from werkzeug import Response
 
 from curator_web import users
 from curator_web.db.models import User
-from curator_web.errors import InputError, NotFound
+from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.users import tokens, web_sessions
 
 from .accounts import account, this_session
 from .context import services
 
 blueprint = Blueprint("own_account", __name__, url_prefix="/account")
-LIFETIMES = ((30, "30 days"), (90, "90 days"), (365, "A year"), (0, "For good"))
+LIFETIMES = ((30, _l("30 days")), (90, _l("90 days")), (365, _l("A year")), (0, _l("For good")))
 
 
 @blueprint.get("")
@@ -38,7 +39,7 @@ def add_token() -> str:
     user = me()
     days = request.form.get("days", "")
     if not days.isdecimal() or len(days) > 5:
-        raise InputError(f"field days: {days[:20]!r} is not a number")
+        raise InputError(ErrorText("field days: %(days)r is not a number", days=days[:20]))
     token = tokens.add_token(services().db, user.name, request.form.get("name", "").strip(),
                              request.form.getlist("scope"), int(days) or None, by=user.name)
     return render(user, token=token)
@@ -65,5 +66,5 @@ def me() -> User:
     """Who asks, as the database has them; raises NotFound while there are no accounts."""
     user = users.user_named(services().db, account().name)
     if user is None:
-        raise NotFound("there are no accounts yet")
+        raise NotFound(ErrorText("there are no accounts yet"))
     return user

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from flask import Blueprint, Flask, flash, g, redirect, render_template, request, url_for
+from flask_babel import gettext as _
 from werkzeug import Response
 
 from curator_web.users import own_keys
@@ -64,7 +65,7 @@ def change() -> str | Response | tuple[str, int]:
     if wrong := own_keys.problems(given):
         return _page(given, wrong), 400
     own_keys.keep(services().db, account().name, given)
-    flash("All keys are the usual ones again." if reset == ALL else "Saved.")
+    flash(_("All keys are the usual ones again.") if reset == ALL else _("Saved."))
     return redirect(url_for(".show"), 303)
 
 

@@ -8,17 +8,18 @@ from werkzeug import Response
 
 from curator_web import users
 from curator_web.db.models import User
-from curator_web.errors import InputError, NotSignedIn, TooManyTries
+from curator_web.errors import ErrorText, InputError, NotSignedIn, TooManyTries
 from curator_web.users import second_factor, web_sessions
 
 from . import known_browsers
 from .accounts import this_session
 from .context import services
 from .own_account import me
+from .words import error_words
 
 blueprint = Blueprint("own_second_factor", __name__, url_prefix="/account/second-factor")
 _SECRET = "second-factor-secret"  # in the cookie until the first code proves that the app has it
-_WRONG = "the password is wrong"
+_WRONG = ErrorText("the password is wrong")
 
 
 @blueprint.post("/begin")
@@ -44,7 +45,7 @@ def turn_on() -> str | Response:
         _expect_password(user)
         codes = services().second_factors.turn_on(user.name, secret, request.form.get("code", "").replace(" ", ""))
     except (NotSignedIn, TooManyTries, InputError) as error:
-        return make_response(_page(user, secret, str(error)), 429 if isinstance(error, TooManyTries) else 400)
+        return make_response(_page(user, secret, error_words(error)), 429 if isinstance(error, TooManyTries) else 400)
     del cookie[_SECRET]
     web_sessions.end_others(services().db, user.name, this_session())
     return render_template("recovery_codes.html", codes=codes)
@@ -57,7 +58,7 @@ def turn_off() -> Response:
     try:
         _expect_password(user)
     except NotSignedIn as error:
-        raise InputError(str(error)) from None
+        raise InputError(*error.args) from None
     second_factor.turn_off(services().db, user.name, by=user.name)
     return redirect(url_for("own_account.show"), 303)
 
@@ -65,7 +66,7 @@ def turn_off() -> Response:
 def _user() -> User:
     user = me()
     if user.password_hash is None:
-        raise InputError("only who signs in with a password has a second factor here")
+        raise InputError(ErrorText("only who signs in with a password has a second factor here"))
     return user
 
 

@@ -1,6 +1,7 @@
 """The pages: the list of demonstrations and the review page, with the changes that are made there."""
 
 from flask import Blueprint, flash, make_response, redirect, render_template, request, url_for
+from flask_babel import gettext as _
 from werkzeug import Response
 
 from curator_web.db.database import Database
@@ -93,9 +94,9 @@ def edit(demonstration_id: str) -> str | Response:
     elif change["op"] in ("add", "merge"):
         selected = change["turn"]
     if made.part:
-        flash(f"Split: what follows is the demonstration {made.part} now. Undo takes it back.")
+        flash(_("Split: what follows is the demonstration %(id)s now. Undo takes it back.", id=made.part))
     if change["op"] == "join":
-        flash(f"Joined: the turns of {change['other']} stand at the end of this one. Undo takes it back.")
+        flash(_("Joined: the turns of %(id)s stand at the end of this one. Undo takes it back.", id=change["other"]))
     return _after_change(demonstration_id, _still_there(selected, before, made.review or before), made.review)
 
 

@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from flask_babel import gettext as _
+from flask_babel import lazy_gettext as _l
+
 from curator_web.db.models import Demonstration
 from curator_web.demonstrations import differences as kinds
 from curator_web.demonstrations.adjudicating import Comparison
@@ -15,16 +18,18 @@ from curator_web.users import Account
 from pipeline.outcomes import wording
 
 from .presentation import ReviewView, TurnView, target_name
+from .words import PICTURES
 
 SHOWN = 300  # characters of a value
 NOTHING = "–"
-STATE_WORDS = {ANNOTATING: "Being annotated", TO_COMPARE: "To compare", "set-aside": "Set aside", "settled": "Settled",
-               "agreed": "Nothing differed", "ended": "Ended"}
-_WORDS = {kinds.TASK: "Task", kinds.OUTCOME: "Outcome checks", kinds.LABEL: "Label",
-          kinds.DROPPED: "Dropped or kept", kinds.ACTION: "Intent and target",
-          kinds.INTENT: "Intent", kinds.TARGET: "Target", kinds.ARGUMENTS: "Arguments", kinds.UTTERANCE: "Utterance",
-          kinds.SPEAKER: "Speaker", kinds.PICTURE: "Screenshot", kinds.TYPING: "Typing in one turn or two",
-          kinds.ADDED: "Chat turn in one alone", kinds.ORDER: "Order of the turns", kinds.VIDEO: "Place of the video"}
+STATE_WORDS = {ANNOTATING: _l("Being annotated"), TO_COMPARE: _l("To compare"), "set-aside": _l("Set aside"),
+               "settled": _l("Settled"), "agreed": _l("Nothing differed"), "ended": _l("Ended")}
+_WORDS = {kinds.TASK: _l("Task"), kinds.OUTCOME: _l("Outcome checks"), kinds.LABEL: _l("Label"),
+          kinds.DROPPED: _l("Dropped or kept"), kinds.ACTION: _l("Intent and target"), kinds.INTENT: _l("Intent"),
+          kinds.TARGET: _l("Target"), kinds.ARGUMENTS: _l("Arguments"), kinds.UTTERANCE: _l("Utterance"),
+          kinds.SPEAKER: _l("Speaker"), kinds.PICTURE: _l("Screenshot"),
+          kinds.TYPING: _l("Typing in one turn or two"), kinds.ADDED: _l("Chat turn in one alone"),
+          kinds.ORDER: _l("Order of the turns"), kinds.VIDEO: _l("Place of the video")}
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class PairRow:
 
     @property
     def state(self) -> str:
-        return STATE_WORDS[self.paired.state]
+        return str(STATE_WORDS[self.paired.state])
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ class Shown:
 def row_of(paired: Paired, mine: set[str], account: Account) -> PairRow:
     """`mine`: which of the two this person annotates. What the other one does is told once both have submitted."""
     told = account.leads or paired.state != ANNOTATING
-    first, second = (_who(row) if told or row.id in mine else "somebody else"
+    first, second = (_who(row) if told or row.id in mine else _("somebody else")
                      for row in (paired.first, paired.second))
     own = next((row for row in (paired.first, paired.second) if row.id in mine), None)
     return PairRow(paired, paired.first if told or own is None else own, first, second, own.id if own else None,
@@ -66,7 +71,7 @@ def row_of(paired: Paired, mine: set[str], account: Account) -> PairRow:
 
 
 def _who(row: Any) -> str:
-    return row.submitted_by or row.lease_who or row.assigned_to or "nobody yet"
+    return row.submitted_by or row.lease_who or row.assigned_to or _("nobody yet")
 
 
 def shown(found: Comparison | Compared) -> list[Shown]:
@@ -78,16 +83,17 @@ def shown(found: Comparison | Compared) -> list[Shown]:
 
 
 def _words(each: Difference) -> str:
-    return f"Label: {each.name}" if each.what == kinds.LABEL else _WORDS[each.what]
+    return _("Label: %(name)s", name=each.name) if each.what == kinds.LABEL else str(_WORDS[each.what])
 
 
 def _rows(each: Difference, turns: dict[str, TurnView]) -> Iterator[tuple[str, ...]]:
     if each.what in (kinds.ACTION, kinds.INTENT, kinds.TARGET, kinds.ARGUMENTS):
         yield from _fields(each.first, each.second)
     elif each.what == kinds.PICTURE:
-        yield ("marked", *(turn["state"].get("screenshot_status") or "good" for turn in (each.first, each.second)))
+        yield ("marked", *(str(PICTURES[turn["state"].get("screenshot_status") or "good"])
+                         for turn in (each.first, each.second)))
     elif each.what == kinds.DROPPED:
-        yield ("turn", *("dropped" if dropped else "kept" for dropped in (each.first, each.second)))
+        yield ("turn", *(_("dropped") if dropped else _("kept") for dropped in (each.first, each.second)))
     elif each.what == kinds.TYPING:
         yield ("text", *(_typed(each_side) for each_side in (each.first, each.second)))
     elif each.what == kinds.ORDER:
@@ -98,7 +104,7 @@ def _rows(each: Difference, turns: dict[str, TurnView]) -> Iterator[tuple[str, .
     elif each.what == kinds.OUTCOME:
         yield ("checks", *_checks(wording.whole(each.first), wording.whole(each.second)))
     elif each.what == kinds.VIDEO:
-        yield ("video", "placed so", "placed otherwise")
+        yield ("video", _("placed so"), _("placed otherwise"))
     else:
         yield (each.what, *(_text(value) for value in (each.first, each.second)))
 
@@ -116,7 +122,7 @@ def _fields(first: Any, second: Any) -> Iterator[tuple[str, ...]]:
 def _checks(first: list[str], second: list[str]) -> tuple[str, str]:
     """What only one of two outcomes asks for, beside how much both do; all of both where only the order differs."""
     same = sum(each in second for each in first)
-    both = [f"{same} that both have"] if same else []
+    both = [_("%(count)s that both have", count=same)] if same else []
     apart = [[each for each in side if each not in other] for side, other in ((first, second), (second, first))]
     one, two = ("; ".join([*both, *side]) for side in apart) if any(apart) else map("; ".join, (first, second))
     return _text(one), _text(two)
@@ -124,7 +130,10 @@ def _checks(first: list[str], second: list[str]) -> tuple[str, str]:
 
 def _target(element: Any) -> str:
     """An element in words, with what tells it from others that are called so."""
-    return f"{element['role'] or element['tag']} “{target_name(element)}” at {element['css']}" if element else NOTHING
+    if not element:
+        return NOTHING
+    return _("%(role)s “%(name)s” at %(css)s", role=element["role"] or element["tag"], name=target_name(element),
+             css=element["css"])
 
 
 def _typed(turns: Any) -> str:

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 from flask import Blueprint, flash, g, redirect, render_template, request, url_for
+from flask_babel import gettext as _
 from werkzeug import Response
 
 from curator_web.demonstrations import adjudicating, pairing, pairs
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 
 from .accounts import account, lead
 from .context import services
@@ -28,7 +29,9 @@ def _label() -> str | None:
     if who is None or who.alone or g.get("place") is None:
         return None
     there, waiting = pairing.counts(services().db, who.project)
-    return f"Pairs ({waiting})" if who.reviews and waiting else "Pairs" if there or who.leads else None
+    if who.reviews and waiting:
+        return _("Pairs (%(count)s)", count=waiting)
+    return _("Pairs") if there or who.leads else None
 
 
 @blueprint.get("")
@@ -46,9 +49,9 @@ def index() -> str:
 def choose() -> Response:
     """Have the ticked demonstrations annotated by two people."""
     if request.form.get("all"):
-        raise InputError("not all that is found is chosen at once; tick some, or set the share")
+        raise InputError(_("not all that is found is chosen at once; tick some, or set the share"))
     made = pairing.choose(services().db, ticked(), lead())
-    flash(f"Two people annotate: {made} more.")
+    flash(_("Two people annotate: %(count)s more.", count=made))
     return redirect(url_for(".index"), 303)
 
 
@@ -57,9 +60,10 @@ def share() -> Response:
     """Set the share of demonstrations that two people annotate."""
     text = request.form.get("share", "").strip()
     if not text.isdecimal() or len(text) > 3:
-        raise InputError("field share: a number from 0 to 100")
+        raise InputError(ErrorText("field share: a number from 0 to 100"))
     made = pairing.set_share(services().db, int(text), lead())
-    flash(f"Two people annotate {int(text)} % from now on; of the drafts that were there, {made} more.")
+    flash(_("Two people annotate %(percent)s %% from now on; of the drafts that were there, %(count)s more.",
+            percent=int(text), count=made))
     return redirect(url_for(".index"), 303)
 
 
@@ -79,7 +83,7 @@ def settle(demonstration_id: str) -> Response:
     adjudicating.settle(services().db, demonstration_id, choices, request.form.get("version", ""), account(), validate)
     if not validate:
         return redirect(url_for("pages.review", demonstration_id=demonstration_id), 303)
-    flash(f"Settled and validated: {demonstration_id}.")
+    flash(_("Settled and validated: %(id)s.", id=demonstration_id))
     return redirect(url_for(".index"), 303)
 
 
@@ -87,5 +91,5 @@ def settle(demonstration_id: str) -> Response:
 def end(demonstration_id: str) -> Response:
     """End a pair that is not compared."""
     pairing.end(services().db, demonstration_id, lead())
-    flash(f"Ended: {demonstration_id} is worked on as any other.")
+    flash(_("Ended: %(id)s is worked on as any other.", id=demonstration_id))
     return redirect(url_for(".index"), 303)

@@ -5,7 +5,7 @@ import re
 
 import cv2
 
-from curator_web.errors import InputError, NotFound
+from curator_web.errors import ErrorText, InputError, NotFound
 from recorder.pictures import decoded, pixels_of
 from recorder.reader import Recording
 from schemas import limits
@@ -51,7 +51,7 @@ def blob(recording: Recording, sha256: str) -> bytes:
     try:
         return recording.blob(sha256)
     except InputError:
-        raise NotFound("this recording holds no such picture or page") from None
+        raise NotFound(ErrorText("this recording holds no such picture or page")) from None
 
 
 def _image_type(content: bytes) -> str:
@@ -59,12 +59,12 @@ def _image_type(content: bytes) -> str:
     for media_type, magic in MAGIC:
         if magic.match(content):
             return media_type
-    raise NotFound("this recording holds no such picture or page")
+    raise NotFound(ErrorText("this recording holds no such picture or page"))
 
 
 def _as_png(content: bytes) -> bytes:
     if (picture := decoded(content)) is None:
-        raise NotFound("this picture is damaged, or too large")
+        raise NotFound(ErrorText("this picture is damaged, or too large"))
     return cv2.imencode(".png", picture, [cv2.IMWRITE_PNG_COMPRESSION, 1])[1].tobytes()
 
 

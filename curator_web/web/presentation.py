@@ -8,13 +8,16 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from flask_babel import gettext as _
+
 from curator_web.demonstrations.library import Review
 from curator_web.demonstrations.summary import changed, moved
-from curator_web.errors import NotFound
+from curator_web.errors import ErrorText, NotFound
 from pipeline.turns.edits import undo_depths
 from schemas import INTENTS, types
 
 from .forms import FormField, argument_fields
+from .languages import day_and_time
 
 LABEL_LENGTH = 160
 BROWSERS = (("Edg", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("Chrome/", "Chrome"), ("Safari/", "Safari"))
@@ -151,7 +154,8 @@ class Visit:
     def title(self) -> str:
         """The page's title, or else its address."""
         titles = (turn.state["title"] for turn in self.turns if turn.state)
-        return next((_shorten(title) for title in titles if title.strip()), "") or _shorten(self.address) or "No page"
+        title = next((_shorten(title) for title in titles if title.strip()), "")
+        return title or _shorten(self.address) or _("No page")
 
     @property
     def checks(self) -> int:
@@ -188,7 +192,7 @@ class ReviewView:
         for turn in self.turns:
             if turn.id == turn_id:
                 return turn
-        raise NotFound(f"there is no turn {turn_id[:80]!r} in this demonstration")
+        raise NotFound(ErrorText("there is no turn %(turn_id)r in this demonstration", turn_id=turn_id[:80]))
 
 
 def _visits(turns: list[TurnView]) -> list[Visit]:
@@ -220,10 +224,11 @@ def _typing_before(turns: list[types.Turn]) -> list[str | None]:
 
 def edit_summary(edit: types.Edit) -> str:
     """What a fix would do, in a few words for its button."""
-    words = {"drop": "Drop it", "move": "Move it", "set_utterance": "Correct it", "retarget": "Change the target",
-             "set_arguments": "Correct it", "set_screenshot": "Change the picture", "set_intent": "Change the intent",
-             "set_screenshot_status": "Mark it broken"}
-    return words.get(edit["op"], "Fix it")
+    words = {"drop": _("Drop it"), "move": _("Move it"), "set_utterance": _("Correct it"),
+             "retarget": _("Change the target"), "set_arguments": _("Correct it"),
+             "set_screenshot": _("Change the picture"), "set_intent": _("Change the intent"),
+             "set_screenshot_status": _("Mark it broken")}
+    return words.get(edit["op"]) or _("Fix it")
 
 
 def clock(seconds: float) -> str:
@@ -240,7 +245,7 @@ def when(time: datetime) -> str:
         local = time.astimezone()
     except (OverflowError, ValueError, OSError):  # the first and last years that there are: no zone has them
         local = time
-    return f"{local.day} {local:%b %Y, %H:%M}"
+    return day_and_time(local)
 
 
 def time_of_day(time: datetime) -> str:
@@ -250,9 +255,9 @@ def time_of_day(time: datetime) -> str:
 
 def browser_name(agent: str) -> str:
     """A User-Agent header in two words; all browsers name others in it, so the order counts."""
-    browser = next((name for mark, name in BROWSERS if mark in agent), "A program" if agent else "Unknown")
+    browser = next((name for mark, name in BROWSERS if mark in agent), _("A program") if agent else _("Unknown"))
     system = next((name for mark, name in SYSTEMS if mark in agent), None)
-    return f"{browser} on {system}" if system else browser
+    return _("%(browser)s on %(system)s", browser=browser, system=system) if system else browser
 
 
 def target_name(element: types.Element | None) -> str:
@@ -268,18 +273,20 @@ def _value(turn: types.BrowserTurn) -> str:
         return f"“{arguments['text']}”"
     if intent == "change":
         if arguments.get("checked") is not None and "value" not in arguments:
-            return "checked" if arguments["checked"] else "not checked"
+            return _("checked") if arguments["checked"] else _("not checked")
         return f"“{arguments.get('label') or arguments.get('value') or ''}”"
     if intent == "scroll":
-        return f"to {arguments['x']:.0f}, {arguments['y']:.0f}"
+        place = f"{arguments['x']:.0f}, {arguments['y']:.0f}"
+        return _("to %(place)s", place=place)
     if intent in ("tabcreate", "tabremove"):
-        return f"tab {arguments['tab']}"
+        return _("tab %(number)s", number=arguments["tab"])
     if intent == "tabswitch":
-        return f"to tab {arguments['target']}"
+        return _("to tab %(number)s", number=arguments["target"])
     if intent == "upload":
         return ", ".join(arguments["files"])
     if intent == "dialog":
-        return f"{arguments['message']} ({'accepted' if arguments['accepted'] else 'dismissed'})"
+        answer = _("accepted") if arguments["accepted"] else _("dismissed")
+        return f"{arguments['message']} ({answer})"
     if intent == "load":
         return arguments["url"].removeprefix("https://").removeprefix("http://")
     return arguments.get("key", "")

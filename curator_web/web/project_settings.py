@@ -5,9 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from flask import Blueprint, redirect, render_template, request, url_for
+from flask_babel import lazy_gettext as _l
 from werkzeug import Response
 
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 from curator_web.jobs import recounts
 from curator_web.users import project_settings
 from pipeline import plugins
@@ -21,9 +22,9 @@ from .context import services
 
 blueprint = Blueprint("project_settings", __name__, url_prefix="/projects")
 STEPS = {
-    1: ("One person", "What is submitted is approved."),
-    2: ("Two people", "Who annotates submits, somebody else approves, or validates first."),
-    3: ("Three people", "One submits, another validates, and a third one approves."),
+    1: (_l("One person"), _l("What is submitted is approved.")),
+    2: (_l("Two people"), _l("Who annotates submits, somebody else approves, or validates first.")),
+    3: (_l("Three people"), _l("One submits, another validates, and a third one approves.")),
 }
 _NUMBERS = {"valid": 0.1, "test_iid": 0.1, "near_duplicates": 0.75}  # of a split rule, with what is usual
 
@@ -48,7 +49,8 @@ def change(project: str) -> Response:
     """Set the part that the form is of."""
     who, part = lead(), request.form.get("part", "")
     if part not in _PARTS:
-        raise InputError(f"field part: {part[:40]!r} is none; {', '.join(_PARTS)} are")
+        raise InputError(ErrorText("field part: %(part)r is none; %(which)s are",
+                                   part=part[:40], which=", ".join(_PARTS)))
     recounts.change_settings(services().db, services().jobs, who, _PARTS[part](project))
     return redirect(url_for(".show", project=project, _anchor=part), 303)
 
@@ -93,7 +95,7 @@ def read_rule(content: bytes, field: str) -> Any:
     try:
         return storable(json.loads(content))
     except (ValueError, RecursionError):
-        raise InputError(f"the form: field {field}: the split rule is not JSON") from None
+        raise InputError(ErrorText("the form: field %(field)s: the split rule is not JSON", field=field)) from None
 
 
 def _number(name: str, kind: Callable[[str], float] = float) -> float:
@@ -101,7 +103,9 @@ def _number(name: str, kind: Callable[[str], float] = float) -> float:
     try:
         return kind(text[:40] or "0")
     except ValueError:
-        raise InputError(f"field {name}: {text[:40]!r} is not a {'whole ' * (kind is int)}number") from None
+        raise InputError(
+            ErrorText("field %(name)s: %(text)r is not a whole number", name=name, text=text[:40]) if kind is int
+            else ErrorText("field %(name)s: %(text)r is not a number", name=name, text=text[:40])) from None
 
 
 def _share(name: str) -> float | list[str]:

@@ -8,7 +8,7 @@ from werkzeug import Response
 from curator_web import users
 from curator_web.db.models import ROLES
 from curator_web.demonstrations import training
-from curator_web.errors import NotFound
+from curator_web.errors import ErrorText, NotFound
 from curator_web.tasks import ends
 from curator_web.users import projects
 
@@ -80,7 +80,7 @@ def guidelines(project: str) -> str:
     wanted = request.args.get("version", type=int)
     shown = next((each for each in versions if wanted in (None, each.number)), None)
     if shown is None and wanted is not None:
-        raise NotFound(f"there is no version {wanted} of these guidelines")
+        raise NotFound(ErrorText("there is no version %(wanted)s of these guidelines", wanted=wanted))
     text = Markup(_MARKDOWN.render(shown.text)) if shown else Markup("")  # which markdown-it made safe
     template = "_guidelines.html" if request.headers.get("HX-Request") else "guidelines.html"
     return render_template(template, versions=versions, shown=shown, text=text)

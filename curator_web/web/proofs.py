@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask_babel import gettext as _
 from werkzeug import Response
 
 from curator_web.demonstrations import library, proving
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 from curator_web.jobs import replays
 from recorder.reader import Recording
 from schemas.proof_types import Proof, TurnProof
@@ -74,9 +75,10 @@ def run(demonstration_id: str) -> Response:
 def run_several() -> Response:
     """Run the ticked ones again."""
     if request.form.get("all"):
-        raise InputError("not all that is found is run again at once; tick some, without the box for all found")
+        raise InputError(ErrorText("not all that is found is run again at once; tick some, without the box for all "
+                                   "found"))
     replays.begin(services().db, services().store, services().jobs, ticked(), lead())
-    flash("They are run again, one after the other.")
+    flash(_("They are run again, one after the other."))
     return redirect(url_for(".runs"), 303)
 
 

@@ -12,6 +12,7 @@ from curator_web.errors import NotSignedIn, TooManyTries
 from . import known_browsers, proved_password
 from .accounts import begin_session, end_session
 from .context import services
+from .words import error_words
 
 blueprint = Blueprint("signing_in", __name__)
 
@@ -48,7 +49,8 @@ def code() -> str | Response:
                          request.remote_addr or "")
         return signed_in(user, wanted)
     except (NotSignedIn, TooManyTries) as error:
-        return make_response(render_template("sign_in_code.html", next=wanted, error=str(error)), _status(error))
+        page = render_template("sign_in_code.html", next=wanted, error=error_words(error))
+        return make_response(page, _status(error))
 
 
 @blueprint.post("/sign-out")
@@ -69,7 +71,7 @@ def signed_in(user: User, wanted: str) -> Response:
 def sign_in_page(wanted: str, name: str = "", error: Exception | None = None) -> str:
     """The page to sign in on, with what went wrong."""
     openid = services().openid
-    return render_template("sign_in.html", next=wanted, name=name, error=error and str(error),
+    return render_template("sign_in.html", next=wanted, name=name, error=error and error_words(error),
                            provider=openid and openid.host)
 
 

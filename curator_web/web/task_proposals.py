@@ -6,7 +6,7 @@ import secrets
 from flask import Blueprint, redirect, render_template, request, url_for
 from werkzeug import Response
 
-from curator_web.errors import Conflict
+from curator_web.errors import Conflict, ErrorText
 from curator_web.jobs import proposing_tasks
 from curator_web.tasks import proposing
 
@@ -38,7 +38,7 @@ def begin() -> Response:
     chance = random.Random(request.form.get("seed", 0, type=int))
     sent = proposing.messages(services().db, who, wished, chance)
     if proposing.digest(sent) != request.form.get("digest"):
-        raise Conflict("the tasks that go along have changed since; look again at what is sent")
+        raise Conflict(ErrorText("the tasks that go along have changed since; look again at what is sent"))
     proposing_tasks.begin(services().jobs, services().model, who, wished, sent)
     return redirect(url_for(".index"), 303)
 

@@ -3,14 +3,16 @@
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask_babel import gettext as _
 from werkzeug import Response
 
 from curator_web.db.task_models import TASK_STATES
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 from curator_web.tasks import bank, files, giving
 
 from .accounts import account, lead
 from .context import services
+from .languages import grouped
 
 blueprint = Blueprint("tasks", __name__, url_prefix="/tasks")
 
@@ -40,9 +42,9 @@ def take_file() -> Response:
     lead()
     file = request.files.get("file")
     if file is None or not file.filename:
-        raise InputError("field file: choose a CSV or JSON Lines file first")
+        raise InputError(ErrorText("field file: choose a CSV or JSON Lines file first"))
     added = bank.propose(services().db, account(), files.parse("the file", file.stream.read()))
-    flash(f"{len(added):,} tasks were added.")
+    flash(_("%(count)s tasks were added.", count=grouped(len(added))))
     return redirect(url_for(".index"), 303)
 
 
@@ -91,5 +93,5 @@ def _told() -> dict[str, Any]:
     told: dict[str, Any] = {name: request.form.get(name, "").strip() for name in bank.COLUMNS}
     wanted = told.pop("wanted") or "1"
     if not wanted.isdecimal() or len(wanted) > 6:
-        raise InputError(f"field wanted: {wanted[:40]!r} is not a number")
+        raise InputError(ErrorText("field wanted: %(wanted)r is not a number", wanted=wanted[:40]))
     return {**told, "wanted": int(wanted), "seed": bool(told["seed"])}

@@ -3,22 +3,25 @@
 from typing import Any
 
 from flask import Blueprint, flash, make_response, redirect, render_template, request, url_for
+from flask_babel import gettext as _
 from werkzeug import Response
 
 from curator_web.demonstrations import bulk, comments, leases, moving, training, workflow
 from curator_web.demonstrations.listing import Filter, exact_filter, found_ids, read_filter
-from curator_web.errors import Conflict, InputError
+from curator_web.errors import Conflict, ErrorText, InputError
 from curator_web.jobs import bulk_changes
 from curator_web.notifications import mentions
 from curator_web.users import projects
 
 from .accounts import account, lead
 from .context import services
+from .languages import grouped
+from .words import error_words, in_language
 
 blueprint = Blueprint("team", __name__)
 blueprint.add_app_template_filter(bulk_changes.change_of)
 blueprint.add_app_template_filter(mentions.parts, "mentions")
-NONE_CHOSEN = "choose demonstrations first: tick the boxes before them"
+NONE_CHOSEN = ErrorText("choose demonstrations first: tick the boxes before them")
 REFUSED_SHOWN = 5
 KEPT = ("to", "project_to", "decision", "reason")  # what says how all that is found is changed
 
@@ -29,7 +32,7 @@ def next_() -> Response:
     row = leases.take_next(services().db, account(), request.form.get("after") or None)
     if row is None:
         if training.waits(services().db, account()):
-            flash(training.DONE)
+            flash(in_language(training.DONE))
         return redirect(url_for("pages.index", nothing="1"), 303)
     return redirect(url_for("pages.review", demonstration_id=row.id), 303)
 
@@ -50,7 +53,7 @@ def move() -> Response:
     to = request.form.get("project_to", "")
     if request.form.get("all"):
         return _change_found(bulk.Change(bulk.MOVE, to))
-    flash(f"Moved to {to}: {moving.move(services().db, ticked(), to, lead())}.")
+    flash(_("Moved to %(project)s: %(count)s.", project=to, count=moving.move(services().db, ticked(), to, lead())))
     return _list_again()
 
 
@@ -122,7 +125,7 @@ def _change_found(change: bulk.Change) -> Response:
     try:
         outcome = bulk_changes.begin(db, services().jobs, change, sought, count, who)
     except Conflict as error:
-        return _ask(change, sought, str(error))
+        return _ask(change, sought, error_words(error))
     if isinstance(outcome, int):
         return redirect(url_for(".changes"), 303)
     _tell(outcome.changed, outcome.found, {each["id"]: each["reason"] for each in outcome.first})
@@ -132,7 +135,7 @@ def _change_found(change: bulk.Change) -> Response:
 def _ask(change: bulk.Change, sought: Filter, problem: str = "") -> Response:
     count = len(found_ids(services().db, sought, account().project))
     if not count:
-        raise InputError("nothing is found that could be changed")
+        raise InputError(ErrorText("nothing is found that could be changed"))
     page = render_template("confirm.html", change=change, count=count, problem=problem, sought=sought,
                            back=_list_address(), at_once=bulk_changes.AT_ONCE,
                            kept={name: request.form[name] for name in KEPT if name in request.form})
@@ -141,7 +144,7 @@ def _ask(change: bulk.Change, sought: Filter, problem: str = "") -> Response:
 
 def _tell(changed: int, of: int, refused: dict[str, str]) -> None:
     """Say on the next page how many were changed, and why the first of the others were not."""
-    flash(f"Changed: {changed:,} of {of:,}.")
+    flash(_("Changed: %(changed)s of %(total)s.", changed=grouped(changed), total=grouped(of)))
     for name, reason in list(refused.items())[:REFUSED_SHOWN]:
         flash(f"{name}: {reason}", "refused")
 

@@ -3,10 +3,11 @@
 import math
 
 from flask import Blueprint, make_response, redirect, render_template, request, url_for
+from flask_babel import gettext as _
 from werkzeug import Response
 
 from curator_web.demonstrations import library, pairs, tries, workflow
-from curator_web.errors import Conflict, InputError, NotAllowed
+from curator_web.errors import Conflict, ErrorText, InputError, NotAllowed
 from schemas import types
 
 from .accounts import account
@@ -14,6 +15,7 @@ from .context import services
 from .edit_forms import version_from_form
 from .timeline_form import CLOCK, RECTANGLE, PlaceForm
 from .timeline_view import Timeline, process_options
+from .words import STATUS_WORDS, error_words
 
 blueprint = Blueprint("timeline", __name__)
 
@@ -33,7 +35,7 @@ def place(demonstration_id: str) -> str | Response:
     selected = request.form.get("selected") or None
     line = Timeline(review, selected)
     if line.alignment is None:
-        raise InputError("this demonstration has no external video that could be placed")
+        raise InputError(ErrorText("this demonstration has no external video that could be placed"))
     version = version_from_form()
     form = PlaceForm(line, request.form)
     if form.errors:
@@ -48,7 +50,8 @@ def _page(review: library.Review, line: Timeline, form: PlaceForm) -> str:
     nothing: types.VideoPlace = {}
     by_hand = line.alignment.get("by_hand", nothing) if line.alignment else nothing
     return render_template(
-        "timeline.html", row=line.row, line=line, form=form, groups=(("Clock", CLOCK), ("Rectangle", RECTANGLE)),
+        "timeline.html", row=line.row, line=line, form=form,
+        groups=(("clock", _("Clock"), CLOCK), ("rectangle", _("Rectangle"), RECTANGLE)),
         clock_by_hand="offset" in by_hand, rectangle_by_hand="rectangle" in by_hand, refused=_refused(line),
         options=process_options(by_hand), has_video=services().store.has_video(line.row.recording),
         has_external=line.alignment is not None and services().store.has_external_video(line.row.recording))
@@ -57,14 +60,14 @@ def _page(review: library.Review, line: Timeline, form: PlaceForm) -> str:
 def _refused(line: Timeline) -> str | None:
     """Why who asks may not place the video now; None when they may."""
     if line.locked:
-        return f"this demonstration is {line.row.status}; reopen it to change it"
+        return _("this demonstration is %(status)s; reopen it to change it", status=STATUS_WORDS[line.row.status])
     try:
         workflow.may_edit(line.row, account())
         with services().db.reading() as session:
             pairs.expect_editable(session, line.row, account())
             tries.expect_own(session, line.row.id, account())
     except (NotAllowed, Conflict) as error:
-        return str(error)
+        return error_words(error)
     return None
 
 

@@ -4,6 +4,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from flask_babel import gettext as _
+from flask_babel import lazy_gettext as _l
+
 from schemas import limits, types
 from schemas.demonstration import MAX_DRIFT, MAX_SCALE, MIN_SCALE
 
@@ -26,11 +29,12 @@ class PlaceField:
 
 
 _FIELDS = (
-    ("offset", "Offset", "seconds", "0.05", "Where the recording begins in the video"),
-    ("drift", "Drift", "ppm", "10", "By how much the video's clock is fast"),
-    ("left", "Left", "px", "1", "Pixels of the frame"), ("top", "Top", "px", "1", "Pixels of the frame"),
-    ("width", "Width", "px", "1", "Of the page in the frame"),
-    ("height", "Height", "px", "1", "Of the page in the frame"),
+    ("offset", _l("Offset"), _l("seconds"), "0.05", _l("Where the recording begins in the video")),
+    ("drift", _l("Drift"), "ppm", "10", _l("By how much the video's clock is fast")),
+    ("left", _l("Left"), "px", "1", _l("Pixels of the frame")),
+    ("top", _l("Top"), "px", "1", _l("Pixels of the frame")),
+    ("width", _l("Width"), "px", "1", _l("Of the page in the frame")),
+    ("height", _l("Height"), "px", "1", _l("Of the page in the frame")),
 )
 
 
@@ -65,9 +69,9 @@ class PlaceForm:
         least, most = _bounds(name, self._line.viewport)
         value = self._numbers[name]
         if math.isnan(value):
-            return "Give a number." if self._texts[name] else "Is needed."
+            return _("Give a number.") if self._texts[name] else _("Is needed.")
         if not least <= value <= most:
-            return f"Must be from {least} to {most}."
+            return _("Must be from %(least)s to %(most)s.", least=least, most=most)
         return ""
 
 

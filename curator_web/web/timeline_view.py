@@ -5,6 +5,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from flask_babel import gettext as _
+from flask_babel import ngettext
+
 from curator_web.demonstrations.library import Review
 from pipeline.turns.video_place import recording_time, video_time
 from schemas import types
@@ -123,9 +126,9 @@ class Timeline:
     @property
     def lanes(self) -> Iterator[tuple[str, str, list[Mark]]]:
         """Rows of marks that are not empty: a name for the page's script, one for people, the marks in them."""
-        rows = (("actions", "Actions", [mark for mark in self.marks if not mark.turn.is_chat]),
-                ("chat", "Chat", [mark for mark in self.marks if mark.turn.is_chat and not mark.turn.spoken]),
-                ("speech", "Speech", [mark for mark in self.marks if mark.turn.spoken]))
+        rows = (("actions", _("Actions"), [mark for mark in self.marks if not mark.turn.is_chat]),
+                ("chat", _("Chat"), [mark for mark in self.marks if mark.turn.is_chat and not mark.turn.spoken]),
+                ("speech", _("Speech"), [mark for mark in self.marks if mark.turn.spoken]))
         return (row for row in rows if row[2])
 
     @cached_property
@@ -198,15 +201,17 @@ class Timeline:
     def summary(self) -> str:
         """The line in a sentence, for who does not see it."""
         said = sum(turn.is_chat for turn in self.turns)
-        words = [_count(len(self.turns) - said, "action"), _count(said, "utterance")]
+        words = [_actions(len(self.turns) - said),
+                 ngettext("%(num)s utterance", "%(num)s utterances", said)]
         if self.alignment:
             doubted = sum(mark.is_low for mark in self.marks)
-            words.append(_count(doubted, "action") + " at an unsure place of the video")
+            words.append(ngettext("%(num)s action at an unsure place of the video",
+                                  "%(num)s actions at an unsure place of the video", doubted))
         return ", ".join(words)
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" + ("s" if number != 1 else "")
+def _actions(number: int) -> str:
+    return ngettext("%(num)s action", "%(num)s actions", number)
 
 
 def process_options(place: types.VideoPlace) -> str:

@@ -1,6 +1,7 @@
 """Pages of training: choosing demonstrations for it, seeing an answer beside the known one, and what leads decide."""
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask_babel import gettext as _
 from werkzeug import Response
 
 from curator_web.demonstrations import differences, training, tries
@@ -18,12 +19,12 @@ blueprint = Blueprint("training", __name__, url_prefix="/training")
 def choose() -> Response:
     """Have the ticked demonstrations be training, or no more; back to the one whose page has the button."""
     if request.form.get("all"):
-        raise InputError("not all that is found is chosen at once; tick some")
+        raise InputError(_("not all that is found is chosen at once; tick some"))
     db, who, ids = services().db, lead(), ticked()
     if request.form.get("remove"):
-        flash(f"No training any more: {training.take_out(db, ids, who)}.")
+        flash(_("No training any more: %(count)s.", count=training.take_out(db, ids, who)))
     else:
-        flash(f"New annotators do first: {training.choose(db, ids, who)} more.")
+        flash(_("New annotators do first: %(count)s more.", count=training.choose(db, ids, who)))
     if request.form.get("back"):
         return redirect(url_for("pages.review", demonstration_id=ids[0]), 303)
     return redirect(url_for("pages.index", project=who.project), 303)

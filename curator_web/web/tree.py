@@ -12,7 +12,7 @@ from flask import Blueprint, render_template, request
 from lxml import etree
 
 from curator_web.demonstrations import library
-from curator_web.errors import InputError, NotFound
+from curator_web.errors import ErrorText, InputError, NotFound
 from pipeline.pages.dom import Element, parse
 from pipeline.pages.targets import candidates
 from recorder.reader import Recording
@@ -73,7 +73,7 @@ class Tree:
         Raises NotFound.
         """
         if not 0 <= number < len(self.nodes) or not 0 <= start <= len(self.nodes):
-            raise NotFound("there is no such element in this page")
+            raise NotFound(ErrorText("there is no such element in this page"))
         lines: list[Line] = []
         # A stack, for a page may nest deeper than Python calls.
         stack = list(reversed(_lines(self.nodes[number], start, _level(self.nodes[number]), opened)))
@@ -115,7 +115,7 @@ def show(demonstration_id: str) -> str:
     found = ReviewView(library.review(services().db, demonstration_id), request.args.get("turn"))
     turn = found.selected
     if turn is None or turn.is_chat or not turn.state:
-        raise NotFound("this turn shows no page")
+        raise NotFound(ErrorText("this turn shows no page"))
     tree = of_state(services().store.open(found.row.recording), turn.state)
     if "uid" in request.args:
         lines = tree.lines(opened=tree.way(tree.find(request.args["uid"])))
@@ -127,7 +127,7 @@ def show(demonstration_id: str) -> str:
 def of_state(recording: Recording, state: Mapping[str, Any]) -> Tree:
     """The tree of a state's page; raises InputError when the recording does not hold it."""
     if not state.get("dom") or not state.get("elements"):
-        raise InputError("this turn's page was not recorded with its elements")
+        raise InputError(ErrorText("this turn's page was not recorded with its elements"))
     return _kept(_Place(recording, state["dom"], state["elements"]))
 
 

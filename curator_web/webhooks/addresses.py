@@ -9,7 +9,7 @@ import socket
 from collections.abc import Sequence
 from urllib.parse import SplitResult
 
-from curator_web.errors import InputError
+from curator_web.errors import ErrorText, InputError
 from schemas.addresses import split_address
 
 URL_LENGTH = 2000
@@ -27,23 +27,25 @@ def read_networks(text: str, name: str) -> tuple[Network, ...]:
     try:
         return tuple(ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip())
     except ValueError:
-        raise InputError(f"{name}: {text[:80]!r}: networks such as 10.1.0.0/16, with commas between") from None
+        raise InputError(ErrorText("%(name)s: %(text)r: networks such as 10.1.0.0/16, with commas between", name=name,
+                                   text=text[:80])) from None
 
 
 def expect_url(url: str) -> str:
     """The address of a webhook as it is kept; raises InputError."""
     url = url.strip()
     if not 0 < len(url) <= URL_LENGTH or not url.isascii() or not url.isprintable() or " " in url:
-        raise InputError(f"field url: 1 to {URL_LENGTH:,} characters of ASCII without blanks")
+        raise InputError(ErrorText("field url: 1 to %(url_length)s characters of ASCII without blanks",
+                                   url_length=format(URL_LENGTH, ",")))
     parts = split_address(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InputError("field url: an address begins with http:// or https:// and has a host")
+        raise InputError(ErrorText("field url: an address begins with http:// or https:// and has a host"))
     if parts.username is not None or parts.password is not None:
-        raise InputError("field url: no name and no password in it; the signature tells who sends")
+        raise InputError(ErrorText("field url: no name and no password in it; the signature tells who sends"))
     try:
         port_of(parts)
     except ValueError:
-        raise InputError("field url: its port is none") from None
+        raise InputError(ErrorText("field url: its port is none")) from None
     return url
 
 

@@ -12,7 +12,7 @@ from curator_web.db import audit, sealing
 from curator_web.db.database import Database
 from curator_web.db.models import Project
 from curator_web.db.webhook_models import GIVEN_UP, OFF, ON, WAITING, Webhook, WebhookDelivery
-from curator_web.errors import InputError, NotFound
+from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.users import Account
 from curator_web.users.projects import expect_lead
 
@@ -43,7 +43,7 @@ class Webhooks:
         with self._db.writing() as session:
             session.get_one(Project, account.project, with_for_update=True)
             if (session.scalar(select(func.count()).where(Webhook.project == account.project)) or 0) >= MOST:
-                raise InputError(f"this project has {MOST} webhooks; remove one first")
+                raise InputError(ErrorText("this project has %(most)s webhooks; remove one first", most=MOST))
             row = Webhook(project=account.project, url=url, events=events, secret=self._sealed(secret), state=ON,
                           made_by=account.name, made_at=datetime.now(UTC))
             session.add(row)
@@ -97,10 +97,10 @@ class Webhooks:
         with self._db.writing() as session:
             delivery = session.get(WebhookDelivery, delivery_id, with_for_update=True)
             if delivery is None:
-                raise NotFound(f"there is no delivery {delivery_id}")
+                raise NotFound(ErrorText("there is no delivery %(delivery_id)s", delivery_id=delivery_id))
             row = _of(session, account, delivery.webhook_id)
             if row.state == OFF:
-                raise InputError("this webhook is switched off; switch it on first")
+                raise InputError(ErrorText("this webhook is switched off; switch it on first"))
             now = datetime.now(UTC)
             delivery.state, delivery.tries, delivery.next_at, delivery.ended_at = WAITING, 0, now, None
             return row.id
@@ -147,15 +147,16 @@ def _of(session: Session, account: Account, webhook_id: int) -> Webhook:
     expect_lead(account)
     row = session.get(Webhook, webhook_id, with_for_update=True)
     if row is None or row.project != account.project:
-        raise NotFound(f"there is no webhook {webhook_id}")
+        raise NotFound(ErrorText("there is no webhook %(webhook_id)s", webhook_id=webhook_id))
     return row
 
 
 def _known(events: Sequence[str]) -> list[str]:
     if unknown := [event for event in events if event not in EVENTS]:
-        raise InputError(f"field events: {unknown[0][:40]!r} is none; {', '.join(EVENTS)} are")
+        raise InputError(ErrorText("field events: %(unknown)r is none; %(which)s are", unknown=unknown[0][:40],
+                                   which=", ".join(EVENTS)))
     if not events:
-        raise InputError("field events: choose one at least")
+        raise InputError(ErrorText("field events: choose one at least"))
     return [event for event in EVENTS if event in events]
 
 

@@ -26,8 +26,9 @@
     const chosen = range(), several = chosen.length > 1, inRange = new Set(several ? chosen : []);
     for (const item of items()) item.classList.toggle("in-range", inRange.has(item));
     $("#range-form").classList.toggle("several", several);
-    $("#range-count").textContent = several ? `${chosen.length} turns` : count;
-    $("#range-form .word").textContent = allDropped(chosen) ? "Restore" : "Drop";
+    $("#range-count").textContent = several ? $("#range-count").dataset.several.replace("{count}", chosen.length) : count;
+    const word = $("#range-form .word");
+    word.textContent = allDropped(chosen) ? word.dataset.restore : word.dataset.drop;
   }
 
   const allDropped = (chosen) => chosen.every((item) => item.classList.contains("dropped"));

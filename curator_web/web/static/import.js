@@ -25,18 +25,18 @@
     request.setRequestHeader("X-CSRFToken", form.elements.csrf_token.value);
     sent.hidden = false;
     note.className = "hint";
-    note.textContent = "Sending…";
+    note.textContent = note.dataset.sending;
     request.upload.addEventListener("progress", ({ loaded, total }) => { sent.value = loaded / total; });
     request.addEventListener("loadend", () => {
       sent.hidden = true;
       const answer = new DOMParser().parseFromString(request.responseText, "text/html");
       if (request.status !== 200) {
         note.className = "bad";
-        note.textContent = answer.body.querySelector("p")?.textContent || "The server does not answer; nothing was imported.";
+        note.textContent = answer.body.querySelector("p")?.textContent || note.dataset.noAnswer;
         return;
       }
       const refused = answer.querySelectorAll(".refused li").length;
-      note.textContent = `Sent. The packages are processed in the background${refused ? `; ${refused} refused, see below` : ""}.`;
+      note.textContent = refused ? note.dataset.refused.replace("{count}", refused) : note.dataset.sent;
       form.reset();
       for (const id of ["refused", "jobs"]) document.getElementById(id).replaceWith(answer.getElementById(id));
       htmx.process(document.getElementById("jobs"));

@@ -6,7 +6,7 @@
 
   function show() {
     document.body.classList.toggle("without-outlines", !shown);
-    for (const button of document.querySelectorAll("[data-outlines]")) button.firstChild.data = shown ? "Hide outlines" : "Show outlines";
+    for (const button of document.querySelectorAll("[data-outlines]")) button.firstChild.data = shown ? button.dataset.hide : button.dataset.show;
   }
 
   document.addEventListener("click", ({ target }) => {

@@ -6,10 +6,12 @@
   const LEFT_ALONE = ["Tab", "Enter", "Escape", "Shift", "Control", "Alt", "AltGraph", "Meta", "Dead", "Process", "Unidentified", "F1", "F3", "F5", "F6", "F11", "F12"];
   const keyOfField = (field) => field.value || field.placeholder;
 
+  const inUse = (key, action) => fields[0].form.dataset.inUse.replace(/\{(key|action)\}/g, (_, name) => (name === "key" ? key : action));
+
   function tell(field) {
     const other = fields.find((each) => each !== field && keyOfField(each) === keyOfField(field));
     const problem = document.getElementById(`${field.name}-problem`);
-    problem.textContent = other ? `The key ${keyOfField(field)} is in use: ${other.dataset.press}` : "";
+    problem.textContent = other ? inUse(keyOfField(field), other.dataset.press) : "";
     field.setAttribute("aria-invalid", String(Boolean(other)));
   }
 

@@ -17,7 +17,8 @@
 
   function show(isPlaying) {
     before = isPlaying ? performance.now() : null;
-    button.querySelector("span").textContent = isPlaying ? "Pause" : "Play";
+    const word = button.querySelector("span");
+    word.textContent = isPlaying ? word.dataset.pause : word.dataset.play;
     if (isPlaying) requestAnimationFrame(go);
   }
 

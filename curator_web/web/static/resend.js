@@ -10,13 +10,12 @@
   let unsent = 0;
 
   function tell(isSent) {
+    const place = document.querySelector("#notice");
+    if (!place) return;
     const notice = document.createElement("div");
     notice.className = "notice";
-    notice.append(Object.assign(document.createElement("p"), {
-      textContent: isSent ? "The server answers again; your change is saved."
-        : "The server does not answer. Your change is kept in this tab and sent again by itself; do not close it.",
-    }));
-    document.querySelector("#notice")?.replaceChildren(notice);
+    notice.append(Object.assign(document.createElement("p"), { textContent: isSent ? place.dataset.answersAgain : place.dataset.kept }));
+    place.replaceChildren(notice);
   }
 
   async function once(address, request) {

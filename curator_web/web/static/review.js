@@ -250,9 +250,7 @@
     mark(rows().find((row) => row.parentElement.dataset.turn === $("#turn").dataset.turn)); // the one that is shown
     const notice = document.createElement("div");
     notice.className = "notice";
-    notice.append(Object.assign(document.createElement("p"), {
-      textContent: "The server does not answer; nothing else can be shown. Is demotape review still running?",
-    }));
+    notice.append(Object.assign(document.createElement("p"), { textContent: $("#notice").dataset.noAnswer }));
     $("#notice").replaceChildren(notice);
   });
 

@@ -93,7 +93,7 @@
       const [place, sure] = cells.get(row);
       if (!place.cell || !place.was.trim()) continue; // chat is in no video
       const time = byHand && videoTime(timeOf(row), byHand);
-      place.cell.textContent = byHand ? (time === null ? "not shown" : clock(time)) : place.was;
+      place.cell.textContent = byHand ? (time === null ? place.cell.dataset.hidden : clock(time)) : place.was;
       sure.cell.textContent = byHand ? (time === null ? "0.00" : "1.00") : sure.was;
       const shown = bars.get(row.dataset.row);
       shown?.bar.setAttribute("y1", byHand ? (time === null ? "94%" : "2%") : shown.y);
@@ -104,7 +104,7 @@
   function showRectangle(byHand, time) {
     const seen = spans.find((each) => time !== null && time >= each.begin && time <= each.end);
     const span = seen ?? longest;
-    if (time !== null && !seen && !byHand) $("#frame-time").textContent += ", page not shown";
+    if (time !== null && !seen && !byHand) $("#frame-time").textContent += $("#frame-time").dataset.hidden;
     $("#frame .outline")?.classList.toggle("unsure", !seen && !byHand);
     const usual = span && { left: span.numbers[0], top: span.numbers[1], width: span.numbers[2] * wide, height: span.numbers[3] * high };
     const shown = byHand ?? usual;
@@ -134,7 +134,7 @@
     const picture = new Image();
     picture.onload = picture.onerror = () => {
       if (picture.naturalWidth) show(address);
-      else if (!wanted && $("#frame-time")) $("#frame-time").textContent += ", cannot be shown";
+      else if (!wanted && $("#frame-time")) $("#frame-time").textContent += $("#frame-time").dataset.broken;
       next();
     };
     picture.src = address;
@@ -144,7 +144,7 @@
 
   function showFrame(time) {
     const told = $("#frame-time");
-    if (told) told.textContent = time === null ? "not in the video" : clock(time);
+    if (told) told.textContent = time === null ? told.dataset.outside : clock(time);
     for (const image of all("[data-frame]")) image.classList.toggle("gone", time === null);
     if (frames && time !== null) {
       want(address(frames, time), (url) => all("[data-frame]").forEach((image) => image.setAttribute("href", url)));
@@ -156,8 +156,9 @@
     if (!row || !picture || picture.getAttribute("src") === row.dataset.screenshot) return;
     [picture.width, picture.height] = row.dataset.size.split(" ").map(Number);
     picture.src = row.dataset.screenshot;
-    picture.alt = `Screenshot before turn ${row.dataset.row}`;
-    $("#shot-turn").textContent = `before turn ${row.dataset.name}`;
+    const told = $("#shot-turn");
+    picture.alt = told.dataset.alt.replace("{number}", row.dataset.row);
+    told.textContent = told.dataset.before.replace("{name}", () => row.dataset.name);
   }
 
   // ---- The cursor --------------------------------------------------------------------------------------------------
@@ -213,7 +214,7 @@
       showRectangle(rectangleByHand(), time);
     }
     const unsaved = $("#unsaved");
-    if (unsaved) unsaved.textContent = changed(...initial.keys()) ? "Not saved yet" : "";
+    if (unsaved) unsaved.textContent = changed(...initial.keys()) ? unsaved.dataset.unsaved : "";
   }
 
   cursor.addEventListener("input", () => moveTo(Number(cursor.value)));

@@ -2,29 +2,18 @@
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from sqlalchemy import update
 
 from curator_web import create_app, vendor
-from curator_web.db.task_models import Task
-from curator_web.db.webhook_models import DELIVERED, GIVEN_UP, WebhookDelivery
-from curator_web.demonstrations import listing, training
+from curator_web.demonstrations import listing
 from curator_web.demonstrations.comments import add_comment
-from curator_web.demonstrations.labels import define
-from curator_web.demonstrations.leases import take_next
 from curator_web.demonstrations.library import current, import_recording, listed
 from curator_web.demonstrations.pairing import choose
 from curator_web.demonstrations.workflow import change_status, edit
 from curator_web.jobs import bulk_changes
-from curator_web.jobs.export_presets import save as save_preset
-from curator_web.tasks.bank import decide, propose
-from curator_web.tasks.giving import give, give_back
-from curator_web.users import project_settings
-from curator_web.users.projects import write_guidelines
-from curator_web.webhooks.events import EVENTS
+from curator_web.web.languages import COOKIE
 from demotape.importing import import_package
 from pipeline.model_endpoint import model_settings
 from tests.support.axe import at_all_widths, problems
@@ -34,19 +23,14 @@ from tests.support.curator_fixtures import (
     Site,
     both_databases,
     database_of,
-    filmed_recording,
     hostile_turns,
     make_recording,
     serving,
 )
-from tests.support.exchanges import turns_with_network
 from tests.support.packages import pack
-from tests.support.proofs import write_proof
+from tests.support.populated import populate
 from tests.support.team_fixtures import ANN, BOB, LEA, PASSWORD, VAL, add_people
 
-TASKS = ("Book the cheapest flight from Anchorage to Seattle", "Find a vegetarian lasagne that takes under an hour",
-         "Compare two laptops and put the lighter one into the basket", "Renew the library card of a child",
-         "Send a parcel to a friend")
 PAGES = {
     "list": "/", "found": "/?status=draft&sort=turns", "none": "/?search=zebra",
     "review": "/demonstrations/rec-1?turn=t3", "pictures": "/demonstrations/rec-1?turn=t3&view=pictures",
@@ -79,76 +63,11 @@ def site(request, tmp_path_factory) -> Iterator[Site]:
                      run_again=lambda *_: None, model=model_settings("http://127.0.0.1:9/v1", "kind-model"))
     services = app.extensions["demotape"]
     add_people(app)
-    for number, task in enumerate(TASKS, 1):
-        told = {"options": {"replayable": True}, "make_turns": turns_with_network} if number == 4 else {}
-        path = make_recording(folder, recording_id=f"rec-{number}", task=task, **told)
-        if number == 4:
-            write_proof(path)
-        import_recording(services.db, services.store, path, recorded_by="lea")
-    import_recording(services.db, services.store, filmed_recording(folder), recorded_by="lea")
-    prepare(services.db)
-    save_preset(services.db, LEA, "A preset " * 6, {"format": "chat", "intents": ["click"], "splits": {"seed": 1}})
-    hook, _ = services.webhooks.add(LEA, "https://hook.example/" + "long" * 40, EVENTS)
-    services.webhooks.switch(LEA, hook.id, False)  # nothing is sent
-    for state, code in ((GIVEN_UP, 500), (DELIVERED, 204)):
-        tell_of_delivery(services.db, hook.id, state, code)
+    populate(services, folder)
     with serving(app) as address:
         yield Site(address.rstrip("/"), services.db, services.store)
     services.jobs.close()
     services.db.close()
-
-
-def prepare(db) -> None:
-    """Something of everything: comments, a question, one sent back, one approved, edits."""
-    version = edit(db, "rec-2", {"op": "set_task", "task": "Find a lasagne without meat " * 12}, 1, ANN).version
-    version = edit(db, "rec-2", {"op": "undo"}, version, ANN).version
-    version = edit(db, "rec-2", {"op": "drop", "turns": ["t3"]}, version, ANN).version
-    version = change_status(db, "rec-2", "submitted", version, ANN)
-    change_status(db, "rec-2", "returned", version, VAL, "The last turn is missing")
-    version = edit(db, "rec-3", {"op": "set_utterance", "turn": "t1", "utterance": "Please"}, 1, ANN).version
-    version = change_status(db, "rec-3", "submitted", version, ANN)
-    change_status(db, "rec-3", "approved", version, VAL)
-    add_comment(db, "rec-1", VAL, "Is this the right field?", turn="t3", kind="question")
-    add_comment(db, "rec-1", LEA, "Good otherwise")
-    add_comment(db, "rec-1", VAL, "See @lea")
-    choose(db, ["rec-5"], LEA)
-    version = edit(db, "rec-5", {"op": "drop", "turn": "t3"}, 1, ANN).version
-    change_status(db, "rec-5", "submitted", version, ANN)
-    change_status(db, "rec-5~2", "submitted", listed(db, "rec-5~2").version, BOB)
-    train(db)
-    define(db, [{"name": "difficulty", "scope": "demonstration", "kind": "single", "options": ["easy", "hard"],
-                 "hint": "For somebody who knows the site"},
-                {"name": "kinds", "scope": "turn", "kind": "multiple", "options": ["search", "form"]},
-                {"name": "seconds", "scope": "turn", "kind": "number"}], LEA)
-    _, same = propose(db, ANN, [{"text": "Find a lamp for " + "a room " * 30, "site": "shop.example"}] * 2)
-    with db.writing() as session:
-        session.execute(update(Task).where(Task.id == same.id).values(id="task-2"))
-    decide(db, LEA, "task-2", "accepted")
-    give_back(db, ANN, give(db, ANN).id, "The shop is closed", unachievable=True)
-    give(db, LEA)
-    for text in ("First", "# What counts\n\n- every click\n\n| seen | say |\n|---|---|\n| an order | `yes` |\n"):
-        write_guidelines(db, text, LEA)
-
-
-def train(db) -> None:
-    """Bob has answered what ann submitted, differently."""
-    training.choose(db, ["rec-3"], LEA)
-    with db.writing() as session:
-        project_settings.change(session, LEA, {"training_first": True})
-    name = take_next(db, BOB).id
-    version = edit(db, name, {"op": "drop", "turn": "t3"}, 1, BOB).version
-    version = edit(db, name, {"op": "set_arguments", "turn": "t4", "arguments": {"text": "Long words " * 9}}, version,
-                   BOB).version
-    change_status(db, name, "submitted", version, BOB)
-
-
-def tell_of_delivery(db, webhook_id: int, state: str, code: int) -> None:
-    """A delivery as if it had been sent."""
-    now = datetime.now(UTC)
-    with db.writing() as session:
-        session.add(WebhookDelivery(
-            webhook_id=webhook_id, message=f"msg_{code}", event="comment.added", state=state, tries=9, code=code,
-            body={"data": {"demonstration": "rec-1", "who": "ann"}}, next_at=now, made_at=now, ended_at=now))
 
 
 @pytest.fixture(scope="module")
@@ -205,6 +124,33 @@ def test_axe_finds_nothing_on_any_page_and_none_is_wider_than_its_window(browser
     found |= at_all_widths(page, "sign-in")
     page.context.close()
     assert {name: told for name, told in found.items() if told} == {}
+
+
+def test_no_page_in_german_is_wider_than_a_phone(browser, site, cookies):
+    """Its words are the longest."""
+    page = opened(browser, [*cookies["lea"], {"name": COOKIE, "value": "de", "url": site.url}], width=390)
+    wide = []
+    for name, address in {**PAGES, "sign-in": "/sign-in"}.items():
+        if name == "sign-in":
+            page.context.clear_cookies(name="demotape")
+        page.goto(site.url + address, wait_until="domcontentloaded")
+        assert page.locator("html").get_attribute("lang") == "de", name
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            wide.append(name)
+    page.context.close()
+    assert wide == []
+
+
+def test_the_language_is_chosen_at_the_foot_without_scripts(browser, site):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{site.url}/sign-in?next=/tasks")
+    page.get_by_role("button", name="Español").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Iniciar sesión")).to_be_visible()
+    assert page.url == f"{site.url}/sign-in?next=/tasks"
+    expect(page.get_by_role("button", name="Español")).to_have_attribute("aria-current", "true")
+    context.close()
 
 
 def test_no_script_asks_how_wide_the_window_is():

@@ -20,7 +20,8 @@ ROLES = ("annotator", "validator", "lead")
 LABEL = {"name": "success", "scope": "demonstration", "kind": "single", "options": ["yes"], "hint": ""}
 BOSS = Account("boss", "lead", project="b", manages=True)
 # What is of no project, or of all who have an account.
-OF_NONE = re.compile(r"/(static|vendor|sign-in|sign-out|account|people|openid|api/(account|token|openapi\.json))\b")
+OF_NONE = re.compile(
+    r"/(static|vendor|sign-in|sign-out|language|account|people|openid|api/(account|token|openapi\.json))\b")
 
 
 @pytest.fixture(scope="module")

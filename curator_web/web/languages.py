@@ -1,0 +1,102 @@
+"""The pages' languages: which there are, which one who asks gets, and how numbers and times are written in it.
+
+English is the source. What the API answers, what is logged, and errors of the rooms below stay English.
+"""
+
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from babel.dates import format_skeleton
+from babel.numbers import get_decimal_symbol
+from flask import Blueprint, Flask, current_app, has_request_context, redirect, request
+from flask_babel import Babel, format_decimal, get_locale
+from werkzeug import Response
+
+from curator_web.catalogues import FOLDER
+
+from .signing_in import own_address
+
+blueprint = Blueprint("languages", __name__)
+SOURCE = "en"
+# By the name of the catalogue's folder, each in its own words.
+LANGUAGES = {SOURCE: "English", "de": "Deutsch", "es": "Español", "ko": "한국어", "zh_Hans": "简体中文"}
+COOKIE = "demotape-language"
+LASTS = timedelta(days=400)  # as long as browsers keep one
+_TRADITIONAL = {"hant", "tw", "hk", "mo"}  # who reads Chinese so is not given the simplified one
+_TAGS = 20  # of an Accept-Language header that are looked at
+
+
+def register(app: Flask) -> None:
+    """Have pages of this app come in the language of who asks."""
+    Babel(app, locale_selector=_selected, default_translation_directories=str(FOLDER))
+    app.jinja_env.filters.update(grouped=grouped, decimal=decimal, day_month=day_month)
+    app.context_processor(_for_pages)
+    app.register_blueprint(blueprint)
+
+
+def _selected() -> str:
+    """The language of the answer: what the person chose, else what their browser asks for, else English."""
+    if not has_request_context() or request.path.startswith("/api/"):
+        return SOURCE
+    chosen = request.cookies.get(COOKIE, "")
+    if chosen in LANGUAGES:
+        return chosen
+    wanted = (matching(tag) for tag in list(request.accept_languages.values())[:_TAGS])
+    return next((each for each in wanted if each), SOURCE)
+
+
+def matching(tag: str) -> str | None:
+    """The language that a tag of an Accept-Language header (RFC 5646) means, None where there is none like it."""
+    language, *rest = tag.lower().replace("_", "-").split("-")
+    if language == "zh":
+        return None if _TRADITIONAL & set(rest) else "zh_Hans"
+    return language if language in LANGUAGES else None
+
+
+def _for_pages() -> dict[str, Any]:
+    locale = get_locale()
+    return {"language": str(locale), "direction": locale.text_direction, "languages": LANGUAGES}
+
+
+@blueprint.post("/language")
+def choose() -> Response:
+    """Keep the language that the person chose in their browser, and show the page again that they were on."""
+    answer = redirect(own_address(request.form.get("next", "")) or "/", 303)
+    chosen = request.form.get("language", "")
+    if chosen in LANGUAGES:
+        answer.set_cookie(COOKIE, chosen, max_age=LASTS, secure=current_app.config["SESSION_COOKIE_SECURE"],
+                          httponly=True, samesite="Lax")
+    return answer
+
+
+def is_english() -> bool:
+    """Whether texts come as they are in the source."""
+    locale = get_locale()
+    return locale is None or locale.language == SOURCE
+
+
+def grouped(number: int) -> str:
+    """A whole number as it is read: 12,345 in English."""
+    return f"{number:,}" if is_english() else format_decimal(number)
+
+
+def decimal(number: float, digits: int = 1) -> str:
+    """A number with so many digits behind the decimal sign of the language."""
+    text = f"{number:.{digits}f}"
+    return text if is_english() else text.replace(".", get_decimal_symbol(get_locale()))
+
+
+def day_month(day: date) -> str:
+    """A day of a year that is known: 3 Jan in English."""
+    return f"{day.day} {day:%b}" if is_english() else format_skeleton("MMMd", _as_time(day), locale=get_locale())
+
+
+def day_and_time(time: datetime) -> str:
+    """Day and time as they stand in `time`: 3 Jan 2026, 14:05 in English."""
+    if is_english():
+        return f"{time.day} {time:%b %Y, %H:%M}"
+    return f"{format_skeleton('yMMMd', time, tzinfo=time.tzinfo, locale=get_locale())}, {time:%H:%M}"
+
+
+def _as_time(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day)
