@@ -65,9 +65,9 @@ async def compare(browser, recordings: list[Path], viewport: dict, apart: bool =
                 continue
             key = (state["dom"], state["screenshot"])
             document = render(recording, state, resources)
-            await page.mouse.move(*_pointer(turn))
             await page.goto("about:blank")  # nothing of the one before, such as how far it was scrolled
             await page.set_content(document, wait_until="load")
+            await page.mouse.move(*_pointer(turn))  # over this page, as it was when the state was kept
             await page.evaluate(PAGE_READY)
             if key not in known:
                 rendered, kept = await page.screenshot(), recording.blob(state["screenshot"])
