@@ -72,6 +72,7 @@ from .web import (
     tasks,
     team,
     timeline,
+    tour,
     training,
     tree,
     webhooks,
@@ -146,6 +147,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day, clock=clock,
                                  edit_summary=edit_summary, browser_name=browser_name)
     languages.register(app)
+    tour.register(app)
     words.register(app)
     accounts.register(app)
     current_project.register(app)

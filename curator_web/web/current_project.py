@@ -26,7 +26,7 @@ from .context import services
 
 # What is of no project; the rest of the address of `projects` names one.
 WITHOUT = ("people", "own_account", "own_second_factor", "signing_in", "openid", "api-docs", "notifications",
-           "notifications_api", "own_keys", "own_keys_api")
+           "notifications_api", "own_keys", "own_keys_api", "tour")
 WITHOUT_VIEWS = ("projects.index", "projects.add", "projects_api.Projects", "api.token", "uploads.account",
                  "uploads.state", "uploads.chunk", "uploads.finish")
 PAGES = ("pages", "team", "dashboard", "exports", "labels", "imports", "tasks", "task_proposals", "filters",

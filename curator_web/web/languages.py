@@ -3,17 +3,18 @@
 English is the source. What the API answers, what is logged, and errors of the rooms below stay English.
 """
 
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Any
 
 from babel.dates import format_skeleton
 from babel.numbers import get_decimal_symbol
-from flask import Blueprint, Flask, current_app, has_request_context, redirect, request
+from flask import Blueprint, Flask, has_request_context, redirect, request
 from flask_babel import Babel, format_decimal, get_locale
 from werkzeug import Response
 
 from curator_web.catalogues import FOLDER
 
+from .browser_choices import keep
 from .signing_in import own_address
 
 blueprint = Blueprint("languages", __name__)
@@ -21,7 +22,6 @@ SOURCE = "en"
 # By the name of the catalogue's folder, each in its own words.
 LANGUAGES = {SOURCE: "English", "de": "Deutsch", "es": "Español", "ko": "한국어", "zh_Hans": "简体中文"}
 COOKIE = "demotape-language"
-LASTS = timedelta(days=400)  # as long as browsers keep one
 _TRADITIONAL = {"hant", "tw", "hk", "mo"}  # who reads Chinese so is not given the simplified one
 _TAGS = 20  # of an Accept-Language header that are looked at
 
@@ -64,8 +64,7 @@ def choose() -> Response:
     answer = redirect(own_address(request.form.get("next", "")) or "/", 303)
     chosen = request.form.get("language", "")
     if chosen in LANGUAGES:
-        answer.set_cookie(COOKIE, chosen, max_age=LASTS, secure=current_app.config["SESSION_COOKIE_SECURE"],
-                          httponly=True, samesite="Lax")
+        keep(answer, COOKIE, chosen)
     return answer
 
 

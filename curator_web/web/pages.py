@@ -75,7 +75,8 @@ def _people() -> list[str]:
 def review(demonstration_id: str) -> str:
     """The review page; asked by htmx, only the selected turn."""
     template = "_turn.html" if request.headers.get("HX-Request") else "review.html"
-    return _render(template, demonstration_id, request.args.get("turn"), request.args.get("view", "screenshot"))
+    return _render(template, demonstration_id, request.args.get("turn"), request.args.get("view", "screenshot"),
+                   tour=max(0, request.args.get("tour", 0, int)))
 
 
 @blueprint.post("/demonstrations/<demonstration_id>/edits")
@@ -152,8 +153,8 @@ def _still_there(selected: str | None, before: library.Review, after: library.Re
 
 
 def _render(template: str, demonstration_id: str, selected: str | None, view: str,
-            known: library.Review | None = None) -> str:
-    """A page of a demonstration; `known`: what was just read of it, which is not read again."""
+            known: library.Review | None = None, tour: int = 0) -> str:
+    """A page of a demonstration; `known`: what was just read of it, which is not read again; `tour`: a step of it."""
     db = services().db
     review = known or library.review(db, demonstration_id)
     problem = review.row.damage if known else _problem(review)
@@ -168,7 +169,7 @@ def _render(template: str, demonstration_id: str, selected: str | None, view: st
         training=training.is_training(db, demonstration_id),
         settings=review.settings, members=_people() if talk or template == "review.html" else [], comments=talk,
         may_withdraw=deleting.may_withdraw(found.row, account()), holder=leases.holder(found.row),
-        speakers=SPEAKERS, modifiers=MODIFIERS,
+        speakers=SPEAKERS, modifiers=MODIFIERS, tour=tour,
         last_change=editing.last_status_change(db, demonstration_id) if found.row.status != DRAFT else None)
 
 

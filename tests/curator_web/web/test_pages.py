@@ -51,7 +51,7 @@ PAGES = {
     "network": "/demonstrations/rec-4/network?turn=t3", "kept": "/demonstrations/rec-4?turn=t3",
     "proof": "/demonstrations/rec-4/proof", "not-run": "/demonstrations/rec-1/proof", "runs": "/runs",
     "outcome": "/demonstrations/rec-1/outcome", "outcome-form": "/demonstrations/rec-1/outcome?new=request",
-    "beside": "/demonstrations/rec-1/beside/rec-2",
+    "beside": "/demonstrations/rec-1/beside/rec-2", "tour": "/demonstrations/rec-1?tour=3",
 }
 
 
