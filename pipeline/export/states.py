@@ -22,6 +22,7 @@ from pipeline.privacy.names.lists import versions
 from pipeline.privacy.names.stand_ins import StandIns
 from pipeline.privacy.reading import Line
 from pipeline.privacy.redacting import blur, findings, redactor, taken_out
+from pipeline.privacy.split import findings_in_runs
 from pipeline.privacy.told_secrets import ToldSecrets
 from recorder.pictures import decoded
 from schemas import InputError
@@ -192,7 +193,8 @@ class States:
         page = self._flattened(name)
         self._prepared.get(bytes, partial(_written, page), "page", self._uid_attribute, name)
         self._prepared.get(bytes, partial(_listed, page), "texts", name)
-        return json.dumps(findings(sorted(page.texts), self._nothing_in)).encode("ascii")
+        return json.dumps([*findings(sorted(page.texts), self._nothing_in),
+                           *findings_in_runs(sorted(page.runs), self._nothing_in)]).encode("ascii")
 
     def _look_for_names(self, name: str) -> bytes:
         page = self._flattened(name)

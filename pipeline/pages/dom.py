@@ -6,6 +6,7 @@ would drop or misplace when it reads the result (a second `<body>`, a form in a 
 written as a `div` that names the original in `data-demotape-tag`.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -59,8 +60,9 @@ class Page:
 
     `content`: its HTML as UTF-8. `renamed` gives, for (uids of the frames from the top down, uid in that document), the
     uid in this page where that is another one, as two documents of one snapshot chose the same uid. `listed`: every
-    uid in this page in UTF-8, each between two NULs, which no attribute can hold. `texts`: what it says to a reader
-    (only from `flatten`). Only where something was taken out: `showing`, uids of the elements that show it, and
+    uid in this page in UTF-8, each between two NULs, which no attribute can hold. `texts`: what it says to a reader;
+    `runs`: lines that it writes in several elements, a NUL (`BREAK`) where one begins or ends (both only from
+    `flatten`). Only where something was taken out: `showing`, uids of the elements that show it, and
     `generated`, whether style sheets may show it, too, nobody knows where.
     """
 
@@ -69,6 +71,7 @@ class Page:
     renamed: dict[tuple[tuple[str, ...], str], str]
     listed: bytes
     texts: frozenset[str] = frozenset()
+    runs: frozenset[str] = frozenset()
     showing: tuple[str, ...] = ()
     generated: bool = False
 
@@ -123,9 +126,16 @@ def flatten(snapshot: bytes, uid_attribute: str = UID_ATTRIBUTE) -> Page:
     html = "<!DOCTYPE html>\n" + etree.tostring(root, method="html", encoding="unicode", with_tail=False)
     renamed = {place: name for place, name in naming.uids.items() if place[1] != name}
     listed = "\0".join(["", *naming.uids.values(), ""]).encode("utf-8", "replace")
-    return Page(html.encode("utf-8", "replace"), uid_attribute, renamed, listed, _texts(root))
+    return Page(html.encode("utf-8", "replace"), uid_attribute, renamed, listed, _texts(root), _runs(root))
 
 
+BREAK = "\0"  # no text of a document holds one
+# Elements that only say how a part of a line looks or what it means (HTML, phrasing content); those that do something,
+# such as links and buttons, stand for themselves.
+_WITHIN_LINES = frozenset({"abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
+                           "font", "i", "ins", "kbd", "mark", "nobr", "s", "samp", "small", "span", "strike", "strong",
+                           "sub", "sup", "time", "tt", "u", "var", "wbr"})
+_SILENT = frozenset({"script", "style", "noscript", "template"})
 # Attributes that say something to a reader, or lead to somebody.
 _SPEAKING = frozenset({"action", "alt", "cite", "content", "href", "label", "placeholder", "summary", "title", "value"})
 
@@ -133,6 +143,29 @@ _SPEAKING = frozenset({"action", "alt", "cite", "content", "href", "label", "pla
 def _texts(root: Element) -> frozenset[str]:
     said = (value for element in root.iter(etree.Element) for name, value in element.items() if _speaks(name))
     return frozenset(text.strip() for text in (*root.itertext(), *said) if text and not text.isspace())
+
+
+def _runs(root: Element) -> frozenset[str]:
+    """What stands on one line though several elements write it; white space as browsers show it."""
+    found: set[str] = set()
+    parts: list[str] = []
+    for event, element in etree.iterwalk(root, events=("start", "end")):
+        if element.tag in _WITHIN_LINES:
+            parts.append(BREAK)
+        else:
+            _end_run(parts, found)
+        text = element.text if event == "start" else element.tail
+        if text and not (event == "start" and element.tag in _SILENT):
+            parts.append(text)
+    _end_run(parts, found)
+    return frozenset(found)
+
+
+def _end_run(parts: list[str], found: set[str]) -> None:
+    """Keep what was gathered where it has more than one text, and begin anew."""
+    if sum(part != BREAK for part in parts) > 1:
+        found.add(" ".join(re.split(r"[ \t\n\r\f]+", "".join(parts))).strip(f" {BREAK}"))
+    parts.clear()
 
 
 def _speaks(attribute: str) -> bool:

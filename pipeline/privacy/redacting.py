@@ -25,6 +25,7 @@ from . import finding
 from .names.finding import findings as names_in
 from .names.labels import field_kind, is_value
 from .names.stand_ins import WRITTEN, StandIns
+from .split import SplitValues, joined
 from .told_secrets import ToldSecrets
 
 # Values of these keys are names that we or the recorder gave; nobody's data stands there.
@@ -45,13 +46,15 @@ def taken_out(content: bytes) -> bool:
 class Redactor:
     """Knows what is to be taken out of one demonstration. `counts`: how many different values of each kind.
 
+    `values`: kinds by value, with a BREAK where a page begins or ends an element in one; `known`: the same without.
     `allow`: kinds that may stay; `told`: secrets of other recordings; `names`: makes the stand-ins of names and
     addresses, None to leave these.
     """
 
     def __init__(self, values: dict[str, str], allow: Collection[str] = (), told: ToldSecrets | None = None,
                  names: StandIns | None = None):
-        self.known = values
+        self._values, self._split = values, SplitValues(values)
+        self.known = values = {joined(value): kind for value, kind in values.items()}
         self._allow, self._told, self._names = allow, told, names
         self.counts = Counter(kind for kind in values.values() if kind != "person")
         self._persons = (names or StandIns("")).replacing(value for value, kind in values.items() if kind == "person")
@@ -65,7 +68,8 @@ class Redactor:
         self._by = written
         self._forms = [form.encode("utf-8", "replace") for form in alternatives]
         parts = [*self._forms, *(stand_in.encode() for stand_in in self._persons.stand_ins()),
-                 *(each.encode("utf-8", "replace") for each in self._persons.persons), *self._written.values()]
+                 *(each.encode("utf-8", "replace") for each in self._persons.persons), *self._written.values(),
+                 *(value.encode("utf-8", "replace") for value in self._split.values)]
         self.digest = hashlib.sha256(b"\0".join(parts)).hexdigest() if values else ""
 
     def knowing(self, texts: Iterable[str]) -> "Redactor":
@@ -74,12 +78,12 @@ class Redactor:
         found = chain(findings(texts), ((value, "token") for value in (self._told.find(texts) if self._told else ())),
                       names_in(texts) if self._names else ())
         new = {value: kind for value, kind in found if kind not in self._allow and value not in self.known}
-        return Redactor(self.known | new, self._allow, self._told, self._names) if new else self
+        return Redactor(self._values | new, self._allow, self._told, self._names) if new else self
 
     def text(self, text: str) -> str:
         """The text with all that is known replaced."""
         if self._pattern:
-            text = self._pattern.sub(lambda found: self._by[found.group()], text)
+            text = self._split.text(self._pattern.sub(lambda found: self._by[found.group()], text))
         return self._persons.text(text)
 
     def markup(self, content: bytes) -> bytes:
@@ -87,7 +91,7 @@ class Redactor:
         there = [form for form in self._forms if form in content]  # far faster than a pattern that finds nothing
         if there:
             content = re.sub(b"|".join(map(re.escape, there)), lambda found: self._written[found.group()], content)
-        return self._persons.content(content)
+        return self._persons.content(self._split.content(content))
 
     def walk(self, value: Any) -> Any:
         """The same in every text of a JSON value; keys stay, and so do names that carry no data."""
