@@ -3,7 +3,8 @@
 
 demotape.secrets = (function () {
   const { redacted: REDACTED, secrets: RULES, not_typed_in } = globalThis.demotapeShared;
-  const AUTOCOMPLETE = /(^|\s)(current-password|new-password|one-time-code|cc-(number|csc|exp(-month|-year)?))(\s|$)/i;
+  const AUTOCOMPLETE = /(^|\s)(one-time-code|cc-(number|csc|exp(-month|-year)?))(\s|$)/i;
+  const PASSWORD = /(^|\s)(current|new)-password(\s|$)/i;
   const NAMES = new RegExp(RULES.names), LABELS = new RegExp(RULES.labels);
   const NOT_TYPED_IN = new Set(not_typed_in);
   const LETTERS = [4, 8]; // fields of one letter that make a code, at least and at most
@@ -39,11 +40,18 @@ demotape.secrets = (function () {
   function looksSecret(element) {
     if (element.type === "password") return true;
     if (element.type !== "hidden" && NOT_TYPED_IN.has(element.type)) return false;
+    const autocomplete = element.getAttribute("autocomplete") ?? "";
     return (
-      AUTOCOMPLETE.test(element.getAttribute("autocomplete") ?? "") ||
+      AUTOCOMPLETE.test(autocomplete) || (PASSWORD.test(autocomplete) && !searches(element)) ||
       NAMES.test(spaced(element.name ?? "")) || NAMES.test(spaced(element.id ?? ""))
     );
   }
+
+  /** Whether it finds something in a list or a page: many such fields say "new-password" to keep the browser's own list
+   * of what was typed before away, and no password is typed into one. */
+  const searches = (element) =>
+    element.type === "search" || element.getAttribute("role") === "combobox" ||
+    ["list", "both"].includes(element.getAttribute("aria-autocomplete"));
 
   /** By its label, by what shows its letters as dots, or as one of the fields that take a code letter by letter. */
   function isCalledSecret(element) {

@@ -10,6 +10,8 @@ SECRET = {
     "name in camel case": "<input name=userPassword>",
     "id": "<input id=card-number>",
     "autocomplete": "<input autocomplete='section-a one-time-code'>",
+    "new password": "<input autocomplete='new-password'>", "password of a list": "<input role=combobox type=password>",
+    "code of a list": "<input role=combobox autocomplete='one-time-code'>",
     "dots": "<input style='-webkit-text-security:disc'>",
     "dots by a class": "<style>.dots {-webkit-text-security:circle}</style><input class=dots>",
     "label": "<label for=x{n}>Card number *</label><input id=x{n}>",
@@ -33,6 +35,9 @@ PLAIN = {
     "text": "<input>", "name": "<input name=passenger>", "shipping": "<label>Shipping address <input></label>",
     "number": "<label>Phone number <input></label>", "postcode": "<label>Postcode <input></label>",
     "pinned": "<label>Pinned note <input></label>", "author": "<input name=author>",
+    "list": "<input role=combobox autocomplete='new-password'>",
+    "list of suggestions": "<input aria-autocomplete=list autocomplete='new-password'>",
+    "search": "<input type=search autocomplete='current-password'>",
     "letters of a crossword": "<div>" + "<input maxlength=1>" * 20 + "</div><input id=field>",
 }
 SENDING = """<script>addEventListener('change', () => fetch('/sent', {method: 'POST',
