@@ -48,9 +48,10 @@ demotape.secrets = (function () {
   }
 
   /** Whether it finds something in a list or a page: many such fields say "new-password" to keep the browser's own list
-   * of what was typed before away, and no password is typed into one. */
+   * of what was typed before away, and no password is typed into one. Selectize's has no role, and says autofill=no. */
   const searches = (element) =>
     element.type === "search" || element.getAttribute("role") === "combobox" ||
+    element.getAttribute("autofill") === "no" ||
     ["list", "both"].includes(element.getAttribute("aria-autocomplete"));
 
   /** By its label, by what shows its letters as dots, or as one of the fields that take a code letter by letter. */

@@ -37,6 +37,7 @@ PLAIN = {
     "pinned": "<label>Pinned note <input></label>", "author": "<input name=author>",
     "list": "<input role=combobox autocomplete='new-password'>",
     "list of suggestions": "<input aria-autocomplete=list autocomplete='new-password'>",
+    "Selectize": "<input type=text autocomplete=new-password autofill=no>",
     "search": "<input type=search autocomplete='current-password'>",
     "letters of a crossword": "<div>" + "<input maxlength=1>" * 20 + "</div><input id=field>",
 }
