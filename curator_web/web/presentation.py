@@ -173,7 +173,7 @@ class ReviewView:
 
     def __init__(self, review: Review, selected: str | None = None):
         """Raises NotFound when there is no turn of the selected id."""
-        self.row = review.row
+        self.row, self.review = review.row, review
         new: tuple[int | None, types.Turn | None] = (None, None)
         base: dict[str, tuple[int | None, types.Turn | None]] = {
             turn["id"]: (number, turn) for number, turn in enumerate(review.base["turns"], 1)}
