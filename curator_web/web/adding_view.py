@@ -26,7 +26,7 @@ class Operation:
 
 
 OPERATIONS = (
-    Operation("click", "c", _l("Click")), Operation("textInput", "t", _l("Type")),
+    Operation("click", "c", _l("Click")), Operation("textInput", "t", _l("Type a text")),
     Operation("change", "s", _l("Select")), Operation("hover", "h", _l("Hover")),
     Operation("dblclick", "d", _l("Double click")), Operation("press", "k", _l("Press a key")),
     Operation("submit", "f", _l("Submit a form")))

@@ -146,6 +146,9 @@ def test_a_program_adds_an_action_and_is_held_to_what_was_recorded(app, db):
     assert listed(db, "rec-1").version == 1 and post(app, good).status_code == 201
     assert [turn["id"] for turn in current(db, "rec-1")["turns"]] == ["t1", "n", "t4"]
     assert post(app, good).status_code == 400
+    kept = app.test_client().get("/api/demonstrations/rec-1/edits").json[0]["edit"]  # as annotations have it
+    assert post(app, {"op": "undo"}).status_code == 201 and post(app, kept).status_code == 201
+    assert current(db, "rec-1")["turns"][1] == kept["added"]
 
 
 def test_at_the_end_it_is_seen_in_what_was_shown_last_and_not_after_the_recording(app, tmp_path):
