@@ -367,7 +367,7 @@ class EditSchema(Strict):
                     validate=validate.Range(0, limits.WHOLE))
     check = string("settle: kind of the checks that were looked at and ask for nothing more", required=False)
     added = TurnField(required=False, metadata={
-        "description": "add: the new chat turn, with the id in `turn`; split: the typing that stands behind the turn"})
+        "description": "add: the new turn, with the id in `turn`; split: the typing that stands behind the turn"})
     place = nested(VideoPlaceSchema, "place_video: where the external video belongs", required=False)
     label = string("label: its name", required=False)
     said = listing(fields.String(), "label: what is said by it; none takes it away", required=False)

@@ -29,6 +29,7 @@ CHUNK = 4 << 20  # bytes of a piece of it
 UNFINISHED = 100  # uploads of one user that have begun and are not finished
 UNFINISHED_BYTES = 16 << 30  # that they may come to together
 OUTCOME_TEXT = 1 << 16  # characters of a text in an outcome check
+ADDED_TEXT = 1 << 16  # characters of a text in the arguments of an action that is added by hand
 OUTCOME_DEPTH = 20  # of groups of outcome checks in each other
 FREE = 1 << 30  # bytes that stay free on the server's disk
 

@@ -17,6 +17,7 @@ from curator_web.demonstrations import editing, library, sight, workflow
 from curator_web.demonstrations.listing import COUNT_LIMIT, Page, listing, read_filter
 from curator_web.demonstrations.proving import STATES
 from curator_web.web.accounts import account
+from curator_web.web.added_actions import expect_seen
 from curator_web.web.blobs import expect_picture
 from curator_web.web.context import services
 from curator_web.web.outcome_changes import expect_outcome
@@ -204,6 +205,8 @@ class Edits(MethodView):
             expect_picture(new["edit"], library.review(services().db, demonstration_id).row.recording)
         if new["edit"]["op"] == "set_outcome":
             expect_outcome(new["edit"], library.review(services().db, demonstration_id))
+        if new["edit"]["op"] == "add":
+            expect_seen(new["edit"], library.review(services().db, demonstration_id))
         made = workflow.edit(services().db, demonstration_id, new["edit"], new["version"], account(), new["key"])
         return {"version": made.version} | ({"part": made.part} if made.part else {})
 

@@ -209,9 +209,9 @@ def _picture(one: types.BrowserTurn, two: types.BrowserTurn) -> Iterator[Differe
 
 def _lone(turn: types.Turn, ours: Mapping[str, types.Turn], theirs: Mapping[str, types.Turn],
           two: types.Demonstration, joined: set[str]) -> Difference | None:
-    """Of a turn that one of them has alone: said in a chat turn that was added, or typing that was split or merged."""
+    """Of a turn that one of them has alone: one that was added, or typing that was split or merged."""
     name, only_second = turn["id"], turn["id"] not in ours
-    if turn["type"] == "chat":
+    if turn["type"] == "chat" or not turn["events"]:
         if only_second:
             return Difference(ADDED, name, "", None, turn, (
                 {"op": "add", "turn": name, "added": turn, "after": _before(name, two["turns"], ours)},))

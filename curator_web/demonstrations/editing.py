@@ -105,18 +105,21 @@ def last_status_change(db: Database, demonstration_id: str) -> StatusChange | No
 
 def _expect_in_sight(turns: list[types.Turn], edit: Mapping[str, Any]) -> None:
     """Raises InputError where a person puts the pointer of an action outside the page that was shown."""
-    if edit["op"] not in ("set_arguments", "set_intent"):
+    if edit["op"] not in ("set_arguments", "set_intent", "add"):
         return
-    turn = next((each for each in turns if each["id"] == edit.get("turn")), None)
-    given = edit.get("arguments")
-    if turn is None or turn["type"] == "chat" or not turn["state"] or not isinstance(given, dict):
+    is_new = edit["op"] == "add"
+    turn: types.Turn | None = edit["added"] if is_new else next(
+        (each for each in turns if each["id"] == edit.get("turn")), None)
+    if turn is None or turn["type"] == "chat" or not turn["state"]:
         return
-    if (edit.get("intent") or turn["intent"]) not in WITH_POINTER:
+    before: dict[str, Any] = {} if is_new else turn["arguments"]
+    given = turn["arguments"] if is_new else edit.get("arguments")
+    if not isinstance(given, dict) or (edit.get("intent") or turn["intent"]) not in WITH_POINTER:
         return
     viewport = turn["state"]["viewport"]
     for name, limit in (("x", viewport["width"]), ("y", viewport["height"])):
         value = given.get(name)
-        if isinstance(value, (int, float)) and value != turn["arguments"].get(name) and not 0 <= value <= limit:
+        if isinstance(value, (int, float)) and value != before.get(name) and not 0 <= value <= limit:
             told = {"name": name, "value": format(value, "g"), "limit": format(limit, "g")}
             raise InputError(
                 ErrorText("field %(name)s: %(value)s is outside the page that was shown, which is %(limit)s pixels "

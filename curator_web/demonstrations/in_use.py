@@ -32,13 +32,14 @@ def demonstration_in(session: Session, project: str, demonstration: types.Demons
 
 def expect_intent(settings: Settings, turns: list[types.Turn], edit: Mapping[str, Any]) -> None:
     """Raises InputError for an edit that gives a turn an intent which is not in use; one that it has may stay."""
-    if edit["op"] != "set_intent" or edit.get("intent") not in settings.unused_intents:
+    given = {"set_intent": edit, "add": edit.get("added", {})}.get(edit["op"], {}).get("intent")
+    if given not in settings.unused_intents:
         return
     turn = next((each for each in turns if each["id"] == edit.get("turn")), None)
-    if turn and turn["type"] == "browser" and turn["intent"] == edit["intent"]:
+    if turn and turn["type"] == "browser" and turn["intent"] == given:
         return
     raise InputError(ErrorText("field intent: %(intent)s is not in use in this project; choose one of %(which)s",
-                               intent=edit["intent"], which=", ".join(settings.intents)))
+                               intent=given, which=", ".join(settings.intents)))
 
 
 def _marked(turn: types.Turn, settings: Settings, is_fine: bool) -> types.Turn:

@@ -46,6 +46,7 @@ ACTIONS = tuple(Action(*line) for line in (
     ("merge", "g", "Merge with the typing before"),
     ("split_session", "Shift+X", "Split the session: from this turn on it is another demonstration"),
     ("join", "Shift+M", "Join it with the part that was split off"), ("add", "o", "Add a chat turn"),
+    ("add_action", "Shift+O", "Add an action: its element, then what was done"),
     ("changes", "h", "What was changed, by whom"), ("guidelines", "Shift+G", "The guidelines beside the work"),
     ("network", "Shift+N", "Requests until the next action, if they were kept"),
     ("time_line", "z", "The session on a time line"), ("comment", "m", "Comment; Enter sends"), ("undo", "u", "Undo"),

@@ -19,6 +19,7 @@ from pipeline.turns import splitting
 from recorder.reader import Recording
 from schemas import BROWSER_INTENTS, types
 
+from . import added_actions
 from .apart import listed, made
 from .context import services
 from .forms import converted, parse_arguments
@@ -177,6 +178,7 @@ _FIELDS: dict[str, Callable[[_Asked], dict[str, Any]]] = {
 }
 _WHOLE: dict[str, Callable[[_Asked], Mapping[str, Any]]] = {
     "add": _add,
+    "add_action": lambda asked: added_actions.edit_of(asked.review, asked.turn_id, request.form, asked.recording),
     "fix": _fix,
     "join": lambda asked: {"op": "join", "other": request.form.get("other", "")} | _end_before(asked),
     "label": _label,

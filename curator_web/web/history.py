@@ -55,7 +55,10 @@ class LogLine:
     @property
     def did(self) -> str:
         """What was done, in words."""
-        return str(_DID.get(self.edit.content["op"], self.edit.content["op"]))
+        op = self.edit.content["op"]
+        if op == "add" and self.edit.content["added"]["type"] == "browser":
+            return _("Action added")
+        return str(_DID.get(op, op))
 
     @property
     def what(self) -> str:

@@ -15,14 +15,15 @@ from recorder.reader import Recording
 from schemas import limits
 from schemas.types import TurnState
 
-from . import tree
+from . import adding_view, tree
+from .adding_view import Adding, adding
 from .apart import listed, made
 from .blobs import immutable
 from .context import services
 from .presentation import ReviewView, TurnView
 
 VIEWS = ("screenshot", "after", "dom", "video", "compare", "targets", "tree", "pictures",
-         "split")
+         "split", *adding_view.VIEWS)
 blueprint = Blueprint("moments", __name__)
 
 
@@ -48,6 +49,17 @@ class Moment:
     breaks: list[splitting.Break] = field(default_factory=list)
     change: changes.Change | None = None
     network: bool = False  # whether it was kept
+    adding: Adding | None = None
+
+    @property
+    def in_tree(self) -> bool:
+        """Whether an element is chosen in the tree."""
+        return self.view in ("tree", adding_view.FIRST_TREE)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether an element is chosen."""
+        return self.in_tree or self.view in ("targets", adding_view.FIRST)
 
 
 @blueprint.get("/frames/<recording_id>/<int:milliseconds>")
@@ -77,11 +89,23 @@ def moment(found: ReviewView, view: str) -> Moment:
     if view not in VIEWS:
         raise InputError(ErrorText("view: %(view)r is none; %(which)s are", view=view[:40], which=", ".join(VIEWS)))
     turn = found.selected
+    if turn and view in adding_view.VIEWS:
+        return _adding(found, turn, view)
     if turn is None or turn.is_chat or not turn.state:
         return Moment("screenshot")
     store, name = services().store, found.row.recording
     plain = Moment(view, store.has_video(name), _after(found, turn), network=store.has_network(name))
     return replace(plain, **_SHOWN[view](turn, store.open(name), plain)) if view in _SHOWN else plain
+
+
+def _adding(found: ReviewView, turn: TurnView, view: str) -> Moment:
+    """A step of adding an action: in another page than the turn's, perhaps."""
+    recording = services().store.open(found.row.recording)
+    step = adding(found, turn, view, recording)
+    plain = Moment(view, adding=step)
+    if step.shown is None or not plain.chooses:
+        return plain
+    return replace(plain, **_SHOWN["tree" if plain.in_tree else "targets"](step.shown, recording, plain))
 
 
 def _frame(turn: TurnView, recording: Recording, plain: Moment) -> dict[str, Any]:

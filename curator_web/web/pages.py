@@ -33,6 +33,7 @@ from schemas import INTENTS, types
 from schemas.recording import SPEAKERS
 
 from .accounts import account
+from .added_actions import expect_seen
 from .blobs import expect_picture
 from .context import services
 from .edit_forms import edit_from_form, version_from_form
@@ -86,6 +87,7 @@ def edit(demonstration_id: str) -> str | Response:
     change = edit_from_form(before)
     if change["op"] == "set_screenshot":  # a check's own fix may name any
         expect_picture(change, before.row.recording)
+    expect_seen(change, before)
     made = workflow.edit(services().db, demonstration_id, change, version_from_form(), account(),
                          request.form.get("key") or None, before)
     selected = request.form.get("selected")

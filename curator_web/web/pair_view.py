@@ -22,6 +22,7 @@ from .words import PICTURES
 
 SHOWN = 300  # characters of a value
 NOTHING = "–"
+_SAID = ("text", "value", "label", "checked", "key")  # arguments that tell what an added action does
 STATE_WORDS = {ANNOTATING: _l("Being annotated"), TO_COMPARE: _l("To compare"), "set-aside": _l("Set aside"),
                "settled": _l("Settled"), "agreed": _l("Nothing differed"), "ended": _l("Ended")}
 _WORDS = {kinds.TASK: _l("Task"), kinds.OUTCOME: _l("Outcome checks"), kinds.LABEL: _l("Label"),
@@ -83,6 +84,8 @@ def shown(found: Comparison | Compared) -> list[Shown]:
 
 
 def _words(each: Difference) -> str:
+    if each.what == kinds.ADDED and (each.first or each.second)["type"] == "browser":
+        return _("Added action in one alone")
     return _("Label: %(name)s", name=each.name) if each.what == kinds.LABEL else str(_WORDS[each.what])
 
 
@@ -99,8 +102,8 @@ def _rows(each: Difference, turns: dict[str, TurnView]) -> Iterator[tuple[str, .
     elif each.what == kinds.ORDER:
         yield ("order", *(_order(names, turns) for names in (each.first, each.second)))
     elif each.what == kinds.ADDED:
-        yield ("says", *(_text(f"{turn['speaker']}: {turn['utterance']}") if turn else NOTHING
-                         for turn in (each.first, each.second)))
+        yield ("says" if (each.first or each.second)["type"] == "chat" else "does",
+               *(_lone(turn) if turn else NOTHING for turn in (each.first, each.second)))
     elif each.what == kinds.OUTCOME:
         yield ("checks", *_checks(wording.whole(each.first), wording.whole(each.second)))
     elif each.what == kinds.VIDEO:
@@ -134,6 +137,14 @@ def _target(element: Any) -> str:
         return NOTHING
     return _("%(role)s “%(name)s” at %(css)s", role=element["role"] or element["tag"], name=target_name(element),
              css=element["css"])
+
+
+def _lone(turn: Any) -> str:
+    """A turn that was added, in words."""
+    if turn["type"] == "chat":
+        return _text(f"{turn['speaker']}: {turn['utterance']}")
+    said = ", ".join(f"{name} {_text(value)}" for name, value in turn["arguments"].items() if name in _SAID)
+    return _text(" ".join(each for each in (turn["intent"], _target(turn["element"]), said) if each))
 
 
 def _typed(turns: Any) -> str:

@@ -79,6 +79,11 @@ class TurnView:
         return "" if value == self.label else value
 
     @property
+    def by_hand(self) -> bool:
+        """Whether it is an action that somebody added, as no event tells of it."""
+        return self.original is None and self.turn["type"] == "browser" and not self.turn["events"]
+
+    @property
     def quote(self) -> str:
         """The beginning of what it replies to; empty when it is no reply."""
         return _shorten(self.answered["utterance"]) if self.answered else ""
@@ -168,7 +173,7 @@ class ReviewView:
 
     def __init__(self, review: Review, selected: str | None = None):
         """Raises NotFound when there is no turn of the selected id."""
-        self.row = review.row
+        self.row, self.review = review.row, review
         new: tuple[int | None, types.Turn | None] = (None, None)
         base: dict[str, tuple[int | None, types.Turn | None]] = {
             turn["id"]: (number, turn) for number, turn in enumerate(review.base["turns"], 1)}

@@ -19,6 +19,7 @@ from recorder.reader import Recording
 from schemas import UID_ATTRIBUTE
 from schemas.types import TableRow
 
+from .added_actions import page_of
 from .apart import listed
 from .context import services
 from .presentation import ReviewView
@@ -111,17 +112,20 @@ class Tree:
 
 @blueprint.get("/demonstrations/<demonstration_id>/tree")
 def show(demonstration_id: str) -> str:
-    """What stands in an element (`node`, from the place `start` on), or the tree opened at one (`uid`)."""
+    """What stands in an element (`node`, from the place `start` on), or the tree opened at one (`uid`). `seen`: not of
+    the turn's page but of that in which an action is added."""
     found = ReviewView(library.review(services().db, demonstration_id), request.args.get("turn"))
-    turn = found.selected
-    if turn is None or turn.is_chat or not turn.state:
+    turn, recording = found.selected, services().store.open(found.row.recording)
+    seen = request.args.get("seen")
+    if turn is None or (seen is None and not turn.state):
         raise NotFound(ErrorText("this turn shows no page"))
-    tree = of_state(services().store.open(found.row.recording), turn.state)
+    state = turn.state if seen is None else page_of(found.review, turn.id, recording, seen).state
+    tree = of_state(recording, state)
     if "uid" in request.args:
         lines = tree.lines(opened=tree.way(tree.find(request.args["uid"])))
     else:
         lines = tree.lines(request.args.get("node", -1, int), request.args.get("start", 0, int))
-    return render_template("_tree.html", lines=lines, present=turn.uid)
+    return render_template("_tree.html", lines=lines, present=turn.uid if seen is None else None)
 
 
 def of_state(recording: Recording, state: Mapping[str, Any]) -> Tree:

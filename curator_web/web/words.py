@@ -97,6 +97,7 @@ KEYS: Words = {
     "merge": _l("Merge with the typing before"),
     "split_session": _l("Split the session: from this turn on it is another demonstration"),
     "join": _l("Join it with the part that was split off"), "add": _l("Add a chat turn"),
+    "add_action": _l("Add an action: its element, then what was done"),
     "changes": _l("What was changed, by whom"), "guidelines": _l("The guidelines beside the work"),
     "network": _l("Requests until the next action, if they were kept"),
     "time_line": _l("The session on a time line"), "comment": _l("Comment; Enter sends"), "undo": _l("Undo"),

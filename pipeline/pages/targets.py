@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from lxml import etree
@@ -15,6 +16,7 @@ from schemas.types import TableRow
 from .dom import Element, parse
 
 _TEXT_LIMIT = 200
+_OPTIONS = 1000
 _NOT_READ = {"script", "style", "noscript", "textarea", "option"}
 _DRAWINGS = {"svg", "math"}
 _HTML_INSIDE = {"foreignobject", "desc", "annotation-xml"}  # parts of a drawing whose content is HTML again
@@ -56,6 +58,17 @@ def element_of(recording: Recording, state: Mapping[str, Any], uid: str) -> Elem
     return {"uid": uid, "tag": row["tag"], "role": row["role"], "name": row["name"], "text": _text(found),
             "attributes": attributes, "xpath": _xpath(found), "css": _css(found), "frame": row["frame"],
             "bbox": row["bbox"]}
+
+
+def options_of(recording: Recording, state: Mapping[str, Any], element: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Value and label of what can be chosen in a list of a state's page (`<select>`), at most so many as a person goes
+    through; none for any other element."""
+    if element["tag"] != "select" or not state.get("dom"):
+        return []
+    found = _find(recording.blob(state["dom"]), element["frame"], element["uid"])
+    options = () if found is None else islice(found.iter("option"), _OPTIONS)
+    labels = [(option, " ".join("".join(option.itertext()).split())) for option in options]
+    return [(option.get("value", label), option.get("label") or label) for option, label in labels]
 
 
 def _find(snapshot: bytes, frame: list[str], uid: str) -> Element | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from schemas import EditSchema, InputError
+from schemas import EditSchema, InputError, limits
 from schemas.demonstration import ARGUMENTS, BrowserTurnSchema, ChatTurnSchema, PointerArguments
 from schemas.files import validated
 from schemas.outcome_types import Outcome
@@ -20,6 +20,7 @@ from schemas.types import BrowserTurn, ChatTurn, Edit, Turn
 from .video_place import place_turn
 
 _ENDS = ("end_before", "begin_at")  # where a demonstration that was split ends, and where the other one begins
+BY_HAND = ("click", "textInput", "change", "hover", "dblclick", "press", "submit")  # intents that can be added
 _Unchecked = dict[str, Any]  # a turn that an edit is made to; its schema looks at it afterwards
 
 
@@ -233,14 +234,31 @@ def _place(turns: list[Turn], name: str, where: str, field: str) -> int:
 
 def _add(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
     added = edit["added"]
-    if added["type"] != "chat" or added["id"] != edit["turn"]:
-        raise InputError(f"{where}: field added: must be a chat turn with the id that field turn names")
+    if added["id"] != edit["turn"]:
+        raise InputError(f"{where}: field added: must have the id that field turn names")
     if any(turn["id"] == added["id"] for turn in turns):
         raise InputError(f"{where}: field turn: there is a turn {added['id']!r} already")
+    if added["type"] == "browser":
+        _expect_by_hand(added, where)
     answered = added.get("reply_to")
     if answered is not None and not any(turn["id"] == answered and turn["type"] == "chat" for turn in turns):
         raise InputError(f"{where}: field added.reply_to: no chat turn {answered!r} in this demonstration")
     return _move([*turns, added.copy()], len(turns), edit["after"], where)
+
+
+def _expect_by_hand(added: BrowserTurn, where: str) -> None:
+    """Raises InputError for an action that cannot be one that no event tells of."""
+    if added["intent"] not in BY_HAND:
+        raise InputError(f"{where}: field added.intent: {added['intent']} cannot be added; {', '.join(BY_HAND)} can")
+    if added["events"]:
+        raise InputError(f"{where}: field added.events: must be empty, as no event tells of an added action")
+    if not added["state"] or not added["element"]:
+        raise InputError(f"{where}: field added: needs the state in which the action is seen, and its element")
+    if added["intent"] == "change" and not added["arguments"]:
+        raise InputError(f"{where}: field added.arguments: a change needs a value, a label or whether it is checked")
+    for name, value in added["arguments"].items():
+        if isinstance(value, str) and len(value) > limits.ADDED_TEXT:
+            raise InputError(f"{where}: field added.arguments.{name}: {limits.ADDED_TEXT} characters at most")
 
 
 def _merge(turns: list[Turn], index: int, edit: Edit, where: str) -> list[Turn]:

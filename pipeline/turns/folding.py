@@ -12,7 +12,7 @@ from typing import Any, cast
 from pipeline.context import Context
 from schemas import InputError
 from schemas.shared import SILENT_KEYS
-from schemas.types import BrowserTurn, Demonstration, Element, Event, Turn, TurnState
+from schemas.types import BrowserTurn, Demonstration, Element, Event, State, Turn, TurnState
 
 from .gestures import Gesture, control_kind, group
 
@@ -62,9 +62,11 @@ def fold(events: list[Event]) -> list[Turn]:
 
 def state_of(event: Event) -> TurnState | None:
     """State of a turn from the state of the event that begins it."""
-    state = event["state"]
-    if state is None:
-        return None
+    return None if event["state"] is None else turn_state(event["state"])
+
+
+def turn_state(state: State) -> TurnState:
+    """A state as a turn has it."""
     status = "good" if state["screenshot"] and not state.get("stale") else "broken"
     return cast(TurnState, state | {"video_time": state["screenshot_time"], "screenshot_status": status})
 

@@ -19,6 +19,8 @@ from curator_web.demonstrations.library import import_recording, listed
 from demotape.run_again import run_again
 from pipeline import process, proofs, refresh
 from pipeline.cache import derived
+from pipeline.pages.targets import element_of
+from pipeline.turns.edits import apply_edits
 from recorder import Recording
 from replay import running
 from replay.proof import proof_of
@@ -137,6 +139,16 @@ def test_a_demonstration_with_a_fault_is_not_called_the_same(recording_browser, 
     spoil(spoiled)
     result = run(recording_browser, recorded, spoiled, tmp_path / "run")
     assert result.verdict != "same", result.outcomes
+
+
+def test_an_action_added_by_hand_is_run_as_a_recorded_one(recording_browser, recorded, demonstration, tmp_path):
+    heard = turns_of(demonstration, "click")[-1]
+    target = element_of(Recording(recorded.recording.layout.root), heard["state"], heard["element"]["uid"])
+    added = heard | {"id": "n", "events": [], "element": target}
+    turns = apply_edits(demonstration["turns"], [
+        {"op": "drop", "turn": heard["id"]}, {"op": "add", "turn": "n", "after": heard["id"], "added": added}])
+    result = run(recording_browser, recorded, demonstration | {"turns": turns}, tmp_path / "run")
+    assert reasons(result) == [] and result.outcomes[-1].turn == "n" and result.last == "same"
 
 
 def test_a_proof_is_of_what_was_run(recorded, demonstration, result):

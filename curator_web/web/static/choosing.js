@@ -8,9 +8,13 @@
 
   document.addEventListener("click", ({ target }) => {
     const chosen = target.closest("#choices .choice");
-    if (!chosen || !radio(chosen.dataset.uid) || radio(chosen.dataset.uid).matches(":disabled")) return;
-    radio(chosen.dataset.uid).checked = true;
-    $("#retarget-form").requestSubmit();
+    const input = chosen && radio(chosen.dataset.uid);
+    if (!input || input.matches(":disabled")) return;
+    const isConfirmed = input.checked || !("confirms" in input.form.dataset); // a second click says that it is meant
+    input.closest("label").hidden = false;
+    choose($("#target-list"), input);
+    if (isConfirmed) input.form.requestSubmit();
+    else input.focus({ preventScroll: true }); // Enter says so, too
   });
 
   /** The box of the element that has the focus, or under the pointer, stands out. */
@@ -41,6 +45,29 @@
     const inputs = [...$(selector).querySelectorAll("label:not([hidden]) input")];
     const next = inputs.findIndex((input) => input.checked) + step;
     if (inputs.length) choose($(selector), inputs[Math.max(0, Math.min(inputs.length - 1, next))]);
+  });
+
+  // ---- What was done with an element that an action is added for ---------------------------------------------------
+
+  const fieldOf = (operation) => operation.form.querySelector(`[data-of="${CSS.escape(operation.value)}"] :is(input, select)`);
+
+  /** A letter chooses what was done and leads to the field that goes with it; Enter leads there where it is empty. */
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    const { target, key } = event;
+    if (key === "Enter" && target.matches?.("#operation-form select")) {
+      event.preventDefault();
+      return target.form.requestSubmit();
+    }
+    if (!target.matches?.("#operations input")) return;
+    const chosen = key === "Enter" ? target : $(`#operations [data-letter="${CSS.escape(key.toLowerCase())}"]`);
+    if (!chosen) return;
+    event.preventDefault();
+    chosen.checked = true;
+    const field = fieldOf(chosen);
+    if (key === "Enter" && field?.value !== "") return chosen.form.requestSubmit();
+    (field ?? chosen).focus({ preventScroll: true });
+    if (field?.matches("[type=text]")) field.select();
   });
 
   function choose(list, chosen) {

@@ -77,7 +77,7 @@
   // ---- Keys --------------------------------------------------------------------------------------------------------
 
   // By the usual key, whichever was pressed (keys.js).
-  const KEYS = new Set([..."abcdefghilmnopqrstuvwxyz?/.,0123456789", "Shift+A", "Shift+C", "Shift+E", "Shift+F", "Shift+G", "Shift+M", "Shift+N", "Shift+T", "Shift+U", "Shift+X", "Alt+ArrowUp", "Alt+ArrowDown"]);
+  const KEYS = new Set([..."abcdefghilmnopqrstuvwxyz?/.,0123456789", "Shift+A", "Shift+C", "Shift+E", "Shift+F", "Shift+G", "Shift+M", "Shift+N", "Shift+O", "Shift+T", "Shift+U", "Shift+X", "Alt+ArrowUp", "Alt+ArrowDown"]);
   const PLAIN_MOVES = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
   const MOVES = { ...PLAIN_MOVES, "Shift+J": 1, "Shift+K": -1 };
   for (const name of ["ArrowDown", "ArrowUp", "Home", "End"]) MOVES[`Shift+${name}`] = PLAIN_MOVES[name];
@@ -126,12 +126,13 @@
   // its text, and in the tree they lead to its lines.
   const waiting = []; // { name, text }
   let underway = 0; // requests that were made and are not settled yet
+  let leadsOn = false; // whether one of them leads to what Enter may mean
 
   /** Do what a key stands for, now or when its turn comes; tell whether it is taken care of. */
   function press(name, text, repeat) {
     const isStep = name in MOVES;
     const mustWait = waiting.length > 0 || (underway > 0 && !isStep);
-    const isTyped = text.length === 1 || (text === "Enter" && waiting.length > 0); // what stands in line may lead to a field
+    const isTyped = text.length === 1 || (text === "Enter" && (waiting.length > 0 || leadsOn)); // what stands in line may lead to a field
     if (!isStep && !KEYS.has(name) && !(mustWait && isTyped)) return false;
     if (!mustWait) act(name, repeat);
     else if (!repeat || isStep) waiting.push({ name, text });
@@ -141,7 +142,7 @@
   /** A key whose turn has come. */
   function turnOf({ name, text }) {
     const field = document.activeElement;
-    if (field.closest("[role=tree]")) field.dispatchEvent(new KeyboardEvent("keydown", { key: text, bubbles: true }));
+    if (field.closest("[role=tree], #operations")) field.dispatchEvent(new KeyboardEvent("keydown", { key: text, bubbles: true }));
     else if (!isField(field)) act(name);
     else if (text.length === 1 && field.matches("[type=search], [type=text], textarea")) {
       field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
@@ -179,6 +180,7 @@
   document.addEventListener("htmx:finally:request", () => {
     underway -= 1;
     if (!underway) {
+      leadsOn = false;
       clearTimeout(patience);
       patience = null;
       showWaiting(false);
@@ -193,7 +195,7 @@
       return target.form.requestSubmit();
     }
     const saves = event.key === "Enter" && !event.shiftKey
-      && target.matches("#turn :is([type=text], [type=number], textarea:not([data-lines]))");
+      && target.matches("#turn :is([type=text], [type=number], textarea:not([data-lines])):not(#operation-form *)");
     if (saves || event.key === "Escape") {
       event.preventDefault();
       target.blur(); // which saves what was changed
@@ -206,7 +208,7 @@
   const handedOver = new WeakSet();
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    if (event.defaultPrevented || !form.matches("[hx-post]") || handedOver.has(form)) return;
+    if (event.defaultPrevented || !form.matches("[hx-post], [hx-get]") || handedOver.has(form)) return;
     handedOver.add(form); // once: should htmx not take it now either, the browser may send it
     event.preventDefault();
     htmx.process(form);
@@ -363,6 +365,8 @@
   // A target that was chosen is not chosen again: keys pressed before the answer comes belong to the list of turns.
   document.addEventListener("submit", ({ target }) => {
     if (target.matches("#retarget-form, #tree-form")) selectedRow()?.focus({ preventScroll: true });
+    if (target.matches("[data-confirms]")) leadsOn = true;
+    if (target.matches("#operation-form")) document.activeElement.blur(); // the turn that is added has the focus then
   });
 
   const keysOn = $("#keys-on");

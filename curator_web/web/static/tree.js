@@ -88,6 +88,13 @@
     outline(item);
   }
 
+  /** A box in the picture: at once, or with Enter and a second click where a choice is confirmed. */
+  async function chooseBox(uid) {
+    if (!("confirms" in $("#tree-form").dataset) || itemOf(uid) === document.activeElement) return choose(uid);
+    await reveal(uid);
+    focus(itemOf(uid));
+  }
+
   function choose(uid) {
     if (!uid || tree().ariaDisabled === "true") return;
     $("#tree-form").elements.uid.value = uid;
@@ -196,7 +203,7 @@
   document.addEventListener("click", ({ target, detail }) => {
     if (!tree()) return;
     const box = target.closest("#choices .choice");
-    if (box) choose(box.dataset.uid);
+    if (box) chooseBox(box.dataset.uid);
     const item = target.closest("#tree [role=treeitem]");
     if (!item) return;
     focus(item);

@@ -26,7 +26,7 @@ STATE = {"tab": 1, "url": "https://a.example/", "title": "", "viewport": {"width
 
 
 def typing(name: str, text: str, events: list[int], uid: str = "9", **changes) -> dict:
-    return {"id": name, "type": "browser", "timestamp": float(events[0]), "intent": "textInput",
+    return {"id": name, "type": "browser", "timestamp": float(events[0] if events else 1), "intent": "textInput",
             "arguments": {"text": text}, "element": element(uid, "input"), "state": STATE, "events": events,
             "checks": [], "dropped": False} | changes
 
@@ -78,11 +78,25 @@ def test_a_chat_turn_is_added_where_it_was_said():
     assert apply_edits(TURNS, [{"op": "add", "turn": "new", "after": "c1", "added": reply}])[1] == reply
 
 
+def test_an_action_that_no_event_tells_of_is_added_and_edited_as_any_other():
+    log = append(TURNS, [], {"op": "add", "turn": "new", "after": "a", "added": typing("new", "Oslo", [])})
+    assert ids(apply_edits(TURNS, log)) == ["c1", "a", "new", "b", "d"]
+    for edit in ({"op": "set_arguments", "turn": "new", "arguments": {"text": "Bergen"}},
+                 {"op": "merge", "turn": "a", "other": "new"}):
+        log = append(TURNS, log, edit)
+    assert ids(apply_edits(TURNS, log)) == ids(TURNS)
+    assert apply_edits(TURNS, log)[1] == TURNS[1] | {"arguments": {"text": "Bergen"}}
+
+
 @pytest.mark.parametrize("edit", [
     {"op": "add", "turn": "a", "after": None, "added": said("a")},
     {"op": "add", "turn": "new", "after": "nobody", "added": said("new")},
     {"op": "add", "turn": "new", "after": None, "added": said("other")},
     {"op": "add", "turn": "new", "after": None, "added": typing("new", "x", [9])},
+    {"op": "add", "turn": "new", "after": None, "added": typing("new", "x", []) | {"state": None}},
+    {"op": "add", "turn": "new", "after": None, "added": typing("new", "x", [], intent="drag", arguments={
+        "from": {"x": 1, "y": 1}, "to": {"x": 2, "y": 2}})},
+    {"op": "add", "turn": "new", "after": None, "added": typing("new", "x" * 100_000, [])},
     {"op": "add", "turn": "new", "after": None},
     {"op": "add", "turn": "new", "after": None, "added": said("new") | {"reply_to": "nobody"}},
     {"op": "add", "turn": "new", "after": None, "added": said("new") | {"reply_to": "a"}},
@@ -117,6 +131,7 @@ EDITS = st.lists(st.sampled_from([
     {"op": "drop", "turn": "a"}, {"op": "restore", "turn": "a"}, {"op": "merge", "turn": "a", "other": "b"},
     {"op": "move", "turn": "d", "after": None}, {"op": "move", "turn": "b", "after": "c1"},
     {"op": "add", "turn": "new", "after": "a", "added": said("new")},
+    {"op": "add", "turn": "new2", "after": "a", "added": typing("new2", "x", [])},
     {"op": "set_utterance", "turn": "c1", "utterance": "?"},
     {"op": "split", "turn": "d", "arguments": {"text": ""}, "added": typing("d2", "x", [7], uid="10")},
     {"op": "undo"}, {"op": "redo"}]), max_size=14)

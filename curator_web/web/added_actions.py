@@ -1,0 +1,225 @@
+"""Adding an action that no event tells of, in two steps as Mind2Web's annotators take them: the element, then the
+operation. In which pages it can be seen, what its form means, and what an edit that adds one must keep to."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from curator_web.demonstrations.library import Review
+from curator_web.errors import ErrorText, InputError
+from pipeline.pages.targets import element_of, options_of
+from pipeline.turns.edits import BY_HAND, WITH_POINTER
+from pipeline.turns.folding import turn_state
+from recorder.reader import Recording
+from schemas import types
+from schemas.shared import SHARED
+from schemas.text import storable
+
+from .apart import listed
+from .context import services
+from .forms import parse_arguments
+
+NEXT, LAST, OWN = "next", "last", "own"  # pages: before the turn that follows, at the end, before the turn itself
+_TEXT_ROLES = ("textbox", "searchbox", "combobox", "spinbutton")
+_TICKED = ("checkbox", "radio")
+_LITTLE = 1.0  # seconds after the last turn
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page in which an action can be added. `number`: that of the turn before which it was seen, None at the end."""
+
+    name: str
+    number: int | None
+    state: types.TurnState
+
+
+def pages(review: Review, turn_id: str, recording: Recording) -> list[Page]:
+    """In which pages an action behind a turn can have been done, the likeliest first: the page that followed, which the
+    recording may only know from its end, and that before the turn. Only those whose elements are known."""
+    place = _place(review, turn_id)
+    earlier = [(number, each) for number, each in enumerate(review.turns[:place + 1], 1) if _state(each)]
+    later = [(number, each) for number, each in enumerate(review.turns[place + 1:], place + 2) if _state(each)]
+    found = [Page(NEXT, number, state) for number, each in later[:1] if (state := _state(each))]
+    found += [Page(LAST, None, state) for state in (_last(review, recording),) if state and not later]
+    found += [Page(OWN, number, state) for number, each in earlier[-1:] if (state := _state(each))]
+    return [page for number, page in enumerate(found) if page.state["dom"] and page.state["elements"]
+            and not any(_looks(page) == _looks(other) for other in found[:number])]
+
+
+def page_of(review: Review, turn_id: str, recording: Recording, name: str) -> Page:
+    """The page of that name, by default the likeliest. Raises InputError where there is none."""
+    found = pages(review, turn_id, recording)
+    for page in found:
+        if page.name == name or not name:
+            return page
+    raise InputError(ErrorText("field seen: no page with its elements was recorded there"))
+
+
+def _looks(page: Page) -> tuple[Any, ...]:
+    return page.state["dom"], page.state["elements"], page.state["screenshot"]
+
+
+def _state(turn: types.Turn) -> types.TurnState | None:
+    return turn["state"] if turn["type"] == "browser" else None
+
+
+def _last(review: Review, recording: Recording) -> types.TurnState | None:
+    """What the last turn led to: where the session was split, the page there, else that at its end."""
+    if review.elsewhere[1]:
+        return review.state_after
+    last = recording.manifest.get("last_state")
+    return turn_state(last) if last else None
+
+
+def _place(review: Review, turn_id: str) -> int:
+    for place, turn in enumerate(review.turns):
+        if turn["id"] == turn_id:
+            return place
+    raise InputError(ErrorText("field turn: no turn %(turn_id)r in this demonstration", turn_id=turn_id[:80]))
+
+
+# ---- What can be done with an element -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The element that an action is added for. `usual`: the intent that it most likely is; `options`: value and label
+    of what can be chosen in it; `ticked`: whether it is on or off."""
+
+    element: types.Element
+    usual: str
+    options: list[tuple[str, str]]
+    ticked: bool
+
+
+def chosen(recording: Recording, state: types.TurnState, uid: str) -> Chosen:
+    """The element of a page; raises InputError when it was not in sight there."""
+    return Chosen(*listed(_chosen, recording, state, uid))
+
+
+def _chosen(recording: Recording, state: Mapping[str, Any], uid: str
+            ) -> tuple[types.Element, str, list[tuple[str, str]], bool]:
+    element = cast(types.Element, element_of(recording, state, uid))
+    kind = element["attributes"].get("type", "").lower()
+    ticked = element["role"] in _TICKED or (element["tag"] == "input" and kind in _TICKED)
+    editable = element["attributes"].get("contenteditable", "false").lower() in ("", "true", "plaintext-only")
+    field = element["tag"] == "textarea" or (element["tag"] == "input" and kind not in SHARED["not_typed_in"])
+    options = options_of(recording, state, element)
+    usual = "change" if ticked or element["tag"] == "select" else (
+        "textInput" if field or editable or element["role"] in _TEXT_ROLES else "click")
+    return element, usual, options, ticked
+
+
+# ---- The edit -----------------------------------------------------------------------------------------------------
+
+
+def edit_of(review: Review, turn_id: str, form: Any, recording: Recording) -> types.Edit:
+    """The edit that a sent form (a MultiDict) means: `seen`, `uid`, `intent` and its arguments. Raises InputError
+    naming the field that is wrong."""
+    page = page_of(review, turn_id, recording, form.get("seen", ""))
+    intent = form.get("intent", "")
+    if intent not in BY_HAND:
+        raise InputError(ErrorText("field intent: %(intent)r is none; choose what was done", intent=intent[:40]))
+    found = chosen(recording, page.state, form.get("uid", ""))
+    name = _name(review, turn_id, page, found.element["uid"])
+    low, high = _between(review, turn_id, recording)
+    is_last = review.turns[-1]["id"] == turn_id
+    added: types.BrowserTurn = {
+        "id": name, "type": "browser", "timestamp": round(min(low + _LITTLE, high) if is_last else (low + high) / 2, 3),
+        "intent": intent, "arguments": _arguments(intent, form, found, page.state), "element": found.element,
+        "state": page.state, "events": [], "checks": [], "dropped": False}
+    return {"op": "add", "turn": name, "after": turn_id, "added": added}
+
+
+def _name(review: Review, turn_id: str, page: Page, uid: str) -> str:
+    """The same for the same action at the same place, so that two people who add it are told to agree."""
+    taken = {turn["id"] for part in (review.turns, *review.elsewhere) for turn in part}
+    for count in range(len(taken) + 1):
+        said = "\n".join((turn_id, page.state["dom"] or "", page.state["elements"] or "", uid, str(count)))
+        name = f"added-{hashlib.sha256(said.encode('utf-8', 'replace')).hexdigest()[:12]}"
+        if name not in taken:
+            break
+    return name
+
+
+def _arguments(intent: str, form: Any, found: Chosen, state: types.TurnState) -> dict[str, Any]:
+    if intent in WITH_POINTER:
+        return {**_middle(found.element["bbox"], state["viewport"]), "button": 0, "modifiers": [], "keyboard": False}
+    arguments = parse_arguments(intent, form, {})
+    if intent == "change" and not arguments.get("label"):
+        label = next((label for value, label in found.options if value == arguments.get("value")), "")
+        arguments |= {"label": label} if label else {}
+    if intent == "textInput" and not arguments["text"]:
+        raise InputError(ErrorText("field text: say what was typed"))
+    if intent == "press" and not arguments["key"]:
+        raise InputError(ErrorText("field key: say which key was pressed"))
+    if intent == "change" and not arguments:
+        raise InputError(ErrorText("field value: say what was selected"))
+    return arguments
+
+
+def _middle(box: types.Box | None, viewport: types.Size) -> dict[str, float | None]:
+    """The middle of what is in sight of a box."""
+    if box is None:
+        return {"x": None, "y": None}
+    across = _clipped(box["x"], box["width"], viewport["width"])
+    down = _clipped(box["y"], box["height"], viewport["height"])
+    return {"x": round(across, 2), "y": round(down, 2)}
+
+
+def _clipped(start: float, length: float, limit: float) -> float:
+    low, high = (min(max(end, 0), limit) for end in (start, start + length))
+    return (low + high) / 2
+
+
+# ---- What an edit must keep to ------------------------------------------------------------------------------------
+
+
+def expect_seen(edit: Mapping[str, Any], review: Review) -> None:
+    """Raises InputError for an edit that adds an action which cannot have been done: in a page that this demonstration
+    does not know, on an element that was not in sight there, or at a time that is not its turn."""
+    added = edit.get("added")
+    if edit["op"] != "add" or not isinstance(added, dict) or added["type"] != "browser":
+        return
+    recording = services().store.open(review.row.recording)
+    state, element = added["state"], added["element"]
+    if state is not None and state not in _known(review, recording):
+        raise InputError(ErrorText("field added.state: must be that of another turn of this demonstration, or the last "
+                                   "one of its recording"))
+    if state is not None and element is not None:
+        there = storable(listed(element_of, recording, state, element["uid"]))
+        for name in ("tag", "frame", "bbox"):
+            if there[name] != element[name]:
+                raise InputError(ErrorText("field added.element.%(name)s: must be as it was in this page", name=name))
+    low, high = _between(review, edit["after"], recording)
+    if not low <= added["timestamp"] <= high:
+        raise InputError(ErrorText("field added.timestamp: must be from %(low)s to %(high)s, where the turns around it "
+                                   "are", low=format(low, "g"), high=format(high, "g")))
+
+
+def _known(review: Review, recording: Recording) -> Iterator[types.TurnState]:
+    for turns in (review.turns, review.base["turns"], review.elsewhere[1][:1]):
+        yield from (state for turn in turns if (state := _state(turn)))
+    if last := _last(review, recording):
+        yield last
+
+
+def _between(review: Review, turn_id: str | None, recording: Recording) -> tuple[float, float]:
+    """From when to when something behind a turn, or before the first, can have happened: seconds of the recording."""
+    if turn_id is None:
+        first = min((turn["timestamp"] for turn in review.turns[:1]), default=_end(review, recording))
+        return min(0.0, first), first
+    place = _place(review, turn_id)
+    times = [turn["timestamp"] for turn in review.turns[place:place + 2]]
+    return (min(times), max(times)) if len(times) > 1 else (times[0], max(times[0], _end(review, recording)))
+
+
+def _end(review: Review, recording: Recording) -> float:
+    """When what is behind the last turn began, or the recording ended, in seconds of the recording."""
+    if review.elsewhere[1]:
+        return review.part[1]
+    ended = recording.manifest["ended_at"]
+    length = (ended - recording.manifest["started_at"]).total_seconds() if ended else 0.0
+    return max([length, *(turn["timestamp"] for turn in review.base["turns"])])
