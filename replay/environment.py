@@ -16,6 +16,7 @@ from playwright.async_api import Error as PlaywrightError
 from pipeline.outcomes.checking import Score, score
 from pipeline.outcomes.evidence import of_recording
 from pipeline.outcomes.expressions import Expressions
+from pipeline.turns.first_state import first_state
 from recorder import Recorder
 from recorder.browser import launch_context
 from recorder.reader import Recording
@@ -34,7 +35,7 @@ _LOADED = 10.0  # seconds that the start page may take
 def start_of(recording: Recording) -> tuple[str, State | None]:
     """The address at which the session began, and the first state that is known; raises InputError for one that shows
     no page."""
-    state = next((event["state"] for event in recording.events if event["state"]), None)
+    state = first_state(event["state"] for event in recording.events)
     for event in recording.events:
         shown = event["state"]["url"] if event["state"] else ""
         for url in (shown, str(event["data"].get("url", "")) if event["type"] == "navigate" else ""):

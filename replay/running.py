@@ -17,6 +17,7 @@ from typing import Any
 from playwright.async_api import BrowserContext, Dialog, Page, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
+from pipeline.turns.first_state import first_state
 from recorder import Recorder
 from recorder.browser.tab import Tab
 from recorder.building.looks import Look
@@ -97,7 +98,7 @@ async def run(recording: Recording, demonstration: Demonstration, out: Path, *, 
         playwright = await stack.enter_async_context(async_playwright())
         browser = await open_browser(playwright, server, headless=headless)
         stack.push_async_callback(browser.close)
-        first = next((turn["state"] for turn in turns if turn["state"]), None)
+        first = first_state(turn["state"] for turn in turns)
         context = await open_context(browser, recording, first)
         runner = Runner(recording, turns, context, server, last, archive)
         return await runner.run(out, demonstration["task"], on_turn, replayable=replayable)

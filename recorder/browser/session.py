@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import BrowserContext
+from playwright.async_api import BrowserContext, Page
 from playwright.async_api import Error as PlaywrightError
 
 from recorder.building.builder import RecordingBuilder
@@ -59,6 +59,7 @@ class Recorder:
         self._builder = RecordingBuilder(directory, task, options, on_failure=self._on_failure)
         self._provenance = None if provenance is None else validated(dict(provenance), ProvenanceSchema(), "provenance")
         self._extras = Extras(*(bool(options.get(name)) for name in ("har", "mhtml", "replayable")))
+        self._sized = False  # whether it is known what size pages have
         self.stopped = asyncio.Event()  # set when the recording fails on the way, as on a full disk, and by Alt+S
         self._steer = self._obey if keys else None
         self._context = context
@@ -157,6 +158,9 @@ class Recorder:
                 self._at_start = await at_start.stored(self._context)
             await self._targets.begin()
             self._note_browser(await self._targets.version())
+            self._context.on("page", self._note_viewport)
+            for page in self._context.pages[:1]:
+                self._note_viewport(page)
         except BaseException:
             await asyncio.to_thread(self._builder.abandon)
             await self._leave()
@@ -179,6 +183,8 @@ class Recorder:
 
     async def _leave(self) -> None:
         """Leave the context as it was."""
+        with suppress(KeyError):  # it was not begun
+            self._context.remove_listener("page", self._note_viewport)
         with suppress(PlaywrightError):  # it is closed
             await self._in_context.aclose()
         await self._targets.end()
@@ -217,13 +223,17 @@ class Recorder:
         task.add_done_callback(self._tasks.discard)
 
     def _note_browser(self, version: dict[str, str]) -> None:
-        viewport = next((page.viewport_size for page in self._context.pages), None)
-        self._builder.note(user_agent=version["userAgent"], browser=version["product"].replace("/", " "),
-                           viewport=viewport)
+        self._builder.note(user_agent=version["userAgent"], browser=version["product"].replace("/", " "))
         if self._provenance:
             self._builder.note(provenance=self._provenance)
         if isinstance(self._targets, PlaywrightTargets):
             self._builder.note(armed_late=True)
+
+    def _note_viewport(self, page: Page) -> None:
+        """The size that the first page has; later ones may be windows of another."""
+        if page.viewport_size and not self._sized:
+            self._sized = True
+            self._builder.note(viewport=page.viewport_size)
 
     async def _tick(self) -> None:
         watch = SleepWatch()

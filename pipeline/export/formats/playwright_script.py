@@ -11,6 +11,7 @@ from pipeline.export.source import File, Options, Source, Tally
 from pipeline.export.states import States
 from pipeline.pages.dom import Page
 from pipeline.privacy.redacting import taken_out
+from pipeline.turns.first_state import first_state
 from schemas import UID_ATTRIBUTE
 from schemas.intents import INTENTS
 from schemas.types import BrowserTurn, Element, Turn, TurnState
@@ -82,7 +83,7 @@ class _Script:
 
     def constants(self) -> str:
         """What is told at the top of the script; known when its lines are."""
-        first = next((turn["state"] for turn in self.turns if turn["type"] == "browser" and turn["state"]), None)
+        first = first_state(turn["state"] for turn in self.turns if turn["type"] == "browser")
         size = first["viewport"] if first else self.source.recording.manifest["viewport"]
         viewport = {"width": size["width"], "height": size["height"]} if size else None
         values = "".join(f"\n    {literal(name)}: {literal(value)},  # {about}"

@@ -130,8 +130,9 @@ class _Demonstration:
         good = bool(state and picture and page and in_page and state["screenshot_status"] == "good")
         written = {"screenshot": picture, "page": self._page(state, page, number) if state and page else None,
                    "screenshot_status": "good" if good else "broken"}
-        return browser_turn(turn, state=written, element=element, started_at=manifest["started_at"],
-                            viewport=manifest["viewport"] or {"width": 0, "height": 0}, url=url)
+        size = manifest["viewport"] or (state["viewport"] if state else {"width": 0, "height": 0})
+        return browser_turn(turn, state=written, element=element, started_at=manifest["started_at"], viewport=size,
+                            url=url)
 
     def _element(self, turn: BrowserTurn, page: Page | None) -> tuple[dict[str, Any] | None, bool]:
         """The target, and whether the page and the boxes have it; true for turns that need no target."""
