@@ -1,4 +1,4 @@
-"""Made-up lines of network.jsonl, with a secret wherever one could stand, for what tells of the kept network."""
+"""Made-up lines of network.jsonl and console.jsonl, with a secret wherever one could stand, for what tells of them."""
 
 from recorder.writer import RecordingWriter
 from tests.support.curator_fixtures import HOSTILE, turns
@@ -14,6 +14,13 @@ def exchange(number: int, time: float, **changes) -> dict:
             "answer_headers": [{"name": "Content-Type", "value": "application/json; charset=utf-8"},
                                {"name": "Content-Length", "value": "42000"}],
             "answer_body": None, "failure": ""} | changes
+
+
+def console_line(time: float, **changes) -> dict:
+    """What a page wrote."""
+    return {"time": time, "tab": 1, "url": f"https://air.example/seats?token={SECRET}", "kind": "call", "level": "log",
+            "text": "3 seats", "script": f"https://air.example/app/seats.js?token={SECRET}", "line": 12,
+            "column": 4} | changes
 
 
 def turns_with_network(writer: RecordingWriter) -> list[dict]:
