@@ -85,6 +85,10 @@ class RecordingStore:
         layout = RecordingLayout(self.path(recording_id))
         return layout.network.exists() or layout.har.exists()
 
+    def has_console(self, recording_id: str) -> bool:
+        """Whether the recording kept what pages wrote to the console; raises NotFound as `has_video` does."""
+        return RecordingLayout(self.path(recording_id)).console.exists()
+
     def listed(self) -> Iterator[tuple[str, datetime]]:
         """The recordings that are there, whole or not, each with when it was written last."""
         for name in sorted(name for name in os.listdir(self.recordings) if ID.fullmatch(name)):
