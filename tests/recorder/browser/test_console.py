@@ -14,7 +14,8 @@ MANY = """console.log('hello', {a: 1, o: {b: 2}, password: 'word-1', f() {}, get
 console.warn('%s is %d, %o%c', 'Bob', 42, [1, 'a'], 'color: red'); console.error('bad', new Map([['k', 1]]), null,
   true); console.debug('fine'); console.info('note', undefined, 5n); console.assert(false, 'asserted'); console.clear();
 console.log('x'.repeat(150), {long: 'y'.repeat(150)});
-new Worker(URL.createObjectURL(new Blob(["console.log('from a worker')"])));
+new Worker(URL.createObjectURL(new Blob(["console.log('from a worker'); postMessage(1)"]))).onmessage =
+  () => { window.answered = true; };
 setTimeout(() => { throw new Error('boom'); }); Promise.reject('rejected');"""
 
 
@@ -32,7 +33,8 @@ def written(recording_browser, site):
 
 def test_levels_texts_and_places_are_kept(written, site):
     async def until_the_worker_wrote(page):
-        await page.wait_for_timeout(300)
+        await page.wait_for_function("window.answered")
+        await page.wait_for_timeout(100)
         return await page.evaluate("window.trapped")
 
     session, lines = written(MANY, until_the_worker_wrote)
@@ -120,6 +122,18 @@ def test_nothing_is_kept_of_the_recorders_own_worlds_or_without_the_option(recor
     assert [line["text"] for line in lines if line["kind"] != "browser"] == ["theirs"]
     plain = recording_browser.record(act, url=site.origin + "/").recording
     assert not plain.layout.console.exists() and list(plain.console()) == []
+
+
+def test_of_a_page_that_was_open_before_only_what_it_writes_from_then_on_is_kept(recording_browser, site):
+    site.pages["/"] = "<script>console.log('before'); console.error('before')</script>"
+
+    async def open_before(context):
+        await context.pages[0].goto(site.origin + "/")
+        await context.pages[0].wait_for_timeout(20)
+
+    recording = recording_browser.record(lambda page: page.evaluate("console.log('later')"), prepare=open_before,
+                                         keep={"console": True}).recording
+    assert [(line["text"], line["url"]) for line in recording.console()] == [("later", site.origin + "/")]
 
 
 TRAPS = """window.sprung = [];
