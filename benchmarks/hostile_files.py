@@ -31,6 +31,7 @@ def recording(random_: random.Random, values: list[Any], base: Path, path: Path,
                 "processed.json",
                 "video.webm",
                 "network.har",
+                "console.jsonl",
                 "blob",
                 "blob",
             )

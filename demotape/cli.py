@@ -88,6 +88,8 @@ def demo(out: Path, port: int) -> None:
 @click.option("--har", is_flag=True, help="Keep the network with bodies as network.har, without secrets.")
 @click.option("--replayable", is_flag=True, help="Keep what it takes to serve the session again offline and to run "
                                                  "it again: demotape replay.")
+@click.option("--console", "keep_console", is_flag=True, help="Keep what pages write to the console, and errors that "
+                                                               "they do not catch.")
 @click.option("--mhtml", is_flag=True, help="Keep each page as one self-contained MHTML file.")
 @click.option("--axtree", is_flag=True, help="Have the accessibility tree of each state; process makes it.")
 @click.option("--actor", type=click.Choice(ACTORS), help="Who acts.  [default: person, where a window is shown]")
@@ -97,8 +99,8 @@ def demo(out: Path, port: int) -> None:
               help="Licence under which it may be published, such as CC-BY-4.0.")
 @of_tasks
 def record(url: str | None, task: str, out: Path | None, headless: bool, connect: str | None, har: bool,
-           replayable: bool, mhtml: bool, axtree: bool, following: bool, project: str | None, server: str | None,
-           token: str | None, data: Path, **provenance: Any) -> None:
+           replayable: bool, keep_console: bool, mhtml: bool, axtree: bool, following: bool, project: str | None,
+           server: str | None, token: str | None, data: Path, **provenance: Any) -> None:
     """Record a session in the browser, starting at URL; closing the window or Ctrl-C ends it."""
     import asyncio
 
@@ -119,8 +121,8 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
     provenance["actor"] = provenance["actor"] or (None if headless or connect else "person")
     directory = out or Path("recordings") / datetime.now().strftime("%Y-%m-%d-%H%M%S")
     recorder = asyncio.run(record_live(url and _with_scheme(url), directory, task, headless=headless, connect=connect,
-                                       say=console.print, har=har, replayable=replayable, mhtml=mhtml, axtree=axtree,
-                                       provenance=with_answers(provenance)))
+                                       say=console.print, har=har, replayable=replayable, console=keep_console,
+                                       mhtml=mhtml, axtree=axtree, provenance=with_answers(provenance)))
     summary.print_recording(console, directory, recorder.problems)
 
 

@@ -57,6 +57,7 @@ def _recording(path: Path) -> Iterator[str]:
     yield from _events(recording, blobs, numbers)
     yield from _resources(recording, blobs)
     yield from _chat(recording)
+    yield from _console(recording)
     yield from _blobs(recording, blobs)
     if layout.demonstration.exists():
         yield from _demonstration(layout.demonstration, recording, set(blobs), numbers)
@@ -101,6 +102,16 @@ def _resources(recording: Recording, blobs: dict[str, str]) -> Iterator[str]:
 def _chat(recording: Recording) -> Iterator[str]:
     try:
         recording.chat()
+    except InputError as error:
+        yield str(error)
+
+
+def _console(recording: Recording) -> Iterator[str]:
+    try:
+        for number, line in enumerate(recording.console(), 1):
+            if line["time"] < 0:
+                yield (f"{recording.layout.console}, line {number}: field time: {line['time']} lies before the "
+                       "recording's start")
     except InputError as error:
         yield str(error)
 

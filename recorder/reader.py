@@ -17,7 +17,8 @@ from schemas import ChatLineSchema, EventSchema, InputError, RecordingLayout, Re
 from schemas.files import dump_json, read_inside, read_lines, read_versioned, write_atomically
 from schemas.network import ChannelMessageSchema, ExchangeSchema
 from schemas.network_types import ChannelMessage, Exchange
-from schemas.types import ChatLine, Event, EventData, RecordingManifest, Resource, State
+from schemas.recording import ConsoleLineSchema
+from schemas.types import ChatLine, ConsoleLine, Event, EventData, RecordingManifest, Resource, State
 
 from . import blobs
 
@@ -179,6 +180,11 @@ class Recording:
         if not self.layout.messages.exists():
             return []
         return list(read_lines(self.layout.messages, ChannelMessageSchema(), self.version))
+
+    def console(self) -> Iterator[ConsoleLine]:
+        """What pages wrote to the console, where that was kept, much as it came: order by time."""
+        if self.layout.console.exists():
+            yield from read_lines(self.layout.console, ConsoleLineSchema(), self.version)
 
     def blob(self, sha256: str) -> bytes:
         """Bytes of a DOM, element table or screenshot, decompressed.

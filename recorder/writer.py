@@ -13,7 +13,7 @@ from filelock import lock_descriptor
 
 from schemas import InputError, RecordingLayout, RecordingSchema
 from schemas.files import dump_json, dump_line, reason, write_atomically
-from schemas.types import ChatLine, Element, EventData, Resource, State
+from schemas.types import ChatLine, ConsoleLine, Element, EventData, Resource, State
 
 from .blob_store import Blobs, BlobStore, clear_errors
 
@@ -91,6 +91,15 @@ class RecordingWriter:
     def message(self, line: Mapping[str, Any]) -> None:
         """Append what a channel carried; `open_network` comes first."""
         self._append(self.layout.messages, line)
+
+    def open_console(self) -> None:
+        """What pages write to the console is kept, too: create its file."""
+        with clear_errors(self.layout.root):
+            self._journals[self.layout.console] = self.layout.console.open("ab", buffering=0)
+
+    def console(self, line: ConsoleLine) -> None:
+        """Append what a page wrote; `open_console` comes first."""
+        self._append(self.layout.console, line)
 
     def update(self, **fields: Any) -> None:
         """Change fields of the manifest that were not known at the start."""

@@ -23,6 +23,7 @@ class RecordingLayout:
         self.har = self.root / "network.har"
         self.network = self.root / "network.jsonl"
         self.messages = self.root / "messages.jsonl"
+        self.console = self.root / "console.jsonl"
         self.demonstration = self.root / "demonstration.json"
         self.processed = self.root / "processed.json"
         self.proof = self.root / "proof.json"
@@ -35,7 +36,8 @@ class RecordingLayout:
         folder, or neither a file nor a folder, such as a FIFO, which may never end."""
         folders = self.given, self.speech, self.blobs, self.derived
         files = (self.manifest, self.events, self.chat, self.resources, self.video, self.external_video, self.har,
-                 self.network, self.messages, self.demonstration, self.processed, self.proof, self.outcome)
+                 self.network, self.messages, self.console, self.demonstration, self.processed, self.proof,
+                 self.outcome)
         for paths, kind, is_kind in ((files, "file", stat.S_ISREG), (folders, "folder", stat.S_ISDIR)):
             for path in paths:
                 try:

@@ -1,9 +1,10 @@
-"""Format of a recording: recording.json, events.jsonl, chat.jsonl, resources.jsonl."""
+"""Format of a recording: recording.json, events.jsonl, chat.jsonl, resources.jsonl, console.jsonl."""
 
 from typing import Any
 
 from marshmallow import fields, validate
 
+from . import limits
 from .actors import ACTORS
 from .network import browser_at_start
 from .parts import (
@@ -29,6 +30,8 @@ from .secret_digests import LONGEST, MOST, PRIME
 FORMAT = "demotape/recording"
 STATUSES = ("recording", "complete", "recovered")
 SPEAKERS = ("instructor", "navigator")
+CONSOLE_LEVELS = ("error", "warning", "info", "log", "debug")
+CONSOLE_KINDS = ("call", "uncaught", "browser")
 # It goes into data set cards and rows as it is: no markup, and no e-mail address.
 PLAIN_NAME = validate.Regexp(r"^[\w .,+:/()-]{1,100}$(?!\n)", error="At most 100 letters, digits, blanks and .,+:/()-_")
 
@@ -103,6 +106,8 @@ class RecordingSchema(Strict):
                       "reach the browser: their first events may be missing", required=False)
     lost_values = integer("values that could not be read or written, each of which is left out; absent when none",
                           required=False, validate=validate.Range(min=1))
+    console_left_out = integer("with --console: lines that pages wrote and that are not kept, as there were too many; "
+                               "absent when none", required=False, validate=validate.Range(min=1))
     secret_digests = secret_digests()
 
 
@@ -183,3 +188,25 @@ class ResourceSchema(Strict):
     content_type = string("media type")
     time = moment("seconds since the recording started")
     blob = digest("blob: its content")
+
+
+class ConsoleLineSchema(Strict):
+    """One line of console.jsonl: what a page wrote to the console, an error that it did not catch, or what the browser
+    has to say of the page."""
+
+    piece = "console line"
+
+    time = moment("seconds since the recording started")
+    tab = integer("number of the tab")
+    url = string("address of the page that the tab showed; a frame in it may have written",
+                 validate=validate.Length(max=limits.CONSOLE_TEXT))
+    kind = string("`call` (of a function of `console`), `uncaught` (error or rejected promise) or `browser` (what the "
+                  "browser says: a request that failed, a policy that was violated; also calls and errors of workers)",
+                  validate=validate.OneOf(CONSOLE_KINDS))
+    level = string("`error`, `warning`, `info`, `log` or `debug`", validate=validate.OneOf(CONSOLE_LEVELS))
+    text = string("what was written, as plain text; of objects what a console shows before they are opened",
+                  validate=validate.Length(max=limits.CONSOLE_TEXT))
+    script = string("address of the script that wrote it, or of what the browser speaks of", required=False,
+                    validate=validate.Length(max=limits.CONSOLE_TEXT))
+    line = integer("line in the script, from 1", required=False, validate=validate.Range(min=1))
+    column = integer("column in the script, from 1", required=False, validate=validate.Range(min=1))

@@ -126,6 +126,7 @@ class RecordingManifest(TypedDict):
     last_state: NotRequired[State]
     armed_late: NotRequired[bool]
     lost_values: NotRequired[int]
+    console_left_out: NotRequired[int]
     secret_digests: NotRequired[list[SecretDigest]]
 
 
@@ -195,6 +196,20 @@ class Resource(TypedDict):
     content_type: str
     time: float
     blob: str
+
+
+class ConsoleLine(TypedDict):
+    """ConsoleLineSchema."""
+
+    time: float
+    tab: int
+    url: str
+    kind: str
+    level: str
+    text: str
+    script: NotRequired[str]
+    line: NotRequired[int]
+    column: NotRequired[int]
 
 
 # schemas/demonstration.py

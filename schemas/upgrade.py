@@ -25,6 +25,7 @@ PIECES: dict[str, str] = {
     "resource": "demotape/recording",
     "exchange": "demotape/recording",
     "message": "demotape/recording",
+    "console line": "demotape/recording",
     "demonstration": "demotape/demonstration",
     "edit": "demotape/demonstration",
     "processed": "demotape/processed",

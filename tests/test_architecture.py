@@ -27,7 +27,7 @@ FLOORS = {
         {"media", "devtools"}, {"building"}, {"browser", "package"}, {"control"},
     ),
     "pipeline": (
-        {"workers", "plugins", "cluster", "proofs", "timed_connection", "network"},
+        {"workers", "plugins", "cluster", "proofs", "timed_connection", "network", "console"},
         {"limited", "cache", "model_endpoint"}, {"context"}, {"turns", "pages"}, {"privacy"},
         {"align", "chat", "speech"}, {"checks"}, {"export"},
         {"evaluate", "ranker", "outcomes"}, {"judging"}, {"processing", "verify"}, {"batch", "hub"},

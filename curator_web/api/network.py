@@ -1,17 +1,18 @@
-"""The JSON API: what the browser asked for between two actions."""
+"""The JSON API: what the browser asked for between two actions, and what pages wrote to the console."""
 
 from typing import Any
 
-from marshmallow import Schema, fields
+from marshmallow import Schema, fields, validate
 
 from curator_web.demonstrations import library
 from curator_web.web.context import services
-from curator_web.web.network import Asked, asked
+from curator_web.web.network import Asked, Written, asked, written
+from schemas.recording import CONSOLE_KINDS, CONSOLE_LEVELS
 
 from .bodies import Blueprint
 from .demonstrations import DAMAGED
 
-blueprint = Blueprint("network_api", __name__, url_prefix="/api", description="Kept network")
+blueprint = Blueprint("network_api", __name__, url_prefix="/api", description="Kept network and console")
 
 
 class QuerySchema(Schema):
@@ -45,6 +46,31 @@ class AskedSchema(Schema):
     total = fields.Integer(required=True, metadata={"description": "how many there are"})
 
 
+class LineSchema(Schema):
+    """A line of the console; nothing of the script's address but host and path."""
+
+    time = fields.Float(required=True, metadata={"description": "when it was written, seconds of the recording"})
+    tab = fields.Integer(required=True)
+    kind = fields.String(required=True, validate=validate.OneOf(CONSOLE_KINDS), metadata={
+        "description": "a call of `console`, an uncaught error, or what the browser says of the page"})
+    level = fields.String(required=True, validate=validate.OneOf(CONSOLE_LEVELS))
+    text = fields.String(required=True)
+    host = fields.String(required=True, metadata={"description": "of the script; empty where that is not told"})
+    path = fields.String(required=True)
+    line = fields.Integer(metadata={"description": "in the script, from 1"})
+    column = fields.Integer(metadata={"description": "in the script, from 1"})
+
+
+class WrittenSchema(Schema):
+    """The first lines from a turn to the next action, in order of time."""
+
+    begin = fields.Float(required=True, metadata={"description": "of the time looked at, seconds of the recording"})
+    end = fields.Float(required=True, allow_none=True, metadata={"description": "null: to the end of the recording"})
+    lines = fields.List(fields.Nested(LineSchema), required=True)
+    total = fields.Integer(required=True, metadata={"description": "how many there are"})
+    errors = fields.Integer(required=True, metadata={"description": "how many of them are errors"})
+
+
 @blueprint.get("/demonstrations/<demonstration_id>/network")
 @blueprint.arguments(QuerySchema, location="query")
 @blueprint.response(200, AskedSchema)
@@ -53,3 +79,13 @@ class AskedSchema(Schema):
 def requests(query: dict[str, Any], demonstration_id: str) -> Asked:
     """The requests from a turn to the next action, where the network was kept"""
     return asked(library.review(services().db, demonstration_id), query["turn"])
+
+
+@blueprint.get("/demonstrations/<demonstration_id>/console")
+@blueprint.arguments(QuerySchema, location="query")
+@blueprint.response(200, WrittenSchema)
+@blueprint.alt_response(404, description="There is no such demonstration or turn, or its console was not kept.")
+@blueprint.alt_response(409, **DAMAGED)
+def console(query: dict[str, Any], demonstration_id: str) -> Written:
+    """What pages wrote to the console from a turn to the next action, where that was kept"""
+    return written(library.review(services().db, demonstration_id), query["turn"])

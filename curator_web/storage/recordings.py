@@ -85,6 +85,10 @@ class RecordingStore:
         layout = RecordingLayout(self.path(recording_id))
         return layout.network.exists() or layout.har.exists()
 
+    def has_console(self, recording_id: str) -> bool:
+        """Whether the recording kept what pages wrote to the console; raises NotFound as `has_video` does."""
+        return RecordingLayout(self.path(recording_id)).console.exists()
+
     def listed(self) -> Iterator[tuple[str, datetime]]:
         """The recordings that are there, whole or not, each with when it was written last."""
         for name in sorted(name for name in os.listdir(self.recordings) if ID.fullmatch(name)):
@@ -181,7 +185,7 @@ class RecordingStore:
 def files_of(layout: RecordingLayout) -> Iterator[tuple[Path, Path]]:
     """The files that a recording consists of, each with its place in the copy; nothing else is taken along."""
     for path in (layout.manifest, layout.events, layout.chat, layout.resources, layout.video, layout.har,
-                 layout.network, layout.messages, layout.demonstration):
+                 layout.network, layout.messages, layout.console, layout.demonstration):
         if path.exists() or path.is_symlink():
             yield path, path.relative_to(layout.root)
     if video := external_video(layout):

@@ -116,8 +116,8 @@ class Cache:
 class RemoteLayout(RecordingLayout):
     """A recording's places in the cache; asking for one fetches what lies there."""
 
-    FILES = ("events", "chat", "resources", "video", "external_video", "har", "network", "messages", "demonstration",
-             "processed")
+    FILES = ("events", "chat", "resources", "video", "external_video", "har", "network", "messages", "console",
+             "demonstration", "processed")
 
     def __init__(self, cache: Cache, name: str):
         super().__init__(cache.folder / name)

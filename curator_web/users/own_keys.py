@@ -48,7 +48,7 @@ ACTIONS = tuple(Action(*line) for line in (
     ("join", "Shift+M", "Join it with the part that was split off"), ("add", "o", "Add a chat turn"),
     ("add_action", "Shift+O", "Add an action: its element, then what was done"),
     ("changes", "h", "What was changed, by whom"), ("guidelines", "Shift+G", "The guidelines beside the work"),
-    ("network", "Shift+N", "Requests until the next action, if they were kept"),
+    ("network", "Shift+N", "Requests and console until the next action, if they were kept"),
     ("time_line", "z", "The session on a time line"), ("comment", "m", "Comment; Enter sends"), ("undo", "u", "Undo"),
     ("redo", "Shift+U", "Redo"), ("approve", "a", "Approve, or reopen"), ("invalid", "i", "Mark invalid"),
     ("submit", "s", "In a team: submit"), ("validate", "w", "In a team: validate"),

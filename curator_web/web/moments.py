@@ -48,7 +48,7 @@ class Moment:
     frames: list[float] = field(default_factory=list)
     breaks: list[splitting.Break] = field(default_factory=list)
     change: changes.Change | None = None
-    network: bool = False  # whether it was kept
+    network: bool = False  # whether it was kept, or the console
     adding: Adding | None = None
 
     @property
@@ -94,7 +94,8 @@ def moment(found: ReviewView, view: str) -> Moment:
     if turn is None or turn.is_chat or not turn.state:
         return Moment("screenshot")
     store, name = services().store, found.row.recording
-    plain = Moment(view, store.has_video(name), _after(found, turn), network=store.has_network(name))
+    plain = Moment(view, store.has_video(name), _after(found, turn),
+                   network=store.has_network(name) or store.has_console(name))
     return replace(plain, **_SHOWN[view](turn, store.open(name), plain)) if view in _SHOWN else plain
 
 

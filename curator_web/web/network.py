@@ -1,4 +1,5 @@
-"""What the browser asked for between a turn and the next action, where the recording kept its network."""
+"""What the browser asked for and what pages wrote to the console between a turn and the next action, where the
+recording kept it."""
 
 from dataclasses import dataclass
 
@@ -6,7 +7,7 @@ from flask import Blueprint, render_template, request
 
 from curator_web.demonstrations import library
 from curator_web.errors import ErrorText, NotFound
-from pipeline import network
+from pipeline import console, network
 
 from .apart import listed
 from .context import services
@@ -25,12 +26,27 @@ class Asked:
     total: int
 
 
+@dataclass(frozen=True)
+class Written:
+    """What pages wrote to the console in that time."""
+
+    turn: str
+    begin: float
+    end: float | None
+    lines: list[console.Line]
+    total: int
+    errors: int
+
+
 @blueprint.get("/demonstrations/<demonstration_id>/network")
 def show(demonstration_id: str) -> str:
-    """The requests of a turn; asked by htmx, only their table."""
-    review = library.review(services().db, demonstration_id)
+    """The requests of a turn, and the console; asked by htmx, only their tables."""
+    review, turn_id = library.review(services().db, demonstration_id), request.args.get("turn", "")
+    store, name = services().store, review.row.recording
+    lines = written(review, turn_id) if store.has_console(name) else None
+    requests = None if lines and not store.has_network(name) else asked(review, turn_id)
     template = "_requests.html" if request.headers.get("HX-Request") else "network.html"
-    return render_template(template, row=review.row, asked=asked(review, request.args.get("turn", "")))
+    return render_template(template, row=review.row, asked=requests, written=lines, span=requests or lines)
 
 
 def asked(review: library.Review, turn_id: str) -> Asked:
@@ -42,6 +58,15 @@ def asked(review: library.Review, turn_id: str) -> Asked:
     if not store.has_network(name):
         raise NotFound(ErrorText("the network of this recording was not kept; record with --har or --replayable"))
     return Asked(turn_id, begin, end, **listed(network.requests, store.open(name), begin, end))
+
+
+def written(review: library.Review, turn_id: str) -> Written:
+    """What pages wrote to the console from a turn to the next action; raises as `asked` does."""
+    begin, end = _span(review, turn_id)
+    store, name = services().store, review.row.recording
+    if not store.has_console(name):
+        raise NotFound(ErrorText("the console of this recording was not kept; record with --console"))
+    return Written(turn_id, begin, end, **listed(console.lines, store.open(name), begin, end))
 
 
 def _span(review: library.Review, turn_id: str) -> tuple[float, float | None]:

@@ -26,7 +26,7 @@ def answer() -> Response:
     given = request.form.get("answer", "")
     if given not in ANSWERS:
         raise NotFound(_("there is no such answer"))
-    address = (url_for("pages.review", demonstration_id=request.form.get("id", "-"), tour=1) if given == TAKE
+    address = (url_for("pages.review", demonstration_id=request.form.get("demonstration", "-"), tour=1) if given == TAKE
                else own_address(request.form.get("next", "")) or "/")
     response = redirect(address, 303)
     keep(response, COOKIE, given)

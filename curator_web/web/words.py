@@ -34,6 +34,8 @@ ACTORS: Words = {"person": _l("person"), "agent": _l("agent"), "script": _l("scr
 ACCESS: Words = {"active": _l("active"), "disabled": _l("disabled"), "removed": _l("removed")}
 PICTURES: Words = {"good": _l("good"), "broken": _l("broken")}
 DIFFICULTIES: Words = {"easy": _l("easy"), "medium": _l("medium"), "hard": _l("hard")}
+LEVELS: Words = {"error": _l("error"), "warning": _l("warning"), "info": _l("info"), "log": _l("log"),
+                 "debug": _l("debug")}
 SCOPES: Words = {"demonstration": _l("demonstration"), "turn": _l("turn"), "read": _l("read"), "write": _l("write"),
                  "upload": _l("upload")}
 ANSWERS: Words = {"single": _l("single"), "multiple": _l("multiple"), "number": _l("number"), "text": _l("text")}
@@ -99,7 +101,7 @@ KEYS: Words = {
     "join": _l("Join it with the part that was split off"), "add": _l("Add a chat turn"),
     "add_action": _l("Add an action: its element, then what was done"),
     "changes": _l("What was changed, by whom"), "guidelines": _l("The guidelines beside the work"),
-    "network": _l("Requests until the next action, if they were kept"),
+    "network": _l("Requests and console until the next action, if they were kept"),
     "time_line": _l("The session on a time line"), "comment": _l("Comment; Enter sends"), "undo": _l("Undo"),
     "redo": _l("Redo"), "approve": _l("Approve, or reopen"), "invalid": _l("Mark invalid"),
     "submit": _l("In a team: submit"), "validate": _l("In a team: validate"),
@@ -111,9 +113,10 @@ def register(app: Flask) -> None:
     """Have templates show them, each by a filter."""
     plain = {"status_name": STATUS_NAMES, "status_word": STATUS_WORDS, "verdict_word": VERDICTS, "role_name": ROLES,
              "speaker_name": SPEAKERS, "kind_word": SPEAKER_WORDS, "actor_name": ACTORS, "access_word": ACCESS,
-             "picture_word": PICTURES, "difficulty_name": DIFFICULTIES, "scope_name": SCOPES, "scope_word": SCOPES,
-             "answer_kind": ANSWERS, "change_word": CHANGES, "waited_for": AWAY, "check_name": CHECKS,
-             "facet_name": FACETS, "agreed_on": AGREED_ON, "held_out_by": HELD_OUT, "outcome_kind": KINDS_OF_CHECK}
+             "picture_word": PICTURES, "difficulty_name": DIFFICULTIES, "level_word": LEVELS, "scope_name": SCOPES,
+             "scope_word": SCOPES, "answer_kind": ANSWERS, "change_word": CHANGES, "waited_for": AWAY,
+             "check_name": CHECKS, "facet_name": FACETS, "agreed_on": AGREED_ON, "held_out_by": HELD_OUT,
+             "outcome_kind": KINDS_OF_CHECK}
     app.jinja_env.filters.update({name: _filter(words) for name, words in plain.items()})
     app.jinja_env.filters.update(key_does=key_does, change_words=change_words, work_told=work_told,
                                  event_told=event_told, in_language=in_language, narrowed_by=narrowed_by,

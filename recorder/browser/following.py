@@ -1,4 +1,5 @@
-"""Arms a session to follow the network of its page, and what its documents draw at random, as far as it is kept."""
+"""Arms a session to follow the network of its page, its console, and what its documents draw at random, as far as that
+is kept."""
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from recorder.building.tab_observer import TabObserver
 from recorder.devtools.sessions import Session
 from recorder.privacy.har import Exchange
 
-from . import channels, network
+from . import channels, console, network
 
 _SEED = f"demotape{token_hex(8)}"  # the binding by which a document tells its seed; it is gone before the page runs
 
@@ -23,13 +24,22 @@ class Extras:
     har: bool = False
     mhtml: bool = False
     replayable: bool = False
+    console: bool = False
 
 
 def follow(session: Session, tab: int, main_frame: str, requests: network.OpenRequests, observer: TabObserver,
-           spawn: Callable[[Coroutine], None], extras: Extras, *, worker: bool = False) -> None:
-    """Tell `observer` of each exchange that ended; where it is to be replayable, also of messages and seeds. See
-    `network.listeners`. `worker`: the session is a worker's, which has no documents."""
-    handlers = [network.listeners(session, tab, main_frame, requests, observer.network.exchange, spawn, observer)]
+           spawn: Callable[[Coroutine], None], extras: Extras, page: Callable[[], str], *,
+           worker: bool = False) -> None:
+    """Tell `observer` of what is kept: each exchange that ended; where it is to be replayable, also messages and seeds;
+    lines of the console. See `network.listeners` and `console.listeners`. `worker`: the session is a worker's, which
+    has no documents, and whose page's session tells of its console."""
+    handlers = []
+    if extras.har or extras.replayable:
+        handlers.append(network.listeners(session, tab, main_frame, requests, observer.network.exchange, spawn,
+                                          observer))
+    if extras.console and not worker:
+        handlers.append(console.listeners(tab, page, observer))
+        session.post("Log.enable")
     if extras.replayable:
         handlers.append(channels.listeners(tab, lambda: observer.now, observer.network.channel_event))
     seeded = extras.replayable and not worker

@@ -109,11 +109,10 @@ class Tab(TabState):
         session.post("Network.enable", {"maxTotalBufferSize": 100_000_000, "maxResourceBufferSize": 20_000_000})
 
     def follow(self, session: Session, *, worker: str = "") -> None:
-        """Follow the network of a page, of a frame in a process of its own, or of a kind of worker, where that is kept.
+        """Follow network and console of a page, of a frame in a process of its own, or of a kind of worker, where kept.
         """
-        if self._extras.har or self._extras.replayable:
-            follow(session, self.number, self._navigations.main_frame, self._requests, self._observer, self._spawn,
-                   self._extras, worker=bool(worker))
+        follow(session, self.number, self._navigations.main_frame, self._requests, self._observer, self._spawn,
+               self._extras, lambda: self.facts["url"], worker=bool(worker))
         if worker == "service_worker" and self._extras.replayable:
             follow_scripts(session, self.number, self._observer, self._spawn)
 

@@ -23,6 +23,7 @@ from schemas.types import ChatLine, EventData
 from .closed_tabs import ClosedTabs
 from .event_writer import EventWriter
 from .frame_merging import place_point, place_target
+from .kept_console import KeptConsole
 from .kept_network import KeptNetwork
 from .live_list import LiveList
 from .loaded_resources import LoadedResources
@@ -65,14 +66,16 @@ class RecordingBuilder:
         self._pending = PendingScreenshots(self._note_frame, still)
         self._current: TabState | None = None
         self._closed_tabs = ClosedTabs(self._tell_removed)
-        self._lost = LostValues(self.problems, self._note_lost)
         self._running = False
+        self._lost = LostValues(self.problems, lambda facts: self._writer_thread.submit(
+            lambda: self._writer.update(**facts())))
         self._writer_thread = WriterThread(self._on_failure, self._lost.add_error)
         self._resources = LoadedResources()
         self._pauses = Pauses()
         self._lines = LiveList()
         self._secrets = Secrets()
         self.network = KeptNetwork(self._secrets, self._writer_thread.submit, self._kept_at)
+        self.console = KeptConsole(self._secrets, self._writer_thread.submit, self._kept_at)
 
     def begin(self, browser: str, *, name: str | None = None, video: Callable[[Path], Video] = VideoWriter,
               blobs: Callable[[RecordingLayout], Blobs] = BlobProcess) -> None:
@@ -89,6 +92,7 @@ class RecordingBuilder:
         self._event_writer = EventWriter(self._writer, self._secrets, self._lost)
         self._video = video(self._writer.layout.video)
         self.network.begin(self._writer, self._options, browser)
+        self.console.begin(self._writer, self._options)
         self._writer_thread.begin()
         self._running = True
 
@@ -210,9 +214,9 @@ class RecordingBuilder:
 
     def on_browser_event(self, tab: TabState, kind: str, epoch: float, data: EventData, url: str | None = None) -> None:
         """Something that the browser reports: a navigation, a tab, a dialog, a download; `url` is where it happened."""
-        if self._running and not self._pauses.hold(self.seconds(epoch)):
-            self._write({"time": self.seconds(epoch), "type": kind, "tab": tab.number, "gesture": None,
-                         "target": None, "data": data}, tab, with_dom=False, url=url)
+        if (at := self._kept_at(epoch)) is not None:
+            self._write({"time": at, "type": kind, "tab": tab.number, "gesture": None, "target": None, "data": data},
+                        tab, with_dom=False, url=url)
 
     def on_frame(self, tab: TabState, frame: PaintedFrame) -> None:
         """A painted frame: goes to the video when its tab is shown, and may better an event's screenshot."""
@@ -249,10 +253,11 @@ class RecordingBuilder:
         at = self.seconds(epoch)
         return at if self._running and not self._pauses.hold(at) else None
 
-    def release(self) -> None:
-        """Write what has waited long enough: screenshots; exchanges, for secrets that pages tell of."""
+    def release(self, *, all_: bool = False) -> None:
+        """Write what has waited long enough (`all_`: all): screenshots; for secrets, exchanges and console lines."""
         self._pending.expire(self.elapsed)
-        self.network.release()
+        self.network.release(all_=all_)
+        self.console.release(all_=all_)
 
     def on_page_archive(self, tab: TabState, epoch: float, mhtml: bytes) -> None:
         """A page as MHTML."""
@@ -265,10 +270,6 @@ class RecordingBuilder:
     def on_lost(self, what: str) -> None:
         """A value could not be read and is left out."""
         self._lost.add(what)
-
-    def _note_lost(self, facts: Callable[[], dict[str, Any]]) -> None:
-        """Have recording.json say how many values were lost."""
-        self._writer_thread.submit(lambda: self._writer.update(**facts()))
 
     def slept(self, seconds: float) -> None:
         """The machine was asleep: nothing can have been recorded for so long."""
@@ -381,7 +382,7 @@ class RecordingBuilder:
         `cut_off`: what was recorded has no end; the recording opens as recovered.
         """
         self.stop()
-        self.network.release(all_=True)
+        self.release(all_=True)
         self._writer_thread.close()
         self.network.close()
         self._video.close()
@@ -392,7 +393,7 @@ class RecordingBuilder:
                 told = DemotapeError(f"{self.directory}: recording stopped: {self.failed!r}")
                 told.__cause__, self.failed = self.failed, told
             return
-        self._writer.update(**self._lost.facts(), **self._secrets.facts())
+        self._writer.update(**self._lost.facts(), **self.console.facts(), **self._secrets.facts())
         if cut_off:
             self._writer.abandon()
         else:

@@ -6,6 +6,7 @@ from recorder.media.painted_frames import PaintedFrame
 from schemas.package_types import Message, Unchanged
 from schemas.types import EventData
 
+from .kept_console import KeptConsole
 from .kept_network import KeptNetwork
 from .tab_state import TabState
 
@@ -14,6 +15,7 @@ class TabObserver(Protocol):
     """Who takes what a tab reports. `epoch` is wall clock in seconds, as the browser tells it."""
 
     network: KeptNetwork
+    console: KeptConsole
     cached: set[tuple[str, str]]  # documents' origin, address: what the browser's cache holds there is kept
 
     @property

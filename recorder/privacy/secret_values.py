@@ -20,6 +20,8 @@ from schemas.types import SecretDigest
 _FEWEST = SECRETS["shortest_value"]  # characters of a value that is looked for at all
 _DISTINCT = SECRETS["distinct_value"]  # characters from which on a value is looked for inside other text
 _MOST_LEARNED = 500  # values of cookies and tokens: pages make new ones each time, and what is used comes again
+_LONGEST_BEGUN = 100  # characters of what is looked for of one that was being typed
+_APART = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])"  # as a whole in a text
 _NAMES = re.compile(SECRETS["names"])
 _ADDRESS = re.compile(r"https?://[^\s\"'<>\\]+")
 _LABEL = re.compile(r"[^\W\d_][^\d<>=@#$%^&*+|\\~`]{0,79}")
@@ -47,6 +49,7 @@ class Secrets:
         self._inside: re.Pattern | None = None
         self._whole: re.Pattern | None = None
         self._placed: re.Pattern | None = None
+        self._begun: re.Pattern | None = None
         self._by_form: dict[str, str] = {}
         self._lock = threading.Lock()  # pages tell in one thread, the network is looked through in another
 
@@ -123,6 +126,14 @@ class Secrets:
         text = self.in_text(text)
         return self._whole.sub(self._hide, text) if self._whole else text
 
+    def in_console(self, text: str) -> str:
+        """What a page writes to the console: as what it sends, and JSON by its members. A page may write what a field
+        holds at each letter, so beginnings of what was typed are replaced, too, where they stand as a whole."""
+        text = self.in_request(self.in_body(text, "application/json"))
+        with self._lock:
+            self._begun = self._begun or _beginnings_of({*self._values, *self._by_field.values()})
+            return self._begun.sub(self._hide, text) if self._begun else text
+
     def in_address(self, url: str) -> str:
         """An address without secrets, in its parameters (also by their name), its path and its user part."""
         parts = split_address(url)
@@ -195,7 +206,8 @@ class Secrets:
                   if len(value.strip()) >= _FEWEST}
         self._by_form = {form: value for value in values for form in _forms(value)}
         self._inside = _any_of(value for value in values if len(value) >= _DISTINCT and not _is_plain(value))
-        self._whole = _any_of(values, r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])")
+        self._whole = _any_of(values, *_APART)
+        self._begun = None
         self._placed = _any_of(values, r"(?:(?<=>)|(?<=value=[\"']))\s*", r"\s*(?=[<\"'])")
 
 
@@ -205,7 +217,16 @@ def _is_plain(value: str) -> bool:
 
 
 def _any_of(values: Iterable[str], before: str = "", after: str = "") -> re.Pattern | None:
-    forms = sorted({form for value in values for form in _forms(value)}, key=len, reverse=True)
+    return _one_of({form for value in values for form in _forms(value)}, before, after)
+
+
+def _beginnings_of(values: Iterable[str]) -> re.Pattern | None:
+    return _one_of({value[:end] for value in values for end in range(_FEWEST, min(len(value), _LONGEST_BEGUN))},
+                   *_APART)
+
+
+def _one_of(texts: set[str], before: str, after: str) -> re.Pattern | None:
+    forms = sorted(texts, key=len, reverse=True)
     return re.compile(before + "(?:" + "|".join(map(re.escape, forms)) + ")" + after) if forms else None
 
 

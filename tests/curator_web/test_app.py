@@ -307,7 +307,7 @@ def test_openapi_describes_every_path(client):
         "get /api/webhooks", "post /api/webhooks", "delete /api/webhooks/{webhook_id}",
         "get /api/webhooks/{webhook_id}/deliveries",
         "post /api/demonstrations/{demonstration_id}/withdrawal",
-        "get /api/demonstrations/{demonstration_id}/network",
+        "get /api/demonstrations/{demonstration_id}/network", "get /api/demonstrations/{demonstration_id}/console",
         "get /api/keys", "put /api/keys",
         "get /api/projects/{project}/settings", "put /api/projects/{project}/settings"}
 

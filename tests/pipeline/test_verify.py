@@ -6,8 +6,9 @@ import pytest
 
 from pipeline.export import Source, export
 from pipeline.verify import verify
-from schemas import InputError
+from schemas import InputError, limits
 from schemas.files import dump_json
+from tests.support.exchanges import console_line
 from tests.support.recording_fixtures import make_demonstration, write_recording
 
 
@@ -54,6 +55,20 @@ def test_events(recording, fields, expected):
     change_event(recording, 3, **fields)
     problems = verify(recording.layout.root)
     assert len(problems) == 1 and "line 3" in problems[0] and expected in problems[0]
+
+
+@pytest.mark.parametrize("line, expected", [
+    (b"{", "not JSON"), (b"[1]", ""), (b'{"time": 1}', "field tab"), (b"[" * 100_000, "not JSON"),
+    (b'"' + b"x" * (limits.LINE + 1), "longer than 16 MiB"),
+    *((json.dumps(console_line(1.0) | {name: value}).encode(), said) for name, value, said in (
+        ("time", -1, "before the recording's start"), ("time", "1e999", "field time"), ("level", "loud", "field level"),
+        ("text", {"a": 1}, "field text"), ("text", "x" * 2001, "field text"), ("line", 0, "field line"),
+        ("script", None, "field script"), ("more", 1, "field more"))),
+])
+def test_lines_of_the_console(recording, line, expected):
+    recording.layout.console.write_bytes(json.dumps(console_line(0.5)).encode() + b"\n" + line + b"\n")
+    [problem] = verify(recording.layout.root)
+    assert "console.jsonl, line 2" in problem and expected in problem and len(problem) < 400
 
 
 def test_a_cut_off_line_is_reported(recording):

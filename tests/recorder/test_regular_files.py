@@ -16,7 +16,7 @@ from tests.support.checkout import ROOT
 from tests.support.curator_fixtures import make_recording, typed_recording
 
 FILES = ("recording.json", "events.jsonl", "chat.jsonl", "resources.jsonl", "demonstration.json", "processed.json",
-         "video.webm", "network.har")
+         "video.webm", "network.har", "console.jsonl")
 WAYS = {
     "FIFO": lambda path, _: os.mkfifo(path),
     "link to a device": lambda path, _: path.symlink_to("/dev/zero"),

@@ -1,4 +1,4 @@
-"""Made-up lines of network.jsonl, with a secret wherever one could stand, for what tells of the kept network."""
+"""Made-up lines of network.jsonl and console.jsonl, with a secret wherever one could stand, for what tells of them."""
 
 from recorder.writer import RecordingWriter
 from tests.support.curator_fixtures import HOSTILE, turns
@@ -16,6 +16,13 @@ def exchange(number: int, time: float, **changes) -> dict:
             "answer_body": None, "failure": ""} | changes
 
 
+def console_line(time: float, **changes) -> dict:
+    """What a page wrote."""
+    return {"time": time, "tab": 1, "url": f"https://air.example/seats?token={SECRET}", "kind": "call", "level": "log",
+            "text": "3 seats", "script": f"https://air.example/app/seats.js?token={SECRET}", "line": 12,
+            "column": 4} | changes
+
+
 def turns_with_network(writer: RecordingWriter) -> list[dict]:
     """The six turns: after t2 nothing was asked for, after t3 what is hostile, after t4 a great deal."""
     hostile = HOSTILE[:-1]
@@ -26,3 +33,16 @@ def turns_with_network(writer: RecordingWriter) -> list[dict]:
     for each in (*lines, *(exchange(number, 4 + number / 1000) for number in range(5, 155))):
         writer.network(each)
     return turns(writer)
+
+
+def turns_with_console(writer: RecordingWriter) -> list[dict]:
+    """The same, with what pages wrote: after t3 what is hostile and errors, after t4 a great deal, after t2 nothing."""
+    writer.open_console()
+    error = console_line(3.3, kind="uncaught", level="error", text="Uncaught Error: boom\n    at seats.js:12:4", tab=2)
+    lines = [console_line(1.0), console_line(3.4, level="warning", text=HOSTILE, script=HOSTILE), error,
+             console_line(3.5, text="x" * 2000, script="data:text/javascript," + "y" * 1000),
+             console_line(3.6, kind="browser", level="error", text="Failed to load resource: 404 (Not Found)")]
+    del lines[-1]["line"], lines[-1]["column"]
+    for each in (*lines, *(console_line(4 + number / 1000, text=f"line {number}") for number in range(150))):
+        writer.console(each)
+    return turns_with_network(writer)

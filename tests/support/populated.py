@@ -22,7 +22,7 @@ from curator_web.users import project_settings
 from curator_web.users.projects import write_guidelines
 from curator_web.webhooks.events import EVENTS
 from tests.support.curator_fixtures import filmed_recording, make_recording
-from tests.support.exchanges import turns_with_network
+from tests.support.exchanges import turns_with_console
 from tests.support.proofs import write_proof
 from tests.support.team_fixtures import ANN, BOB, LEA, VAL
 
@@ -33,7 +33,8 @@ TASKS = ("Book the cheapest flight from Anchorage to Seattle", "Find a vegetaria
 def populate(services: Any, folder: Path) -> None:
     """Demonstrations, a preset, a webhook with deliveries, and what `prepare` makes; of the people of the tests."""
     for number, task in enumerate(TASKS, 1):
-        told = {"options": {"replayable": True}, "make_turns": turns_with_network} if number == 4 else {}
+        options = {"replayable": True, "console": True}
+        told = {"options": options, "make_turns": turns_with_console} if number == 4 else {}
         path = make_recording(folder, recording_id=f"rec-{number}", task=task, **told)
         if number == 4:
             write_proof(path)

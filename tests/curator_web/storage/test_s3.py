@@ -31,6 +31,7 @@ from demotape.importing import import_package
 from pipeline.export import export
 from recorder import Recording
 from tests.support.curator_fixtures import filmed_recording, make_recording, typed_recording
+from tests.support.exchanges import console_line
 from tests.support.packages import pack
 from tests.support.s3_services import BUCKET, KEYS, Proxy, client, objects
 from tests.support.team_fixtures import LEA, add_people, csrf, signed_in
@@ -265,17 +266,19 @@ def test_a_picture_chosen_from_the_video_is_there_for_everybody(machine, tmp_pat
     assert other.test_client().get(f"/blobs/typed/{shown}").status_code == 200
 
 
-def test_a_kept_network_is_there_to_be_served_again(motos, blobs, tmp_path):
+def test_a_kept_network_is_there_to_be_served_again_and_the_console_too(motos, blobs, tmp_path):
     path = typed_recording(tmp_path, recording_id="typed")
     line = {"seq": 1, "time": 1.0, "duration": 0.1, "tab": 1, "kind": "document", "top": True, "method": "GET",
             "url": "https://shop.example/", "headers": [], "body": None, "status": 200, "status_text": "OK",
             "answer_headers": [], "answer_body": None, "failure": ""}
     (path / "network.jsonl").write_text(json.dumps(line) + "\n")
     (path / "messages.jsonl").write_text("")
+    (path / "console.jsonl").write_text(json.dumps(console_line(1.0)) + "\n")
     store = open_store(tmp_path / "data", blobs, motos)
     store.add(Recording(path))
     store = open_store(tmp_path / "other", blobs, motos)  # whose cache is empty
     assert [each["url"] for each in store.open("typed").exchanges()] == ["https://shop.example/"]
+    assert [each["time"] for each in store.open("typed").console()] == [1.0]
 
 
 def test_an_import_that_broke_off_goes_on(motos, blobs, tmp_path):

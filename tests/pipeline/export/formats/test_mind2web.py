@@ -20,6 +20,7 @@ from pipeline.export.splits import website
 from pipeline.pages.dom import flatten
 from recorder.writer import RecordingWriter
 from schemas import UID_ATTRIBUTE
+from tests.support.exchanges import console_line
 from tests.support.recording_fixtures import STARTED_AT, box, html, make_demonstration, write_recording
 
 STRICT = etree.XMLParser(recover=False, resolve_entities=False, no_network=True)
@@ -34,10 +35,16 @@ def exported(tmp_path_factory):
     for name in ("rec-a", "rec-b"):
         recording = write_recording(root / name)
         recording.layout.har.write_text('{"log": {"entries": []}}')
+        recording.layout.console.write_text(json.dumps(console_line(1.0, text="written by a page")) + "\n")
         sources.append(Source(make_demonstration(recording), recording))
     rule = Rule(websites={"shop.example": {"website": "the shop", "category": "Shopping", "subdomain": "Lamps"}})
     summary = export(sources, root / "out", "mind2web", rule=rule)
     return sources, summary, root / "out"
+
+
+def test_the_console_stays_with_the_recording(exported):
+    files = [path.read_bytes() for path in exported[2].rglob("*") if path.is_file()]
+    assert files and not any(b"written by a page" in content for content in files)
 
 
 def tasks(folder) -> list[dict]:
