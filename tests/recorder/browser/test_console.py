@@ -19,10 +19,15 @@ new Worker(URL.createObjectURL(new Blob(["console.log('from a worker'); postMess
 setTimeout(() => { throw new Error('boom'); }); Promise.reject('rejected');"""
 
 
+async def come_to_rest(page):
+    """Wait until what the page's scripts have put off until now is done; the end of a recording hears the rest."""
+    await page.evaluate("new Promise(done => setTimeout(done))")
+
+
 @pytest.fixture
 def written(recording_browser, site):
     """Records what a page writes, and what is done in it; returns the lines that were kept."""
-    def record(script: str, act=lambda page: page.wait_for_timeout(100), markup: str = "", **options):
+    def record(script: str, act=come_to_rest, markup: str = "", **options):
         site.pages["/"] = f"<title>Page</title>{markup}<script>{script}</script>"
         session = recording_browser.record(act, url=site.origin + "/", keep={"console": True}, **options)
         assert not session.problems
@@ -34,7 +39,7 @@ def written(recording_browser, site):
 def test_levels_texts_and_places_are_kept(written, site):
     async def until_the_worker_wrote(page):
         await page.wait_for_function("window.answered")
-        await page.wait_for_timeout(100)
+        await come_to_rest(page)
         return await page.evaluate("window.trapped")
 
     session, lines = written(MANY, until_the_worker_wrote)
@@ -62,12 +67,11 @@ def test_new_pages_popups_and_frames_of_other_sites_are_heard_from_the_first_ins
                    "/new": "<script>console.log('new')</script>"}
 
     async def act(page):
-        await page.frame_locator("iframe").locator("html").wait_for()
+        await page.frames[1].wait_for_load_state()
         async with page.expect_popup() as popup:
             await page.click("a")
         await (await popup.value).wait_for_load_state()
         await (await page.context.new_page()).goto(site.origin + "/new")
-        await page.wait_for_timeout(100)
 
     other = site.origin.replace("127.0.0.1", "localhost")
     _, lines = written("console.log('top')", act, f"<a target=_blank href=/popup>Open</a><iframe src={other}/frame>"
@@ -83,7 +87,7 @@ def test_what_was_typed_in_secret_is_masked_letter_by_letter(written, site):
     async def act(page):
         await page.click("input")
         await page.keyboard.type("kumquat-9")
-        await page.wait_for_timeout(100)
+        await come_to_rest(page)
 
     session, lines = written("""p.oninput = () => { console.log(p.value); console.log({value: p.value}, JSON.stringify(
         {in: 'a', value: p.value})); console.log('x'.repeat(1990) + ' ' + p.value);
@@ -116,7 +120,7 @@ def test_nothing_is_kept_of_the_recorders_own_worlds_or_without_the_option(recor
         await session.send("Runtime.evaluate", {
             "contextId": world["executionContextId"],
             "expression": "console.log('of ours'); setTimeout(() => { throw new Error('of ours'); }); 1"})
-        await page.wait_for_timeout(100)
+        await come_to_rest(page)
 
     _, lines = written("console.log('theirs')", act)
     assert [line["text"] for line in lines if line["kind"] != "browser"] == ["theirs"]
@@ -129,7 +133,6 @@ def test_of_a_page_that_was_open_before_only_what_it_writes_from_then_on_is_kept
 
     async def open_before(context):
         await context.pages[0].goto(site.origin + "/")
-        await context.pages[0].wait_for_timeout(20)
 
     recording = recording_browser.record(lambda page: page.evaluate("console.log('later')"), prepare=open_before,
                                          keep={"console": True}).recording
@@ -151,7 +154,7 @@ def test_a_page_cannot_tell_whether_its_console_is_kept(recording_browser, site)
     site.pages["/"] = f"<script>{TRAPS}</script>"
 
     async def sprung(page):
-        await page.wait_for_timeout(100)
+        await come_to_rest(page)
         return await page.evaluate("sprung.join()")
 
     without, kept = (recording_browser.record(sprung, url=site.origin + "/", keep={"console": console}).answer
