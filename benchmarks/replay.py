@@ -91,7 +91,7 @@ async def run_by_har(session: Session, out: Path) -> running.Result:
             context = await open_context(browser, recording, first)
             await context.route_from_har(session.har, not_found="abort")
             return await running.Runner(recording, turns, context, None,
-                                        archive=read_recording(session.path)).run(out, "", lambda done, of: None)
+                                        archive=read_recording(recording)).run(out, "", lambda done, of: None)
         finally:
             await browser.close()
 
