@@ -139,12 +139,11 @@ class NoArguments(Strict):
 
 
 ARGUMENTS: dict[str, type[Strict]] = {
-    "click": PointerArguments, "dblclick": PointerArguments, "hover": PointerArguments,
-    "textInput": TextInputArguments, "change": ChangeArguments, "load": LoadArguments, "submit": NoArguments,
-    "scroll": ScrollArguments, "copy": TextArguments, "paste": TextArguments,
-    "tabcreate": TabArguments, "tabremove": TabArguments, "tabswitch": TabSwitchArguments,
-    "press": PressArguments, "drag": DragArguments, "upload": UploadArguments, "dialog": DialogArguments,
-    "back": NoArguments, "forward": NoArguments, "reload": NoArguments,
+    "click": PointerArguments, "dblclick": PointerArguments, "hover": PointerArguments, "submit": NoArguments,
+    "textInput": TextInputArguments, "change": ChangeArguments, "load": LoadArguments, "scroll": ScrollArguments,
+    "copy": TextArguments, "paste": TextArguments, "tabcreate": TabArguments, "tabremove": TabArguments,
+    "tabswitch": TabSwitchArguments, "press": PressArguments, "drag": DragArguments, "upload": UploadArguments,
+    "dialog": DialogArguments, "back": NoArguments, "forward": NoArguments, "reload": NoArguments,
 }
 
 
@@ -208,10 +207,11 @@ class BrowserTurnSchema(Strict):
     dropped = flag("left out of exports")
     labels = said_by_labels()
 
+    _arguments = {intent: kind() for intent, kind in ARGUMENTS.items()}
+
     @validates_schema
     def _arguments_fit_intent(self, data: dict[str, Any], **_: Any) -> None:
-        errors = ARGUMENTS[data["intent"]]().validate(data["arguments"])
-        if errors:
+        if errors := self._arguments[data["intent"]].validate(data["arguments"]):
             raise ValidationError({"arguments": errors})
 
 

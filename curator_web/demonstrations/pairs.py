@@ -6,9 +6,10 @@ begun, so that whoever comes second knows nothing of it. Leads see both, and wor
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, exists, func, not_, or_, select, union_all
+from sqlalchemy import BindParameter, ColumnElement, Select, and_, bindparam, exists, func, not_, or_, select, union_all
 from sqlalchemy.orm import Session, aliased
 
 from curator_web.db.database import Database
@@ -22,6 +23,7 @@ STATES = (ANNOTATING, TO_COMPARE, SET_ASIDE, *OUTCOMES)
 OTHER = ErrorText("you annotate the other one of this pair; somebody else annotates this one")
 WAITS = ErrorText("two people annotate this demonstration; it is compared under Pairs once both have submitted")
 CLOSED_COPY = ErrorText("this was the second annotation of a pair, which is closed; the first one is worked on")
+KEPT_QUERIES = 1000  # making one takes longer than asking it; each is of a person in a project
 
 
 @dataclass(frozen=True)
@@ -109,17 +111,20 @@ def annotated_by(session: Session, who: str, demonstration_ids: list[str]) -> se
         Demonstration.id.in_(demonstration_ids), works(Demonstration, who))))
 
 
+@lru_cache(KEPT_QUERIES)
 def hidden(who: str, project: str) -> Select[tuple[str]]:
     """Ids of what a person who does not lead the project may not see yet."""
     return _either(project, lambda one, other: and_(or_(one.status != SUBMITTED, other.status != SUBMITTED),
                                                     _others(one, other, who)))
 
 
+@lru_cache(KEPT_QUERIES)
 def not_theirs(who: str, project: str) -> Select[tuple[str]]:
     """Ids of what somebody else annotates, or has to, as this person annotates the other one."""
     return _either(project, lambda one, other: _others(one, other, who))
 
 
+@lru_cache(KEPT_QUERIES)
 def open_ids(project: str) -> Select[tuple[str]]:
     """Ids of what is in open pairs; nobody reviews it."""
     return _either(project, lambda one, other: one.id == one.id)
@@ -140,7 +145,7 @@ def works(row: Any, who: str) -> ColumnElement[bool]:
     edited = exists(select(Edit.number).where(Edit.demonstration_id == row.id, Edit.who == who))
     return or_(*(func.coalesce(column, "") == who for column in (row.submitted_by, row.assigned_to)),
                and_(func.coalesce(row.lease_who, "") == who, row.lease_until.is_not(None),
-                    row.lease_until > datetime.now(UTC)), edited)
+                    row.lease_until > _now()), edited)
 
 
 def _others(one: Any, other: Any, who: str) -> ColumnElement[bool]:
@@ -148,6 +153,10 @@ def _others(one: Any, other: Any, who: str) -> ColumnElement[bool]:
 
 
 def _begun(row: Any) -> ColumnElement[bool]:
-    return or_(row.submitted_by.is_not(None), row.assigned_to.is_not(None), row.lease_until > datetime.now(UTC),
+    return or_(row.submitted_by.is_not(None), row.assigned_to.is_not(None), row.lease_until > _now(),
                exists(select(Edit.number).where(Edit.demonstration_id == row.id)))
 
+
+def _now() -> BindParameter[datetime]:
+    """The time at which the query is asked, not the one at which it was made."""
+    return bindparam("now", callable_=lambda: datetime.now(UTC), unique=True)

@@ -8,8 +8,8 @@ from typing import Any
 
 from babel.dates import format_skeleton
 from babel.numbers import get_decimal_symbol
-from flask import Blueprint, Flask, has_request_context, redirect, request
-from flask_babel import Babel, format_decimal, get_locale
+from flask import Blueprint, Flask, g, has_request_context, redirect, request
+from flask_babel import Babel, Domain, format_decimal, get_locale
 from werkzeug import Response
 
 from curator_web.catalogues import FOLDER
@@ -26,9 +26,21 @@ _TRADITIONAL = {"hant", "tw", "hk", "mo"}  # who reads Chinese so is not given t
 _TAGS = 20  # of an Accept-Language header that are looked at
 
 
+class _Texts(Domain):
+    """The texts of all languages. Which are wanted is found once a request: a page has hundreds of texts."""
+
+    def get_translations(self) -> Any:
+        if not g:
+            return super().get_translations()
+        if "texts" not in g:
+            g.texts = super().get_translations()
+        return g.texts
+
+
 def register(app: Flask) -> None:
     """Have pages of this app come in the language of who asks."""
-    Babel(app, locale_selector=_selected, default_translation_directories=str(FOLDER))
+    babel = Babel(app, locale_selector=_selected, default_translation_directories=str(FOLDER))
+    babel.domain_instance = _Texts()
     app.jinja_env.filters.update(grouped=grouped, decimal=decimal, day_month=day_month)
     app.context_processor(_for_pages)
     app.register_blueprint(blueprint)

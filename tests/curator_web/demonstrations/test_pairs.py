@@ -1,8 +1,12 @@
 """Two people annotate on their own: who gets and sees what until both have submitted, and what becomes of it."""
 
+from datetime import UTC, datetime, timedelta
+from time import sleep
+
 import pytest
 
 from curator_web import create_app
+from curator_web.db.models import Demonstration
 from curator_web.demonstrations import adjudicating, deleting, leases, library, pairing, pairs, sight
 from curator_web.demonstrations.agreement import agreement
 from curator_web.demonstrations.comments import add_comment, questions_for
@@ -188,3 +192,20 @@ def test_a_copy_goes_where_its_original_goes(db):
         say(db, COPY, BOB, {"op": "drop", "turn": "t2"})
     give(db, "rec-1", ANN)
     assert leases.take_next(db, VAL).id == "rec-1"
+
+
+def test_a_lease_that_ends_hides_nothing_any_more(db):
+    pairing.choose(db, ["rec-1"], LEA)
+
+    def hides_copy() -> bool:
+        with db.reading() as session:
+            return COPY in session.scalars(pairs.not_theirs("ann", "main")).all()
+
+    assert not hides_copy()
+    ends = datetime.now(UTC) + timedelta(seconds=1)
+    with db.writing() as session:
+        row = session.get_one(Demonstration, COPY)
+        row.lease_who, row.lease_until = "bob", ends
+    assert hides_copy()
+    sleep((ends - datetime.now(UTC)).total_seconds())
+    assert not hides_copy()
