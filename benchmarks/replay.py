@@ -5,9 +5,10 @@
 A seeded random driver acts on MiniWoB pages, scripts act in third-party applications from PyPI and npm; each session
 is recorded with --replayable, and by Playwright as HAR. All are run again without the sites. Printed: the share of
 turns that end in the same or an equivalent state, of sessions whose last state is the same, requests that were not
-recorded, the time beside the recorded one; the same with Playwright's `route_from_har` instead of our server, in the
-same run; demonstrations with one injected fault (another target, a turn less, two turns swapped, another text) that
-are called the same; and the time of a request beside Playwright's `route`.
+recorded, the time beside the recorded one; the same with Playwright's `route_from_har` and, where a session only asks
+by GET, with pywb instead of our server, in the same run; demonstrations with one injected fault (another target, a
+turn less, two turns swapped, another text) that are called the same; and the time of a request beside Playwright's
+`route`.
 """
 
 import argparse
@@ -19,13 +20,13 @@ import shutil
 import statistics
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, BrowserContext, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
 from demotape.site import miniwob_folder, serve
@@ -38,7 +39,7 @@ from replay.offline import open_context
 from replay.reading import read_recording
 from schemas import InputError
 
-from . import replay_serving
+from . import replay_pywb, replay_serving
 from .applications import install, started
 from .replay_applications import SCRIPTS
 from .replay_sessions import PAGES, on_miniwob, record
@@ -82,14 +83,25 @@ async def _record(browser: Browser, path: Path, act: Any, kind: str) -> Session:
 
 async def run_by_har(session: Session, out: Path) -> running.Result:
     """The same run, with Playwright's own replay of its own HAR as the network."""
+    return await _run_by(session, out, lambda context: context.route_from_har(session.har, not_found="abort"))
+
+
+async def run_by_pywb(session: Session, out: Path, installed: Path) -> running.Result:
+    """The same run, with pywb as the network."""
+    with replay_pywb.served(Recording(session.path), installed) as arguments:
+        return await _run_by(session, out, lambda _: asyncio.sleep(0), arguments)
+
+
+async def _run_by(session: Session, out: Path, route: Callable[[BrowserContext], Awaitable[None]],
+                  arguments: Sequence[str] = ()) -> running.Result:
     recording = Recording(session.path)
     turns = _turns(refresh(session.path)[0])
     async with async_playwright() as playwright:
-        browser = await launch(playwright, headless=True)
+        browser = await launch(playwright, headless=True, arguments=arguments)
         try:
             first = next((turn["state"] for turn in turns if turn["state"]), None)
             context = await open_context(browser, recording, first)
-            await context.route_from_har(session.har, not_found="abort")
+            await route(context)
             return await running.Runner(recording, turns, context, None,
                                         archive=read_recording(recording)).run(out, "", lambda done, of: None)
         finally:
@@ -127,28 +139,32 @@ def spoil(demonstration: Any, recording: Recording, chance: random.Random) -> tu
     return None
 
 
-async def run_all(sessions: list[Session], runs: Path) -> tuple[dict[str, Any], dict[Path, str]]:
-    """Figures of all sessions, by ours and by Playwright's HAR; and the verdict on each."""
+async def run_all(sessions: list[Session], runs: Path, installed: Path) -> tuple[dict[str, Any], dict[Path, str]]:
+    """Figures of all sessions, by ours, by Playwright's HAR and, of those that only ask by GET, by pywb; and the
+    verdict on each."""
     figures: dict[str, Any] = {}
     verdicts: dict[Path, str] = {}
     for kind in sorted({session.kind for session in sessions}):
-        ours, theirs = [], []
+        ours, by_har, by_pywb = [], [], []
         for session in (each for each in sessions if each.kind == kind):
             demonstration, _ = refresh(session.path)
             result = await running.run(Recording(session.path), demonstration, runs / f"ours-{session.path.name}")
             verdicts[session.path] = result.verdict
             ours.append(result)
             with suppress(PlaywrightError):
-                theirs.append(await run_by_har(session, runs / f"har-{session.path.name}"))
+                by_har.append(await run_by_har(session, runs / f"har-{session.path.name}"))
+            if replay_pywb.only_gets(Recording(session.path)):
+                with suppress(PlaywrightError):
+                    by_pywb.append(await run_by_pywb(session, runs / f"pywb-{session.path.name}", installed))
             for outcome in result.outcomes:
                 if outcome.verdict not in GOOD and "not reached" not in outcome.reason:
                     print(f"  {session.path.name} {outcome.turn} {outcome.intent}: {outcome.verdict}, {outcome.reason}")
             for (method, url), times in result.missing.items():
                 print(f"  {session.path.name} not recorded: {method} {url[:200]}, {times} times")
-        figures[kind] = _figures(ours)
-        figures[f"{kind}, route_from_har"] = _figures(theirs)
-        for name in (kind, f"{kind}, route_from_har"):
-            print(f"  {name}: {json.dumps(figures[name])}", flush=True)
+        for how, results in (("", ours), (", route_from_har", by_har), (", pywb", by_pywb)):
+            if results:
+                figures[f"{kind}{how}"] = _figures(results)
+                print(f"  {kind}{how}: {json.dumps(figures[f'{kind}{how}'])}", flush=True)
     return figures, verdicts
 
 
@@ -191,12 +207,12 @@ async def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """All figures."""
     sessions = await record_all(folder, options)
     runs = folder / "runs"
-    figures, verdicts = await run_all(sessions, runs)
+    figures, verdicts = await run_all(sessions, runs, options.installed)
     faults = await run_faults([each for each in sessions if verdicts[each.path] in GOOD], runs, options)
     print(f"  faults: {json.dumps(faults)}", flush=True)
     serving = await replay_serving.measure()
     print(f"  serving: {json.dumps(serving)}", flush=True)
-    ours = [figures[each] for each in figures if "route_from_har" not in each]
+    ours = [figures[each] for each in figures if not each.endswith((", route_from_har", ", pywb"))]
     turns = sum(each["turns"] for each in ours)
     return {"benchmark": "replay", "seed": options.seed, "turns": turns,
             "turns_good": round(sum(each["turns_good"] * each["turns"] for each in ours) / max(1, turns), 4),
