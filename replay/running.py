@@ -18,6 +18,7 @@ from playwright.async_api import BrowserContext, Dialog, Page, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
 from pipeline.turns.first_state import first_state
+from pipeline.turns.folding import fold
 from recorder import Recorder
 from recorder.browser.tab import Tab
 from recorder.building.looks import Look
@@ -27,6 +28,7 @@ from schemas.types import Demonstration, Provenance, State
 
 from .acting import ActionFailed, Actor
 from .comparing import Comparison, Facts, compare, facts, told_scroll, worst
+from .edited import otherwise
 from .exchanges import Archive
 from .finding import Found, NotFound
 from .offline import open_browser, open_context
@@ -41,6 +43,7 @@ _AT_LEAST, _AT_MOST = 1.0, 2.0  # seconds that a page may take to be as recorded
 _RESTS = 0.25  # seconds without a change after which a page that is equivalent will not become the same
 _CHANGING = 0.4  # seconds that one may take which goes on changing
 _ROUND = 0.15  # seconds that a look at a page takes, with what is before the next, where it is not busy
+_LAG, _STEP = 0.5, 0.1  # seconds by which timers may be behind those recorded, as an action began them later
 _LONG = 20.0  # seconds of timers that are not run one by one; and those of a page that never answers at once
 _TAB = 5.0  # seconds that a tab or a dialog may take to open
 _NOT_REACHED = "not reached, as a turn before it failed"
@@ -101,7 +104,15 @@ async def run(recording: Recording, demonstration: Demonstration, out: Path, *, 
         first = first_state(turn["state"] for turn in turns)
         context = await open_context(browser, recording, first)
         runner = Runner(recording, turns, context, server, last, archive)
-        return await runner.run(out, demonstration["task"], on_turn, replayable=replayable)
+        result = await runner.run(out, demonstration["task"], on_turn, replayable=replayable)
+    return _held_against(result, otherwise(fold(recording.events), demonstration["turns"]))
+
+
+def _held_against(result: Result, edited: Mapping[str, str]) -> Result:
+    """The same result, in which what is not what the person did is not called the same, though the pages are."""
+    outcomes = [replace(each, verdict="equivalent", reason=edited[each.turn])
+                if each.verdict == "same" and each.turn in edited else each for each in result.outcomes]
+    return replace(result, outcomes=outcomes, verdict=worst([each.verdict for each in outcomes]))
 
 
 class Runner:
@@ -178,8 +189,9 @@ class Runner:
         after = self._turns[number + 1] if number + 1 < len(self._turns) else None
         expected = after["state"] if after else self._last_expected
         gap = after["timestamp"] - turn["timestamp"] if after else _AT_MOST
-        comparison = await self._settle(expected, min(max(gap, _AT_LEAST), _AT_MOST),
-                                        after["timestamp"] if after else 0.0)
+        # The last state was told after its picture was painted, and what timers change is painted.
+        until = after["timestamp"] if after else expected and expected["screenshot_time"]
+        comparison = await self._settle(expected, min(max(gap, _AT_LEAST), _AT_MOST), until or 0.0)
         shown = self._last.picture if self._last else None
         self._likenesses[turn["id"]] = asyncio.ensure_future(self._likeness(expected, shown))
         return Outcome(turn["id"], turn["intent"], comparison.verdict, comparison.reason,
@@ -269,7 +281,7 @@ class Runner:
         if self._server:
             self._server.play_until(until or math.inf)
         before = ""
-        advanced = False
+        advanced, further = False, 0.0
         while True:
             look = self._last = await self._look(expected)
             comparison = self._compare(expected, look)
@@ -287,6 +299,10 @@ class Runner:
                 break
             if quiet and advanced and now - changed > _QUIET and self._differed(comparison):
                 break
+            if quiet and until and further < _LAG:
+                further += _STEP
+                if await self._advance(until + further):
+                    continue
             still = now - changed > _RESTS
             alike = not expected or comparison.verdict == "equivalent"  # it may not become more so
             if quiet and (still or now - rested > _CHANGING if alike else still and now > patience):

@@ -148,7 +148,8 @@ def test_an_action_added_by_hand_is_run_as_a_recorded_one(recording_browser, rec
     turns = apply_edits(demonstration["turns"], [
         {"op": "drop", "turn": heard["id"]}, {"op": "add", "turn": "n", "after": heard["id"], "added": added}])
     result = run(recording_browser, recorded, demonstration | {"turns": turns}, tmp_path / "run")
-    assert reasons(result) == [] and result.outcomes[-1].turn == "n" and result.last == "same"
+    assert result.outcomes[-1].turn == "n" and result.last == "same" and result.verdict == "equivalent"
+    assert [each.reason for each in result.outcomes if each.verdict != "same"] == [f"{heard['id']}, click, is left out"]
 
 
 def test_a_proof_is_of_what_was_run(recorded, demonstration, result):
