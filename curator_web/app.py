@@ -96,7 +96,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
                job_days: float = queue.PATIENCE.days,
                import_package: Callable[..., Imported] | None = None, run_again: RunAgain | None = None,
                webhook_networks: Sequence[Network] = (), metrics_token: str = "", logs: bool = False,
-               model: ModelSettings | None = None) -> Flask:
+               traces: bool = False, model: ModelSettings | None = None) -> Flask:
     """The review app over a database and a data folder; both are made when they do not exist.
 
     `blobs`: `s3://bucket/prefix` where the recordings lie instead, at `endpoint_url` if that is not Amazon's.
@@ -107,7 +107,8 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     `job_days`: how long a job waits for a database or bucket that is away. `openid`: where people may sign in besides.
     `webhook_networks`: those that webhooks may lead to though they are not public.
     `metrics_token`: with which Prometheus reads /metrics; without it nobody does. `logs`: requests and messages are
-    written to stderr as lines of JSON. `model`: which proposes tasks when a lead asks for it.
+    written to stderr as lines of JSON. `traces`: they and jobs are told to OpenTelemetry. `model`: which
+    proposes tasks when a lead asks for it.
     Raises InputError when the database, the folder or the bucket cannot be opened.
     """
     store = open_store(data_dir, blobs, endpoint_url)
@@ -123,6 +124,12 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
         kinds[upload_service.KIND] = partial(upload_service.run, partial(import_package, db, store), store.files)
     if run_again:
         kinds[replays.KIND] = partial(replays.run, run_again, db, store)
+    if traces:
+        from .web.traces import Traces  # its libraries are there on demand only
+
+        told = Traces()
+        told.follow(app, db)
+        kinds = {kind: told.of_job(kind, work) for kind, work in kinds.items()}
     secret = session_key(db, store)
     tries, hooks = Tries(db, secret), Webhooks(db, secret)
     chores: list[Callable[[], object]] = [

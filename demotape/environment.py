@@ -37,6 +37,16 @@ def webhook_networks() -> tuple[Network, ...]:
     return read_networks(os.environ.get(name, ""), name)
 
 
+def traces() -> bool:
+    """Whether OpenTelemetry is told what is done: its own variable OTEL_EXPORTER_OTLP_ENDPOINT, or the one of traces
+    alone, says where. Raises InputError when the libraries for it are missing."""
+    name = next((name for name in ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+                 if os.environ.get(name)), None)
+    if name and find_spec("opentelemetry") is None:
+        raise InputError(f"{name}: its libraries are missing; install them with: pip install 'demotape[traces]'")
+    return bool(name)
+
+
 def metrics_token(data: Path) -> str:
     """With which Prometheus reads the metrics: DEMOTAPE_METRICS_TOKEN, empty where nobody does. Has this process count
     with the others that its parent began, in a folder of the data folder; what servers that are gone left there goes.

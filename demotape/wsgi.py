@@ -4,11 +4,12 @@ DEMOTAPE_DB (database URL), DEMOTAPE_DATA (data folder), DEMOTAPE_BLOBS (s3://bu
 are not in the data folder), DEMOTAPE_ENDPOINT_URL (of an S3 service other than Amazon's), DEMOTAPE_HOSTS (the names
 that the app is reached by, with commas between; without it, only this machine's own), DEMOTAPE_HTTPS=1 (behind a proxy
 that speaks HTTPS and sets X-Forwarded-For and X-Forwarded-Proto), DEMOTAPE_UPLOAD_DAYS (after how many days without a
-chunk an upload is given up; 7), DEMOTAPE_JOB_DAYS (after how many days of waiting for a database or bucket a
-job fails; 7), DEMOTAPE_OPENID_ISSUER, _CLIENT, _SECRET and _ROLE, DEMOTAPE_WEBHOOK_NETWORKS, DEMOTAPE_METRICS_TOKEN
+chunk an upload is given up; 7), DEMOTAPE_JOB_DAYS (after how many days of waiting for a database or bucket a job
+fails; 7), DEMOTAPE_OPENID_ISSUER, _CLIENT, _SECRET and _ROLE, DEMOTAPE_WEBHOOK_NETWORKS, DEMOTAPE_METRICS_TOKEN
 (environment.py), DEMOTAPE_DOWNLOADS=store (exports are downloaded from S3 itself, by a signed address),
-DEMOTAPE_LOG=json (requests and messages as lines of JSON), DEMOTAPE_REPLAY=1 (demonstrations are run again on this
-machine, which has a Chromium), DEMOTAPE_MODEL_URL, DEMOTAPE_MODEL and DEMOTAPE_MODEL_KEY (environment.py).
+DEMOTAPE_LOG=json (requests and messages as lines of JSON), OTEL_EXPORTER_OTLP_ENDPOINT (environment.py),
+DEMOTAPE_REPLAY=1 (demonstrations are run again on this machine, which has a Chromium), DEMOTAPE_MODEL_URL,
+DEMOTAPE_MODEL and DEMOTAPE_MODEL_KEY (environment.py).
 """
 
 import gc
@@ -24,7 +25,7 @@ from curator_web.jobs.upload_service import UNFINISHED_DAYS
 from curator_web.web.exports import FROM_STORE
 from schemas import InputError
 
-from .environment import metrics_token, model, openid, webhook_networks
+from .environment import metrics_token, model, openid, traces, webhook_networks
 from .importing import import_package
 from .run_again import run_again
 
@@ -40,7 +41,7 @@ def make_app() -> Flask:
                      import_package=import_package, webhook_networks=webhook_networks(),
                      run_again=run_again if os.environ.get("DEMOTAPE_REPLAY") == "1" else None,
                      metrics_token=metrics_token(data), logs=os.environ.get("DEMOTAPE_LOG") == "json",
-                     model=model())
+                     traces=traces(), model=model())
     if hosts := os.environ.get("DEMOTAPE_HOSTS"):
         app.config["HOSTS"] = tuple(name.strip().lower() for name in hosts.split(","))
     app.config[FROM_STORE] = os.environ.get("DEMOTAPE_DOWNLOADS") == "store"
