@@ -30,6 +30,7 @@ from pipeline.align import LOW, ssim
 from pipeline.align import decode as decode_picture
 from pipeline.turns.folding import fold
 from recorder import Recording
+from schemas.types import BrowserTurn
 
 from .faults import Fault, copy, idle
 from .meeting import Meeting, change, film, open_to_view, plan, shown_at
@@ -103,7 +104,8 @@ def check_pictures(turns: list[dict], faults: dict[str, Fault], recording: Recor
                    times: list[float], found: Counter, verbose: bool) -> None:
     """Count filmed actions by whether they end with the right picture; and whether the video shows the difference at
     all, or it is cut off or covered."""
-    size = tuple(recording.manifest["viewport"].values())
+    viewport = recording.manifest["viewport"]
+    size = viewport["width"], viewport["height"]
     for turn in turns:
         truth, state = meeting.video_time(turn["timestamp"]), turn["state"]
         if truth is None or truth > times[-1] or not state["screenshot"]:
@@ -150,7 +152,7 @@ def acting(demonstration: dict) -> list[dict]:
     return [turn for turn in demonstration["turns"] if turn["type"] == "browser" and turn["state"]]
 
 
-def facts_of(session: Path) -> tuple[tuple[int, int], float, list[dict]]:
+def facts_of(session: Path) -> tuple[tuple[int, int], float, list[BrowserTurn]]:
     """A session's viewport, its length in seconds, its turns."""
     recording = Recording(session)
     viewport = recording.manifest["viewport"]
@@ -173,7 +175,7 @@ def run_case(number: int, session: Path, folder: Path, seed: int, found: Counter
         faults = copy(session, target, late=late)
         demonstration, _ = run_alignment(target, video)
         if late:
-            late_found = Counter()
+            late_found: Counter[str] = Counter()
             check_times(acting(demonstration), meeting, times, late_found, verbose)
             found.update({f"faulty_{name}": count for name, count in late_found.items()})
             check_pictures(acting(demonstration), faults, Recording(target), meeting, times, found, verbose)
@@ -216,7 +218,7 @@ def run_speed(session: Path, folder: Path, minutes: float, seed: int) -> dict:
         times = film(session / "video.webm", meeting, max(total, length + 1), video, back)
         copy(session, target, time=forward)
         runs = [(decode(video), *run_alignment(target, video)) for _ in range(_RUNS)]  # by turns: others work here too
-        found = Counter()
+        found: Counter[str] = Counter()
         check_times(acting(runs[0][1]), meeting, times, found, False)
         ours, theirs = (statistics.median(cost.wall for cost in costs)
                         for costs in ([run[2] for run in runs], [run[0] for run in runs]))

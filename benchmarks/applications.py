@@ -26,8 +26,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, ViewportSize, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
 from recorder import Recorder
@@ -36,7 +37,7 @@ from recorder.browser import launch
 from .driver import WITNESS, Driver
 from .offline import compare
 
-_VIEWPORT = {"width": 1280, "height": 720}
+_VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
 _NAME, _PASSWORD, _MAIL = "ada", "Engine-1843-x", "ada@example.org"
 _STARTING = 180  # seconds that an application may take until it answers
 _PACES = (0.1, 0.3, 0.6, 1.0)  # seconds between actions
@@ -145,7 +146,8 @@ def wait_for(address: str, process: subprocess.Popen) -> None:
             return
         except OSError:
             time.sleep(0.3)
-    raise SystemExit(f"{process.args[0]}: does not answer")
+    command: Any = process.args
+    raise SystemExit(f"{command[0]}: does not answer")
 
 
 async def _open(page: Page, address: str) -> None:

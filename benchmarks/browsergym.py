@@ -73,7 +73,8 @@ def browsers_for(python: Path, folder: Path) -> Path:
 @contextmanager
 def served(recording: Path, runs: Path) -> Iterator[str]:
     """Serve a recording as an environment; gives the address of its API."""
-    command = [Path(sys.executable).parent / "demotape", "replay", "serve", recording, "--cdp", "0", "--runs", runs]
+    command: list[str | Path] = [Path(sys.executable).parent / "demotape", "replay", "serve", recording, "--cdp", "0",
+                                 "--runs", runs]
     serving = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"})
     try:
         assert serving.stdout

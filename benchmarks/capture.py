@@ -20,9 +20,10 @@ import statistics
 import subprocess
 import tempfile
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright
 
 from demotape.site import serve
 from recorder import Recorder
@@ -61,7 +62,7 @@ def rrweb_script() -> str:
     return (_PEERS / "rrweb-snapshot" / "umd" / "rrweb-snapshot.min.js").read_text(encoding="utf-8")
 
 
-async def trace(browser, page: Page, work) -> list[dict]:
+async def trace(browser: Browser, page: Page, work: Callable[[], Awaitable[None]]) -> list[dict]:
     """Main-thread events of the browser's trace while `work` runs."""
     session = await browser.new_browser_cdp_session()
     events: list[dict] = []
@@ -94,7 +95,7 @@ async def click_through(page: Page, actions: int) -> None:
         await asyncio.sleep(0.12)
 
 
-async def measure(browser, url: str, actions: int, rrweb: str, folder: Path) -> dict:
+async def measure(browser: Browser, url: str, actions: int, rrweb: str, folder: Path) -> dict:
     """Figures of one page, times in ms."""
     context = await browser.new_context(viewport={"width": 1280, "height": 720})
     page = await context.new_page()
@@ -150,7 +151,8 @@ async def act(page: Page, origin: str, pages: list[str], pace: float) -> float:
     return time.perf_counter() - start
 
 
-async def wall_ratios(browser, origin: str, pages: list[str], pace: float, folder: Path, rounds: int) -> list[float]:
+async def wall_ratios(browser: Browser, origin: str, pages: list[str], pace: float, folder: Path, rounds: int
+                      ) -> list[float]:
     """Wall time of a session with the recorder, divided by that of the same without, round by round."""
     ratios = []
     for round_ in range(rounds):
@@ -174,9 +176,9 @@ def interval(ratios: list[float]) -> dict[str, float]:
     return {"mean": statistics.mean(ratios), "interval": 1.96 * spread / len(ratios) ** 0.5}
 
 
-async def measure_pages(browser, pages: Path, actions: int, folder: Path) -> dict:
+async def measure_pages(browser: Browser, pages: Path, actions: int, folder: Path) -> dict:
     """Blocked time on every page, beside the peers."""
-    rrweb, rows = rrweb_script(), []
+    rrweb, rows = rrweb_script(), list[dict]()
     with serve(pages) as origin:
         for name in PAGES:
             if (pages / name).exists():
@@ -189,7 +191,7 @@ async def measure_pages(browser, pages: Path, actions: int, folder: Path) -> dic
             "worst_total_ratio": max(row["total_ratio"] for row in rows), "pages": rows}
 
 
-async def measure_wall(browser, pages: Path, folder: Path, rounds: int) -> dict:
+async def measure_wall(browser: Browser, pages: Path, folder: Path, rounds: int) -> dict:
     """Wall time of a scripted session, paced and unpaced."""
     names, found = [name for name in PAGES if (pages / name).exists()][:6], {}
     with serve(pages) as origin:
@@ -200,7 +202,7 @@ async def measure_wall(browser, pages: Path, folder: Path, rounds: int) -> dict:
     return found
 
 
-async def measure_machine(browser, folder: Path, rounds: int) -> dict:
+async def measure_machine(browser: Browser, folder: Path, rounds: int) -> dict:
     """What the machine feels of the recorder."""
     pages, cores = folder / "machine", {}
     pages.mkdir()

@@ -68,6 +68,11 @@ def blocks(head: Callable[[str, str], str], form: str) -> Writer:
     return write
 
 
+def zoom_head(words: tuple[str, str, str], gap: str) -> Callable[[str, str], str]:
+    """A header of Zoom in the words of a language, with what stands between them and the name."""
+    return lambda time, who: f"{time} {gap.join((words[0], who, *words[1:]))}:"
+
+
 def zoom_older(said: Said, start: datetime) -> str:
     return "".join(f"{wall(start, at)}\t From {who} to Everyone : {text}\n" for who, text, at, *_ in said)
 
@@ -238,11 +243,8 @@ ANSWERING: dict[str, tuple[Writer, int, bool, tuple[str, ...]]] = {
     "csv, replies": (csv_replies, 1, True, (REPLIES, REACTIONS)),
 }
 VARIANTS: dict[str, tuple[Writer, int, bool]] = {  # how it is written, to how many seconds, texts of several lines
-    **{f"zoom-newer, {name}": (
-        blocks(lambda time, who, w=words: f"{time} {w[0]} {who} {w[1]} {w[2]}:", "%H:%M:%S"), 1, True)
-       for name, words in ZOOM.items()},
-    **{f"zoom-new-chat, {name}": (
-        blocks(lambda time, who, w=words: f"{time} {w[0]}  {who}  {w[1]}  {w[2]}:", "%Y-%m-%d %H:%M:%S"), 1, True)
+    **{f"zoom-newer, {name}": (blocks(zoom_head(words, " "), "%H:%M:%S"), 1, True) for name, words in ZOOM.items()},
+    **{f"zoom-new-chat, {name}": (blocks(zoom_head(words, "  "), "%Y-%m-%d %H:%M:%S"), 1, True)
        for name, words in ZOOM.items()},
     "zoom-newer, twelve hours": (blocks(lambda time, who: f"{time} From {who} to Everyone:", "%I:%M:%S %p"), 1, True),
     "zoom-older": (zoom_older, 1, False), "zoom-cloud": (zoom_cloud, 1, False), "zoom-captions": (captions, 1, False),

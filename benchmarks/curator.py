@@ -20,6 +20,7 @@ import time
 from collections import defaultdict
 from pathlib import Path
 from statistics import quantiles
+from typing import Any
 from urllib.parse import urlencode
 
 from tests.support import databases
@@ -108,7 +109,7 @@ def work(people: list, seconds: float) -> dict[str, dict[str, float]]:
         person.times.clear()
     until, failed = time.perf_counter() + seconds, list[BaseException]()
 
-    def go(person) -> None:
+    def go(person: Any) -> None:
         try:
             while time.perf_counter() < until:
                 person.round()
@@ -151,7 +152,7 @@ def run(url: str, demonstrations: int, seconds: float, clients: tuple[int, ...],
         url = url or f"sqlite:///{data / 'demotape.db'}"
         begun = time.perf_counter()
         turns = fill(url, demonstrations, data, projects)
-        result = {"demonstrations": demonstrations, "projects": projects, "turns": turns,
+        result: dict[str, Any] = {"demonstrations": demonstrations, "projects": projects, "turns": turns,
                   "filled_s": round(time.perf_counter() - begun)}
         print(f"  {demonstrations:,} demonstrations, {turns:,} turns, filled in {result['filled_s']} s", flush=True)
         with Gunicorn(url, data, WORKERS) as server:

@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import insert, update
 
@@ -12,6 +13,7 @@ from curator_web.db.models import BaseTurns, Demonstration, DemonstrationText, F
 from curator_web.demonstrations import facets, texts
 from curator_web.demonstrations.summary import counts
 from curator_web.users import add_user, projects, set_password
+from schemas.types import Box, Turn
 from tests.support.recording_fixtures import write_recording
 
 TURNS = 43  # on average; WebLINX has 2,337 demonstrations with about 100,000 turns
@@ -23,11 +25,12 @@ WORDS = ("book", "cheapest", "flight", "hotel", "Lisbon", "Osaka", "Denver", "co
          "summary", "article", "playlist", "download", "invoice", "subscribe", "review", "garden", "violin")
 INTENTS = ("click",) * 18 + ("textInput",) * 6 + ("load",) * 4 + ("scroll",) * 4 + ("hover", "change", "submit", "copy",
                                                                                  "paste", "tabswitch", "upload")
-ARGUMENTS = {"click": {"x": 400, "y": 200, "button": 0, "modifiers": [], "keyboard": False}, "textInput": {"text": "x"},
-             "load": {"url": "https://example.org/", "transition": "link"}, "scroll": {"x": 0, "y": 400},
-             "hover": {"x": 4, "y": 2, "button": 0, "modifiers": []}, "change": {"value": "2", "label": "Two"},
-             "submit": {}, "copy": {"text": "x"}, "paste": {"text": "x"}, "tabswitch": {"origin": 1, "target": 2},
-             "upload": {"files": ["a.pdf"]}}
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "click": {"x": 400, "y": 200, "button": 0, "modifiers": [], "keyboard": False}, "textInput": {"text": "x"},
+    "load": {"url": "https://example.org/", "transition": "link"}, "scroll": {"x": 0, "y": 400},
+    "hover": {"x": 4, "y": 2, "button": 0, "modifiers": []}, "change": {"value": "2", "label": "Two"},
+    "submit": {}, "copy": {"text": "x"}, "paste": {"text": "x"}, "tabswitch": {"origin": 1, "target": 2},
+    "upload": {"files": ["a.pdf"]}}
 CHECKS = ("privacy",) + ("no-effect",) * 5 + ("late-screenshot",) * 10
 
 
@@ -106,13 +109,13 @@ def _demonstration(number: int, chance: random.Random, blob: str) -> tuple[dict,
                           for (facet, value), count in found.items()]
 
 
-def _turn(place: int, site: str, chance: random.Random, blob: str) -> dict:
+def _turn(place: int, site: str, chance: random.Random, blob: str) -> Turn:
     if place % 8 == 0:
         return {"id": f"t{place}", "type": "chat", "timestamp": place * 4.0, "speaker": "instructor",
                 "utterance": " ".join(chance.choices(WORDS, k=12)), "checks": [], "dropped": False}
     intent = chance.choice(INTENTS)
     label = " ".join(chance.choices(WORDS, k=3))
-    box = {"x": chance.randrange(1000), "y": chance.randrange(600), "width": 120, "height": 30}
+    box: Box = {"x": chance.randrange(1000), "y": chance.randrange(600), "width": 120, "height": 30}
     kind = chance.choice(CHECKS)
     return {"id": f"t{place}", "type": "browser", "timestamp": place * 4.0, "intent": intent,
             "arguments": ARGUMENTS[intent],

@@ -6,9 +6,10 @@ page's main world, independent of the capture script.
 
 import random
 from dataclasses import dataclass, field
+from typing import Any
 
+from playwright.async_api import ConsoleMessage, Page
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import Page
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 _OPENING = 5000  # ms that a tab may take to open
@@ -96,9 +97,12 @@ class Driver:
     actions: list[UserAction] = field(default_factory=list)
     hits: list[str] = field(default_factory=list)
 
-    def __post_init__(self):
-        self.page.on("console", lambda message: message.text.startswith("driver:")
-                     and self.hits.append(message.text.removeprefix("driver:")))
+    def __post_init__(self) -> None:
+        self.page.on("console", self._hear)
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if message.text.startswith("driver:"):
+            self.hits.append(message.text.removeprefix("driver:"))
 
     async def act(self) -> bool:
         """Do one thing; False when there is nothing to be done here."""
@@ -225,7 +229,7 @@ class Driver:
         if rest := await self.page.evaluate("window.handRest"):
             self.actions.append(UserAction("scroll", rest["path"], rest["y"], self.tab))
 
-    async def _read(self, path: str, name: str):
+    async def _read(self, path: str, name: str) -> Any:
         """A property of the element at a path, None when it is gone."""
         return await self.page.evaluate(
             "([path, name]) => document.evaluate(path, document, null, 9).singleNodeValue?.[name]", [path, name])

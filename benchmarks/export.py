@@ -31,7 +31,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 from pipeline import process
 from pipeline.cache import derived
@@ -67,14 +69,14 @@ def sources(recordings: list[Path], turns: int | None = None) -> Iterator[Source
         yield Source(demonstration | {"id": path.name, "turns": demonstration["turns"][:turns]}, recording)
 
 
-def _work(pipe, recordings: list[Path], turns: int, destination: str, format: str, options: dict) -> None:
+def _work(pipe: Connection, recordings: list[Path], turns: int, destination: str, format: str, options: dict) -> None:
     start = time.perf_counter()
     size = export(InOrder(sources(recordings, turns)), destination, format, **options).size
     peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     pipe.send((time.perf_counter() - start, size, peak * 1024))
 
 
-def timed(recordings: list[Path], turns: int, destination: Path | str, format: str, **options
+def timed(recordings: list[Path], turns: int, destination: Path | str, format: str, **options: Any
           ) -> tuple[float, int, int]:
     """Seconds, bytes written and peak memory in bytes of one export in a fresh process."""
     context = multiprocessing.get_context("spawn")
@@ -110,7 +112,7 @@ def service() -> Iterator[str]:
         server.wait()
 
 
-def client(url: str):
+def client(url: str) -> Any:
     from boto3.session import Session
 
     return Session().client("s3", endpoint_url=url)
@@ -157,7 +159,7 @@ def main() -> None:
         shutil.rmtree(folder)
 
 
-def recorded(options, folder: Path) -> list[Path]:
+def recorded(options: argparse.Namespace, folder: Path) -> list[Path]:
     """The sessions, recorded and processed."""
     kept = options.keep or folder / "sessions"
     if kept.is_dir():
@@ -168,7 +170,7 @@ def recorded(options, folder: Path) -> list[Path]:
     return sessions
 
 
-def to_folder(options, sessions: list[Path], folder: Path) -> dict:
+def to_folder(options: argparse.Namespace, sessions: list[Path], folder: Path) -> dict:
     """All demonstrations to a folder, beside tar; and the memory of a tenth of them."""
     recordings = copies(sessions, folder / "recordings", options.demonstrations)
     seconds, size, peak = timed(recordings, options.turns, folder / "all", options.format)
@@ -188,7 +190,7 @@ def to_folder(options, sessions: list[Path], folder: Path) -> dict:
             "peak_memory_all": peak, "memory_growth": peak / few}
 
 
-def in_two_processes(options, sessions: list[Path], folder: Path) -> dict:
+def in_two_processes(options: argparse.Namespace, sessions: list[Path], folder: Path) -> dict:
     """One process beside two, on recordings that are not prepared."""
     told = {}
     for jobs in (1, 2):
@@ -198,7 +200,7 @@ def in_two_processes(options, sessions: list[Path], folder: Path) -> dict:
             "two_processes": told[1] / told[2]}
 
 
-def on_a_cluster(options, sessions: list[Path], folder: Path) -> dict:
+def on_a_cluster(options: argparse.Namespace, sessions: list[Path], folder: Path) -> dict:
     """One worker of a Dask cluster beside two, on recordings that are not prepared."""
     from distributed import LocalCluster
 
@@ -211,7 +213,7 @@ def on_a_cluster(options, sessions: list[Path], folder: Path) -> dict:
     return {"seconds_one_worker": told[1], "seconds_two_workers": told[2], "two_workers": told[1] / told[2]}
 
 
-def to_s3(options, sessions: list[Path], folder: Path) -> dict:
+def to_s3(options: argparse.Namespace, sessions: list[Path], folder: Path) -> dict:
     """Some demonstrations to S3, beside one ready tar of the same size."""
     recordings = copies(sessions, folder / "to-s3", options.s3)
     with service() as url:
@@ -227,7 +229,7 @@ def to_s3(options, sessions: list[Path], folder: Path) -> dict:
             "beside_upload_file": beside / seconds, "s3_alone_beside_upload_file": beside / alone}
 
 
-def adding(options, sessions: list[Path], folder: Path) -> dict:
+def adding(options: argparse.Namespace, sessions: list[Path], folder: Path) -> dict:
     """One demonstration more, over an export of all others: to a folder, and what is sent to S3."""
     recordings = copies(sessions, folder / "adding", options.demonstrations + 1)
     whole, size, _ = timed(recordings[:-1], options.turns, folder / "grown", options.format)
@@ -242,7 +244,7 @@ def adding(options, sessions: list[Path], folder: Path) -> dict:
             "s3_shards_one_more": sent[1][1]}
 
 
-def _sent(recordings: list[Path], options, url: str) -> tuple[int, int]:
+def _sent(recordings: list[Path], options: argparse.Namespace, url: str) -> tuple[int, int]:
     """Bytes and shards that an export sends: what is another object than before."""
     before = _objects(url)
     timed(recordings, options.turns, f"s3://{_BUCKET}/grown", options.format, endpoint_url=url)
@@ -256,7 +258,7 @@ def _objects(url: str) -> dict[str, tuple[int, str]]:
             for page in pages for each in page.get("Contents", ())}
 
 
-def measure(options, folder: Path) -> dict:
+def measure(options: argparse.Namespace, folder: Path) -> dict:
     """Do all of it; returns the figures."""
     os.environ.update(_KEYS)
     sessions = recorded(options, folder)

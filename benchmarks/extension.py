@@ -16,17 +16,19 @@ import shutil
 import statistics
 import tempfile
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import cv2
 import numpy as np
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import BrowserContext, Page, ViewportSize, async_playwright
 
 from demotape.site import miniwob_folder, serve
 from pipeline.turns.folding import fold
 from recorder import Recording
 from recorder.browser import launch as launch_plain
 from recorder.package.receiving import receive
+from schemas.types import BrowserTurn
 from tests.support.chrome import Panel, launch
 
 from .driver import WITNESS, Driver
@@ -46,11 +48,11 @@ _STEP = 0.008
 class RecordingBrowser:
     """Records what hands do, one recording after the other, in one Chromium."""
 
-    def __init__(self, context, panel: Panel, folder: Path):
+    def __init__(self, context: BrowserContext, panel: Panel, folder: Path):
         self.context, self.panel, self.folder = context, panel, folder
         self.recordings: list[Path] = []
 
-    async def record(self, url: str, driver) -> Recording:
+    async def record(self, url: str, driver: Callable[[Page], Awaitable[None]]) -> Recording:
         """Record a driver in a new tab."""
         directory = self.folder / f"rec-{len(self.recordings)}"
         page = await self.context.new_page()
@@ -114,7 +116,7 @@ async def flip(recording_browser: RecordingBrowser, url: str, flips: int) -> dic
             "seconds": round(flips * _PACE + max(0.0, late[-1] if late else 0.0), 1)}
 
 
-def _effects(recording: Recording, clicks: list[dict], shown: list[list[float]]) -> list[float]:
+def _effects(recording: Recording, clicks: list[BrowserTurn], shown: list[list[float]]) -> list[float]:
     """When the effect of each press was on the screen, in seconds of the recording."""
     start = recording.manifest["started_at"].timestamp()
     told = {round(epoch / 1000 - start, 2): duration / 1000 for epoch, duration in shown}
@@ -154,7 +156,7 @@ async def run(options: argparse.Namespace, folder: Path) -> dict:
                     await play(recording_browser, f"{origin}/miniwob/{name}", options.seed + index, options.actions)
         await context.close()
         browser = await launch_plain(playwright, headless=True)
-        viewport = {"width": _VIEWPORT[0], "height": _VIEWPORT[1]}
+        viewport: ViewportSize = {"width": _VIEWPORT[0], "height": _VIEWPORT[1]}
         shown = await compare(browser, recording_browser.recordings[played:], viewport)
         await browser.close()
     return {"benchmark": "extension", "seed": options.seed, **flipped, "pages": options.pages, **shown}

@@ -20,6 +20,7 @@ from pipeline.turns.folding import fold
 from recorder import Recording
 from schemas import RecordingLayout
 from schemas.files import dump_line
+from schemas.types import BrowserTurn, Event
 
 LATE = 0.5  # seconds: WebLINX's fault
 _CHANGED = 40  # grey levels: more than the coding of the own video adds
@@ -58,7 +59,7 @@ def copy(source: Path, target: Path, *, time: Callable[[float], float] = lambda 
     return faults
 
 
-def _changed(event: dict, time: Callable[[float], float], late: dict[int, str], kept: set[int] | None) -> dict:
+def _changed(event: Event, time: Callable[[float], float], late: dict[int, str], kept: set[int] | None) -> Event:
     """An event with its times moved and its screenshot exchanged, or taken away when it is no action's first."""
     event = json.loads(json.dumps(event))
     event["time"] = round(time(event["time"]), 4)
@@ -73,7 +74,7 @@ def _changed(event: dict, time: Callable[[float], float], late: dict[int, str], 
     return event
 
 
-def _faults(recording: Recording, turns: list[dict], target: RecordingLayout) -> dict[str, Fault]:
+def _faults(recording: Recording, turns: list[BrowserTurn], target: RecordingLayout) -> dict[str, Fault]:
     """Every second action with a screenshot: what the recording's own video shows 500 ms after it, kept as a blob."""
     chosen = [turn for turn in turns if turn["state"] and turn["state"]["screenshot"]][1::2]
     times = sorted({moment for turn in chosen for moment in (turn["timestamp"], turn["timestamp"] + LATE)})
@@ -92,7 +93,7 @@ def _faults(recording: Recording, turns: list[dict], target: RecordingLayout) ->
     return found
 
 
-def _shown(video: Path, times: list[float]) -> Iterator:
+def _shown(video: Path, times: list[float]) -> Iterator[np.ndarray]:
     """What a video shows at growing times, as pictures (BGR)."""
     with av.open(str(video)) as container:
         frames = ((float(frame.pts * frame.time_base), frame) for frame in container.decode(video=0))

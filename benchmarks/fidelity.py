@@ -20,19 +20,20 @@ from collections import Counter
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from playwright.async_api import async_playwright
+from playwright.async_api import Browser, Playwright, ViewportSize, async_playwright
 
 from demotape.site import miniwob_folder, serve
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
 from recorder.browser import launch
+from schemas.types import BrowserTurn
 
 from . import places
-from .driver import WITNESS, Driver
+from .driver import WITNESS, Driver, UserAction
 from .offline import compare
 
 _PACE = 0.1  # seconds between two actions
-_VIEWPORT = {"width": 500, "height": 400}
+_VIEWPORT: ViewportSize = {"width": 500, "height": 400}
 _DOCS = ("library/functions.html", "library/stdtypes.html", "tutorial/index.html", "genindex-P.html")
 
 
@@ -42,7 +43,7 @@ def docs_folder() -> Path | None:
                 None)
 
 
-def told(turn: dict) -> tuple:
+def told(turn: BrowserTurn) -> tuple:
     """A turn as the driver's log would tell it."""
     arguments, intent = turn["arguments"], turn["intent"]
     path = turn["element"]["xpath"] if turn["element"] else None
@@ -62,7 +63,8 @@ def matches(actions: list[tuple], turns: list[tuple]) -> tuple[int, int]:
     return len(pairs), sum(action[1] == turn[1] for action, turn in pairs)
 
 
-async def play(browser, url: str, directory: Path, seed: int, actions: int, *, miniwob: bool) -> list:
+async def play(browser: Browser, url: str, directory: Path, seed: int, actions: int, *, miniwob: bool
+               ) -> list[UserAction]:
     """Let a driver act on one page under the recorder; returns its log."""
     context = await browser.new_context(viewport=_VIEWPORT)
     await context.add_init_script(WITNESS)
@@ -85,7 +87,7 @@ async def play(browser, url: str, directory: Path, seed: int, actions: int, *, m
 
 
 async def run(options: argparse.Namespace, folder: Path) -> dict:
-    found = Counter()
+    found: Counter[str] = Counter()
     misses: list[str] = []
     recordings: list[Path] = []
     async with async_playwright() as playwright:
@@ -132,7 +134,7 @@ async def run(options: argparse.Namespace, folder: Path) -> dict:
             "flips": options.flips, **placed, **shown}
 
 
-async def _places(playwright, browser, folder: Path, options: argparse.Namespace) -> dict:
+async def _places(playwright: Playwright, browser: Browser, folder: Path, options: argparse.Namespace) -> dict:
     """Figures of the five places, and of the boxes; the worst of each first."""
     pages = folder / "pages"
     pages.mkdir(exist_ok=True)

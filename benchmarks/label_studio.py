@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from subprocess import DEVNULL, Popen
+from typing import Any
 from urllib.parse import urlencode
 
 from tests.support.gunicorns import Gunicorn
@@ -77,7 +78,7 @@ class Theirs:
             {"id": "one", "type": "choices", "from_name": "status", "to_name": "task",
              "value": {"choices": ["submitted"]}}]}, kind="save")
 
-    def ask(self, method: str, address: str, content=None, *, kind: str = ""):
+    def ask(self, method: str, address: str, content: Any = None, *, kind: str = "") -> Any:
         """What it answers; what fails ends the run."""
         begun = time.perf_counter()
         self._connection.request(method, address, None if content is None else json.dumps(content),

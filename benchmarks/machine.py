@@ -21,11 +21,11 @@ from typing import Any
 import av
 import numpy as np
 import psutil
-from playwright.async_api import Browser, Page
+from playwright.async_api import Browser, Page, ViewportSize
 
 from recorder import Recorder
 
-SIZE = {"width": 1280, "height": 720}
+SIZE: ViewportSize = {"width": 1280, "height": 720}
 _SETTLING, _WATCHED = 3.0, 6.0  # seconds before, and in which processor time is counted
 _STEPS = 6  # pages of the shared server that one session goes through
 _TEXT = "<p>Nothing moves in this line of text, nor in any other of this page.</p>" * 30

@@ -156,6 +156,7 @@ def film(own_video: Path, meeting: Meeting, length: float, out: Path,
         if meeting.low_latency and meeting.codec == "libx264":
             options |= {"tune": "zerolatency", "profile": "baseline"}
         stream = container.add_stream(meeting.codec, rate=30, options=options)
+        assert isinstance(stream, av.VideoStream)
         stream.width, stream.height, stream.pix_fmt = *meeting.canvas, "yuv420p"
         stream.time_base = stream.codec_context.time_base = _TIME_BASE
         screen = _Screen(own_video)
@@ -207,7 +208,8 @@ class _Screen:
 
     def __init__(self, path: Path):
         self._frames = self._decode(path)
-        self._now, self._next = None, next(self._frames, None)
+        self._now: tuple[float, np.ndarray] | None = None
+        self._next = next(self._frames, None)
         self.size = self._next[1].shape[1::-1] if self._next else None
 
     @staticmethod

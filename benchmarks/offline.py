@@ -5,12 +5,14 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+from playwright.async_api import Browser, ViewportSize
 from skimage.metrics import structural_similarity
 
 from pipeline.pages.rendering import Resources, render
 from pipeline.pages.restoring import PAGE_READY
 from pipeline.turns.folding import fold
 from recorder import Recording
+from schemas.types import Box, BrowserTurn
 
 _HIT = """([x, y, uid]) => {
   let scope = document, hit = document.elementFromPoint(x, y);
@@ -38,7 +40,7 @@ _AROUND = 8  # px around a secret field that are black too
 _MOVES = "() => document.getAnimations().length > 0 || !!document.querySelector('video, marquee')"
 
 
-async def compare(browser, recordings: list[Path], viewport: dict, apart: bool = True) -> dict:
+async def compare(browser: Browser, recordings: list[Path], viewport: ViewportSize, apart: bool = True) -> dict:
     """SSIM of each action's rendered DOM with its screenshot, and whether its target is hit where it was then.
 
     Pages with video or running animations, which no single moment shows twice, are counted apart if so wished; so
@@ -79,7 +81,7 @@ async def compare(browser, recordings: list[Path], viewport: dict, apart: bool =
             if bucket is scores:
                 beside.append(known[key][1])
             worst.append((known[key][0], f"{path.name} {turn['id']}"))
-            box = turn["element"] and turn["element"]["bbox"]
+            box = turn["element"]["bbox"] if turn["element"] else None
             if bucket is scores and box and (point := _point(turn, box, viewport)):
                 hits.append(await page.evaluate(_HIT, [*point, turn["element"]["uid"]]))
                 if not hits[-1]:
@@ -108,11 +110,11 @@ def ssim(rendered: bytes, screenshot: bytes, left_out: list[list[float]] | None 
     return float(structural_similarity(ours, kept))
 
 
-def _pointer(turn: dict) -> tuple[float, float]:
+def _pointer(turn: BrowserTurn) -> tuple[float, float]:
     return turn["arguments"].get("x") or 0, turn["arguments"].get("y") or 0
 
 
-def _point(turn: dict, box: dict, viewport: dict) -> tuple[float, float] | None:
+def _point(turn: BrowserTurn, box: Box, viewport: ViewportSize) -> tuple[float, float] | None:
     """Where the target was hit; the centre of its box when that is not known (it may be covered there or cut off)."""
     x, y = turn["arguments"].get("x"), turn["arguments"].get("y")
     if turn["intent"] == "scroll" or x is None or not (

@@ -14,18 +14,17 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import cv2
 import numpy as np
-from playwright.async_api import Browser, BrowserContext, Frame, Page, Playwright
+from playwright.async_api import Browser, BrowserContext, Frame, Page, Playwright, ViewportSize
 
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
 from schemas.chromium import find_chromium, sandbox_arguments
 
 PLACES = ("first tab", "new page", "popup", "frame", "connected")
-_VIEWPORT = {"width": 500, "height": 400}
+_VIEWPORT: ViewportSize = {"width": 500, "height": 400}
 _POINT = 200, 200  # what is pressed, also inside the frame
 _BUTTONS = 60
 FLIP = """<!DOCTYPE html><body style="margin:0;background:rgb(255,0,0)"><p id=n>0</p><script>
@@ -118,9 +117,9 @@ async def _go_to(context: BrowserContext, place: str, origin: str) -> Page:
 def _held_against(recording: Recording, count: int) -> dict:
     clicks = [turn for turn in fold(recording.events) if turn["intent"] == "click"
               and not (turn["element"] and turn["element"]["tag"] == "a")]
-    found = Counter()
+    found: Counter[str] = Counter()
     for number, turn in enumerate(clicks):
-        state: Any = turn["state"]
+        state = turn["state"]
         found["dom"] += f"&gt;{number}&lt;/p&gt;" in (text := recording.blob(state["dom"]).decode()) or (
             f">{number}</p>" in text)
         if state["screenshot_status"] != "good":
@@ -145,11 +144,11 @@ async def boxes(browser: Browser, name: str, origin: str, folder: Path, presses:
     await context.close()
     recording, good, shown = Recording(directory), 0, 0
     for turn in fold(recording.events):
-        state: Any = turn["state"]
+        state = turn["state"]
         if turn["intent"] != "click" or state["screenshot_status"] != "good":
             continue
         good += 1
-        element: Any = turn["element"]
+        element = turn["element"]
         box, given = element["bbox"], element["attributes"]
         expected = (0, 0, 0) if "black" in given["style"] else _colour(int(given["id"][1:]))
         seen = _pixels(recording, state["screenshot"])[int(box["y"]) + 8, int(box["x"] + box["width"] / 2)][::-1]

@@ -85,7 +85,8 @@ def _card(rng: random.Random, language: str) -> str:
     return gap.join(parts)
 
 
-_BBANS = {"DE": 18, "FR": 23, "ES": 20, "GB": ("NWBK", 14), "NL": ("INGB", 10), "AT": 16}
+_BBANS: dict[str, int | tuple[str, int]] = {
+    "DE": 18, "FR": 23, "ES": 20, "GB": ("NWBK", 14), "NL": ("INGB", 10), "AT": 16}
 
 
 def _iban(rng: random.Random, language: str) -> str:

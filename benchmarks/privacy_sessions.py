@@ -14,7 +14,7 @@ from pathlib import Path
 
 import cv2
 import numpy
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, Playwright, ViewportSize, async_playwright
 
 from benchmarks.privacy_exports import Picture, frames, pictures, stands_in, texts
 from benchmarks.privacy_pages import NOT_COVERED, PIXELS, Canary, Scene, scenes
@@ -28,7 +28,7 @@ from tests.support import chrome
 from tests.support.sessions import painted
 from tests.support.site import Site
 
-_SIZE = {"width": 800, "height": 600}
+_SIZE: ViewportSize = {"width": 800, "height": 600}
 _TEMPLATE_ELSEWHERE = ("title", "password that the page repeats")  # what the element shows is not the value
 
 
@@ -110,7 +110,7 @@ async def _by_recorder(browser: Browser, scene: Scene, folder: Path) -> Session:
     return Session(scene, "recorder", Recording(directory), templates)
 
 
-async def _by_extension(panel: chrome.Panel, context, scene: Scene, folder: Path) -> Session:
+async def _by_extension(panel: chrome.Panel, context: BrowserContext, scene: Scene, folder: Path) -> Session:
     site, page = _serve(scene), await context.new_page()
     templates = await _templates(page, scene, site)
     name = f"extension-{scene.name.replace(' ', '-')}"
@@ -143,7 +143,7 @@ async def _templates(page: Page, scene: Scene, site: Site) -> dict[str, numpy.nd
 
 
 @asynccontextmanager
-async def _extended(playwright, folder: Path) -> AsyncIterator[tuple[chrome.Panel, object]]:
+async def _extended(playwright: Playwright, folder: Path) -> AsyncIterator[tuple[chrome.Panel, BrowserContext]]:
     context = await chrome.launch(playwright, folder / "profile")
     async with chrome.Panel(context) as panel:
         yield panel, context

@@ -5,14 +5,14 @@ import random
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from playwright.async_api import Browser, Page
+from playwright.async_api import Browser, Page, ViewportSize
 from playwright.async_api import Error as PlaywrightError
 
 from recorder import Recorder
 
 from .driver import WITNESS, Driver
 
-VIEWPORT = {"width": 1280, "height": 720}
+VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
 PAGES = (
     "ascending-numbers", "book-flight", "buy-ticket", "choose-date", "choose-list", "click-button",
     "click-button-sequence", "click-checkboxes", "click-checkboxes-large", "click-collapsible", "click-collapsible-2",
@@ -31,7 +31,7 @@ Script = Callable[[Page, str], Awaitable[None]]
 
 async def record(browser: Browser, directory: Path, act: Callable[[Page], Awaitable[None]], har: Path | None) -> None:
     """Record a session; `har`: where Playwright records the network, too, for its own replay."""
-    context = await browser.new_context(viewport=VIEWPORT, **({"record_har_path": har} if har else {}))
+    context = await browser.new_context(viewport=VIEWPORT, record_har_path=har)
     await context.add_init_script(WITNESS)
     page = await context.new_page()
     async with Recorder(context, directory, task="benchmark", replayable=True):

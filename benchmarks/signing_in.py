@@ -44,7 +44,7 @@ class Guesser:
         self._headers = {"X-Forwarded-For": address, "X-Forwarded-Proto": "https",
                          "Referer": "https://127.0.0.1/sign-in", "Host": "127.0.0.1"}
         page, cookie = self._ask("GET")
-        self._token = re.search(r'name="csrf_token" value="([^"]+)"', page)[1]  # type: ignore[index]
+        self._token = re.search(r'name="csrf_token" value="([^"]+)"', page)[1]
         self._headers |= {"Cookie": cookie.partition(";")[0], "Content-Type": "application/x-www-form-urlencoded"}
         self.status = 0
 

@@ -15,7 +15,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from playwright.async_api import async_playwright
+from playwright.async_api import ViewportSize, async_playwright
 
 from demotape.navigator import book_flight
 from demotape.site import miniwob_folder, serve
@@ -27,7 +27,7 @@ from recorder.browser import launch
 from .driver import WITNESS, Driver
 from .fidelity import docs_folder
 
-_VIEWPORT = {"width": 1280, "height": 720}
+_VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
 _PAGES = ("library/functions.html", "tutorial/index.html", "library/json.html")
 _PACE = 0.3
 

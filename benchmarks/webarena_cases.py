@@ -6,7 +6,7 @@ from typing import Any
 
 from pipeline.outcomes.evidence import Asked
 
-_TEXTS = {
+_TEXTS: dict[str, list[Any]] = {
     "string": ["Floor lamp", "floor-lamp", "Zoë", "“Zoe”", "Zoe.", "a  b", "N/A", "", "café", "Buffalo–Niagara",  # noqa: RUF001
                "123-4567", "™Lamp", "ﬁne", "lamp!", "'lamp'", "Lamp ", "^lamp$", "^l.*p$", "^[a-z ]+$", "日本",
                "tab\there", "it’s", "its", "0", "10", "naïve—yes", "x\u00a0y", "1,234", "true",  # noqa: RUF001
@@ -34,8 +34,9 @@ _PATHS = ("/", "/orders", "/orders/", "/Orders", "/orders/7", "/a%20b", "/a b", 
           "/a;b=1", "/a%2Fb", "/orders.css", "/q!$&'()*+,;=:@", *["/orders"] * 12)
 _QUERIES = ("", "?", "?q=lamp", "?q=Lamp", "?q=lamp&page=2", "?page=2&q=lamp", "?q=", "?q=a&q=b", "?q=b&q=a", "?q=a+b",
             "?q=a%20b", "?q=a%2Bb", "?Q=lamp", "?x[y]=1", "?q=%C3%A9", "?q=%2541", "?&q=lamp&&", "?=x", *[""] * 6)
-_PARAMETERS = ({"q": ["lamp"]}, {"q": ["LAMP "]}, {"q": []}, {"q": [""]}, {"q": ["^l.*$"]}, {"q": ["^(lamp|)$"]},
-               {"page": ["2"]}, {"q": ["lamp"], "page": ["2"]}, {"q": ["a b"]}, {"q": ["b", "a"]}, {"q": ["é"]}, None)
+_PARAMETERS: tuple[dict[str, list[str]] | None, ...] = (
+    {"q": ["lamp"]}, {"q": ["LAMP "]}, {"q": []}, {"q": [""]}, {"q": ["^l.*$"]}, {"q": ["^(lamp|)$"]}, {"page": ["2"]},
+    {"q": ["lamp"], "page": ["2"]}, {"q": ["a b"]}, {"q": ["b", "a"]}, {"q": ["é"]}, None)
 _IGNORED: tuple[dict[str, Any], ...] = (
     {}, {}, {"ignored_query_params": ["page"]}, {"ignored_query_params_patterns": [".*"]},
     {"ignored_query_params_patterns": ["^p", "^Q$"]}, {"ignored_query_params_patterns": ["^(?!q$).*$"]},

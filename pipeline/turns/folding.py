@@ -12,7 +12,7 @@ from typing import Any, cast
 from pipeline.context import Context
 from schemas import InputError
 from schemas.shared import SILENT_KEYS
-from schemas.types import BrowserTurn, Demonstration, Element, Event, State, Turn, TurnState
+from schemas.types import BrowserTurn, Demonstration, Element, Event, State, TurnState
 
 from .gestures import Gesture, control_kind, group
 
@@ -48,7 +48,7 @@ class _Draft:
         self.events += [event for event in events if event["seq"] not in known]
 
 
-def fold(events: list[Event]) -> list[Turn]:
+def fold(events: list[Event]) -> list[BrowserTurn]:
     """Turns of a recording's events (Recording.events), in order of time; see DemonstrationSchema for their form."""
     drafts: list[_Draft] = []
     for gesture in group(events):
@@ -373,4 +373,4 @@ def stage(demonstration: Demonstration, context: Context) -> Demonstration:
         raise InputError(next(iter(context.recording.broken_lines.values())))
     if not events:
         raise InputError(f"{context.recording.layout.root}: the recording holds no events; nothing to process")
-    return {**demonstration, "turns": fold(events)}
+    return {**demonstration, "turns": [*fold(events)]}
