@@ -23,7 +23,7 @@ from pipeline import process
 from pipeline.export import Rule, Source, export
 from pipeline.ranker import Trained, train
 from recorder import Recorder, Recording
-from schemas.chromium import find_chromium, sandbox_arguments
+from recorder.browser import launch
 
 _QUOTED = re.compile(r'"([^"]+)"')
 _SUBMIT = "#subbtn"
@@ -111,8 +111,7 @@ async def record_all(folder: Path, sessions: int, seed: int) -> None:
     """So many sessions of each task."""
     with serve(miniwob_folder()) as origin:
         async with async_playwright() as playwright:
-            browser = await playwright.chromium.launch(
-                executable_path=find_chromium(playwright.chromium.executable_path), args=[*sandbox_arguments()])
+            browser = await launch(playwright, headless=True)
             for task in TASKS:
                 for number in range(sessions):
                     await record(browser, f"{origin}/miniwob/{task}.html", seed + number, folder / f"{task}-{number}")
