@@ -14,8 +14,9 @@ from sqlalchemy.exc import DBAPIError, TimeoutError
 from curator_web.errors import DatabaseAway, DemotapeError, NoRoom
 
 FULL = "53100"  # disk_full
-# connection exceptions, insufficient resources, an operator's intervention, errors of the system
-AWAY = ("08", "53", "57P", "58")
+# connection exceptions, transactions that were undone (a deadlock, as beside a migration), locks that were not had,
+# insufficient resources, an operator's intervention, errors of the system
+AWAY = ("08", "40", "53", "55P", "57P", "58")
 READ_ONLY = "25006"  # what is left to ask is a standby
 SQLITE_AWAY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN,
                sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PROTOCOL}

@@ -4,14 +4,16 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 
 import pytest
-from sqlalchemy import inspect
+from sqlalchemy import inspect, text
 
 from curator_web.db.database import MIGRATIONS, newest_revision, open_database
 from curator_web.db.models import Base
 from curator_web.demonstrations.editing import add_edit
 from curator_web.demonstrations.library import current, import_recording
+from curator_web.errors import DatabaseAway
 from curator_web.storage.recordings import RecordingStore
 from schemas import InputError
 from tests.support.checkout import ROOT
@@ -69,3 +71,29 @@ def test_secret_is_kept_and_private(tmp_path):
     store = RecordingStore(tmp_path)
     assert store.secret() == RecordingStore(tmp_path).secret()
     assert stat.S_IMODE((tmp_path / "secret.key").stat().st_mode) == 0o600
+
+
+def test_whoever_loses_a_deadlock_is_told_to_come_again(postgresql):
+    """As where a migration changes tables while an older process of the app answers."""
+    db = open_database(postgresql.empty())
+    with db.writing() as session:
+        session.execute(text("CREATE TABLE one (id int)"))
+        session.execute(text("CREATE TABLE other (id int)"))
+    both, told = threading.Barrier(2), []
+
+    def lock(first: str, second: str) -> None:
+        try:
+            with db.writing() as session:
+                session.execute(text(f"LOCK TABLE {first}"))
+                both.wait(30)
+                session.execute(text(f"LOCK TABLE {second}"))
+        except DatabaseAway as error:
+            told.append(str(error))
+
+    threads = [threading.Thread(target=lock, args=names) for names in (("one", "other"), ("other", "one"))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(told) == 1 and "deadlock" in told[0]
+    db.close()
