@@ -15,6 +15,7 @@ from .api import demonstrations as api_demonstrations
 from .api import export_presets as api_export_presets
 from .api import filters as api_filters
 from .api import jobs as api_jobs
+from .api import judging as api_judging
 from .api import labels as api_labels
 from .api import network as api_network
 from .api import notifications as api_notifications
@@ -50,6 +51,7 @@ from .web import (
     health,
     history,
     imports,
+    judging,
     labels,
     languages,
     moments,
@@ -166,13 +168,13 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
         openid_views.register(app, openid)
     for concern in (signing_in, own_account, own_keys, own_second_factor, people, projects, project_settings,
                     notifications, pages, history, proofs, outcomes, timeline, moments, network, tree, team, deletions,
-                    filters, pairs, training, task_proposals, tasks, labels, dashboard, exports, imports, jobs_pages,
-                    webhooks, blob_views, health):
+                    filters, pairs, training, judging, task_proposals, tasks, labels, dashboard, exports, imports,
+                    jobs_pages, webhooks, blob_views, health):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
     for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_pairs, api_jobs, api_dashboard,
                     api_notifications, api_webhooks, api_export_presets, api_proofs, api_outcomes, api_network,
-                    api_own_keys, api_training):
+                    api_own_keys, api_training, api_judging):
         described.register_blueprint(concern.blueprint)
     api_uploads.register(described)
     failures.register(app)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pipeline.model_endpoint import ModelSettings
 
 KEY = "DEMOTAPE_MODEL_KEY"
-_SCREENSHOTS = 15  # as many as WebVoyager's agent had at most; all of its way was what its evaluator judged best by
 _TOLD = 160  # characters of a reason in a line
 
 
@@ -46,7 +45,7 @@ class _Asked:
               help="The environment variable that holds the key of the judge NAME; may be given again.  "
                    f"[default: {KEY}]")
 @click.option("--answer", help="What was answered, instead of the navigator's last words.")
-@click.option("--screenshots", type=click.IntRange(1, 100), default=_SCREENSHOTS, show_default=True,
+@click.option("--screenshots", type=click.IntRange(1, 100), default=limits.JUDGED_SCREENSHOTS, show_default=True,
               help="Send so many of the last screenshots.")
 @click.option("--timeout", type=click.FloatRange(0, 86400, min_open=True), default=120.0, show_default=True,
               metavar="SECONDS", help="Wait so long for an answer, all tries together.")

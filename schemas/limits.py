@@ -34,6 +34,7 @@ UNFINISHED_BYTES = 16 << 30  # that they may come to together
 OUTCOME_TEXT = 1 << 16  # characters of a text in an outcome check
 ADDED_TEXT = 1 << 16  # characters of a text in the arguments of an action that is added by hand
 OUTCOME_DEPTH = 20  # of groups of outcome checks in each other
+JUDGED_SCREENSHOTS = 15  # the last ones, by which a recording is judged: as many as WebVoyager's agent had at most
 FREE = 1 << 30  # bytes that stay free on the server's disk
 
 

@@ -10,6 +10,7 @@ from curator_web.db import (  # so that all tables are known
     deletion_models,  # noqa: F401
     filter_models,
     job_models,
+    judging_models,  # noqa: F401
     key_models,  # noqa: F401
     notification_models,  # noqa: F401
     pair_models,  # noqa: F401

@@ -30,7 +30,7 @@ WITHOUT = ("people", "own_account", "own_second_factor", "signing_in", "openid",
 WITHOUT_VIEWS = ("projects.index", "projects.add", "projects_api.Projects", "api.token", "uploads.account",
                  "uploads.state", "uploads.chunk", "uploads.finish")
 PAGES = ("pages", "team", "dashboard", "exports", "labels", "imports", "tasks", "task_proposals", "filters",
-         "deletions", "webhooks", "pairs", "training", "jobs", "proofs", "outcomes")
+         "deletions", "webhooks", "pairs", "training", "judging", "jobs", "proofs", "outcomes")
 # What an address may name, how its project is found, and what is said where there is none.
 _NAMED: dict[str, tuple[Any, ErrorText]] = {
     "demonstration_id": (lambda name: select(Demonstration.project).where(Demonstration.id == name),

@@ -126,6 +126,11 @@ def _team(insert, revision: str) -> None:
         insert("training", demonstration_id=ID, made_by="val", made_at=NOW)
         insert("training_tries", copy=f"{ID}~t1", original=ID, who="ann", made_at=NOW,
                told={"intent": [["say", "say", 2]]}, agreed=0, points=1, answer=6, submitted_at=NOW)
+    if revision >= "0023":
+        insert("judging_sample", project="main", demonstration_id=ID, number=1, made_by="val", made_at=NOW)
+        insert("judging_labels", project="main", demonstration_id=ID, who="ann", done=True, made_at=NOW)
+        insert("judging_verdicts", project="main", demonstration_id=ID, judge="llava", host="127.0.0.1:8000",
+               verdict="success", reason="Lamps are shown.", milliseconds=1500, prompt_tokens=900)
     if revision >= "0005":
         insert("sign_in_tries", key="c" * 64, count=3, since=NOW)
     else:

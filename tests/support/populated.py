@@ -8,7 +8,7 @@ from sqlalchemy import update
 
 from curator_web.db.task_models import Task
 from curator_web.db.webhook_models import DELIVERED, GIVEN_UP, WebhookDelivery
-from curator_web.demonstrations import training
+from curator_web.demonstrations import judging, training, verdicts
 from curator_web.demonstrations.comments import add_comment
 from curator_web.demonstrations.labels import define
 from curator_web.demonstrations.leases import take_next
@@ -21,6 +21,7 @@ from curator_web.tasks.giving import give, give_back
 from curator_web.users import project_settings
 from curator_web.users.projects import write_guidelines
 from curator_web.webhooks.events import EVENTS
+from pipeline.judging.asking import Judgement
 from tests.support.curator_fixtures import filmed_recording, make_recording
 from tests.support.exchanges import turns_with_console
 from tests.support.proofs import write_proof
@@ -41,6 +42,7 @@ def populate(services: Any, folder: Path) -> None:
         import_recording(services.db, services.store, path, recorded_by="lea")
     import_recording(services.db, services.store, filmed_recording(folder), recorded_by="lea")
     prepare(services.db)
+    judge(services.db)
     save_preset(services.db, LEA, "A preset " * 6, {"format": "chat", "intents": ["click"], "splits": {"seed": 1}})
     hook, _ = services.webhooks.add(LEA, "https://hook.example/" + "long" * 40, EVENTS)
     services.webhooks.switch(LEA, hook.id, False)  # nothing is sent
@@ -90,6 +92,21 @@ def train(db) -> None:
     version = edit(db, name, {"op": "set_arguments", "turn": "t4", "arguments": {"text": "Long words " * 9}}, version,
                    BOB).version
     change_status(db, name, "submitted", version, BOB)
+
+
+def judge(db) -> None:
+    """Two judges, and two people who do not agree with them or each other; some is left to label."""
+    judging.draw(db, 6, 0, LEA)
+    said = ((ANN, "rec-1", True), (ANN, "rec-2", True), (LEA, "rec-1", False), (LEA, "rec-2", True),
+            (LEA, "rec-3", True), (LEA, "rec-4", False))
+    for who, name, done in said:
+        judging.label(db, name, done, who)
+    judging.show(db, LEA, False)
+    judging.label(db, "filmed", True, LEA)
+    told = ("127.0.0.1:8000", "failure", "The basket is empty. " * 40, 1.5, 90_000, 300, "0" * 64)
+    long = "a-model-with-a-very-long-name/of-which-nobody-has-heard-yet-instruct"
+    verdicts.take(db, [Judgement(f"rec-{number}", name, *told) for number in range(1, 6) for name in ("llava", long)],
+                  LEA)
 
 
 def tell_of_delivery(db, webhook_id: int, state: str, code: int) -> None:

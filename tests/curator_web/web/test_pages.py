@@ -52,6 +52,7 @@ PAGES = {
     "proof": "/demonstrations/rec-4/proof", "not-run": "/demonstrations/rec-1/proof", "runs": "/runs",
     "outcome": "/demonstrations/rec-1/outcome", "outcome-form": "/demonstrations/rec-1/outcome?new=request",
     "beside": "/demonstrations/rec-1/beside/rec-2", "tour": "/demonstrations/rec-1?tour=3",
+    "judges": "/judging", "to-label": "/judging/rec-5",
 }
 
 
@@ -286,6 +287,35 @@ def test_all_that_is_found_is_changed_by_keyboard(browser, site, cookies, monkey
     page.keyboard.press("Enter")
     expect(page.locator("#jobs tbody tr").first).to_contain_text("Changed: ", timeout=20000)
     assert problems(page) == []
+    page.context.close()
+
+
+@both_databases
+def test_a_sample_is_labelled_by_keyboard(browser, site, cookies):
+    page = opened(browser, cookies["ann"])
+    page.goto(f"{site.url}/judging")
+    press(page, "n")
+    expect(page).to_have_url(re.compile(r"/judging/[\w-]+$"))
+    skipped = page.url
+    press(page, "n")
+    expect(page).not_to_have_url(skipped)
+    expect(page.get_by_role("img").first).to_be_visible()
+    first = page.url
+    press(page, "1")
+    expect(page).not_to_have_url(first)
+    press(page, "u")  # back to what was labelled last
+    expect(page).to_have_url(first)
+    expect(page.get_by_role("button", name="Done", exact=True)).to_have_attribute("aria-pressed", "true")
+    press(page, "2")
+    expect(page).not_to_have_url(first)
+    while page.url != f"{site.url}/judging":
+        here = page.url
+        page.get_by_role("button", name="Done", exact=True).press("Enter")
+        expect(page).not_to_have_url(here)
+    expect(page.get_by_text("There is nothing left for you to label.")).to_be_visible()
+    page.keyboard.press("n")
+    press(page, "u")
+    expect(page).to_have_url(re.compile(r"/judging/"))
     page.context.close()
 
 

@@ -1,0 +1,84 @@
+"""Judgements as lines of a file: what `demotape judge --out` wrote, read again. Anybody may have changed it since."""
+
+import json
+from dataclasses import fields as fields_of
+from typing import Any
+
+from marshmallow import post_load, validate
+
+from pipeline.model_endpoint import NAME_LENGTH
+from schemas import InputError, limits
+from schemas.files import validated
+from schemas.parts import SHA256, Strict, integer, number, string
+from schemas.text import storable
+
+from .asking import Judgement
+from .figures import VERDICTS
+from .verdicts import REASON_LENGTH
+
+LARGEST = 20_000_000  # bytes of a file
+MOST = 20_000  # lines of a file
+_LINE = 100_000  # bytes of a line, of which the reason takes at most 12 for each character
+_SHORT = validate.Length(1, 300)
+_TOKENS = validate.Range(min=0, max=limits.WHOLE)
+
+
+class JudgementSchema(Strict):
+    """What a judge says of a recording."""
+
+    id = string("of the recording", validate=_SHORT)
+    judge = string("the model's name", validate=validate.Length(1, NAME_LENGTH))
+    host = string("host and port of its endpoint", validate=_SHORT)
+    verdict = string("what it says", validate=validate.OneOf(VERDICTS))
+    reason = string("what it said for it", validate=validate.Length(max=REASON_LENGTH))
+    seconds = number("until the answer was there", least=0, most=limits.SECONDS)
+    prompt_tokens = integer("of the request; null where the endpoint told none", allow_none=True, validate=_TOKENS)
+    completion_tokens = integer("of the answer, likewise", allow_none=True, validate=_TOKENS)
+    request = string("SHA-256 of the request", validate=SHA256)
+
+    @post_load
+    def _made(self, told: dict[str, Any], **_options: Any) -> Judgement:
+        return Judgement(**{field.name: told[field.name] for field in fields_of(Judgement)})
+
+
+_JUDGEMENT = JudgementSchema()
+
+
+def read_judgements(name: str, content: bytes) -> list[Judgement]:
+    """The judgements in a file of that name, with text that any database can hold.
+
+    Raises InputError that names the line which is none, which says again what another one says, or that there is none.
+    """
+    found: dict[tuple[str, str, str], Judgement] = {}
+    for count, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        if not line.strip():
+            continue
+        where = f"{name}, line {count}"
+        judgement: Judgement = validated(_value(line, where), _JUDGEMENT, where)
+        key = (judgement.id, judgement.judge, judgement.host)
+        if key in found:
+            raise InputError(f"{where}: field id: {judgement.judge} judges {judgement.id!r} in a line before, too; "
+                             "leave one of them out")
+        found[key] = judgement
+        if len(found) > MOST:
+            raise InputError(f"{name}: more than {MOST:,} lines; split the file")
+    if not found:
+        raise InputError(f"{name}: there is no judgement in it; give what demotape judge wrote with --out")
+    return list(found.values())
+
+
+def _value(line: bytes, where: str) -> Any:
+    if len(line) > _LINE:
+        raise InputError(f"{where}: longer than {limits.size(_LINE)}, so no judgement")
+    try:
+        return storable(json.loads(line, object_pairs_hook=_once))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: not JSON ({error})") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; raises ValueError for one of which a field stands there twice, as nobody knows which counts."""
+    told = dict(pairs)
+    if len(told) < len(pairs):
+        raise ValueError("a field stands there twice")
+    return told
