@@ -24,6 +24,7 @@ from recorder.browser.tab import Tab
 from recorder.building.looks import Look
 from recorder.reader import Recording
 from schemas import InputError
+from schemas.proof import VERDICTS
 from schemas.types import Demonstration, Provenance, State
 
 from .acting import ActionFailed, Actor
@@ -45,6 +46,7 @@ _CHANGING = 0.4  # seconds that one may take which goes on changing
 _ROUND = 0.15  # seconds that a look at a page takes, with what is before the next, where it is not busy
 _LAG, _STEP = 0.5, 0.1  # seconds by which timers may be behind those recorded, as an action began them later
 _LONG = 20.0  # seconds of timers that are not run one by one; and those of a page that never answers at once
+_POINTED = ("click", "dblclick", "hover", "drag")
 _TAB = 5.0  # seconds that a tab or a dialog may take to open
 _NOT_REACHED = "not reached, as a turn before it failed"
 
@@ -192,6 +194,9 @@ class Runner:
         # The last state was told after its picture was painted, and what timers change is painted.
         until = after["timestamp"] if after else expected and expected["screenshot_time"]
         comparison = await self._settle(expected, min(max(gap, _AT_LEAST), _AT_MOST), until or 0.0)
+        if comparison.verdict != "same" and after and await self._point(after):
+            pointed = await self._settle(expected, _AT_LEAST, until or 0.0)
+            comparison = min(pointed, comparison, key=lambda each: VERDICTS.index(each.verdict))
         shown = self._last.picture if self._last else None
         self._likenesses[turn["id"]] = asyncio.ensure_future(self._likeness(expected, shown))
         return Outcome(turn["id"], turn["intent"], comparison.verdict, comparison.reason,
@@ -225,6 +230,18 @@ class Runner:
                 actor = Actor(page, tab.worlds if tab else list, self._uploads)
                 return await actor.act(intent, arguments, turn["element"])
         return None
+
+    async def _point(self, turn: Mapping[str, Any]) -> bool:
+        """Move the pointer to where it was when a turn began: its state was told then, with what shows under the
+        pointer, and what a page does when it moves. Returns whether it was moved."""
+        place, state, look = turn["arguments"].get("from", turn["arguments"]), turn["state"], self._last
+        if turn["intent"] not in _POINTED or place.get("x") is None or place.get("keyboard") or not state or not look:
+            return False
+        if look.state["tab"] != state["tab"] or told_scroll(state["scroll"], look.state["scroll"]):
+            return False
+        with suppress(PlaywrightError):
+            await self._pages[state["tab"] - 1].mouse.move(place["x"], place["y"], steps=2)
+        return True
 
     async def _scroll_as_recorded(self, turn: Mapping[str, Any], page: Page) -> None:
         """Scroll the page to where it was before the turn: who drove it may have done so without an action."""
