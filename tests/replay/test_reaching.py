@@ -12,8 +12,9 @@ document.querySelector("button").onclick = () =>
   setInterval(() => document.querySelector("p").textContent = `${++seconds} seconds`, 1000);
 </script>"""
 # As calendars do: a press begins something, which shows once the pointer moves.
-MOVED = """<!DOCTYPE html><title>Moved</title><style>div, button { position: absolute; left: 40px; width: 200px; }</style>
-<div style="top: 60px; height: 40px; background: #ccc">Eight o'clock</div><script>
+MOVED = """<!DOCTYPE html><title>Moved</title><style>
+div, button { position: absolute; left: 40px; width: 200px; }
+</style><div style="top: 60px; height: 40px; background: #ccc">Eight o'clock</div><script>
 const row = document.querySelector("div");
 let pressed = false;
 row.onmousedown = () => pressed = true;
