@@ -191,6 +191,8 @@ def act(recording: Path, action: str, number: int, grammar: str | None, live: bo
         result = asyncio.run(running.run(opened, asked, Path(folder) / "run", live=live, headless=not window,
                                          last=after))
     told = next((each for each in result.outcomes if each.verdict == "failed"), result.outcomes[-1])
-    console.print(f"{told.intent}: {told.verdict}" + (f": {printable(told.reason)}" if told.reason else ""))
-    if told.verdict == "failed":
+    # Of the state alone: that it is not what was recorded goes without saying.
+    verdict = "failed" if told.verdict == "failed" else result.last
+    console.print(f"{told.intent}: {verdict}" + (f": {printable(told.reason)}" if verdict != "same" else ""))
+    if verdict == "failed":
         raise DemotapeError(f"{action[:100]!r} could not be done")

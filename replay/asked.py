@@ -29,7 +29,8 @@ def with_action(demonstration: Demonstration, recording: Recording, number: int,
     if state is None:
         raise InputError(f"of turn {number} no state is known, in which the action could be done")
     element = target_of(asked, recording, state)
-    made = [instead | {"intent": asked.intent, "arguments": arguments_of(asked, state, element), "element": element}]
+    made = [instead | {"intent": asked.intent, "element": element,
+                       "arguments": arguments_of(asked, recording, state, element)}]
     if asked.grammar == "webvoyager" and asked.intent == "textInput":  # there, typing ends with Enter
         made.append(instead | {"id": f"{instead['id']}-enter", "intent": "press", "arguments": {"key": "Enter"},
                                "element": element})
@@ -60,8 +61,8 @@ def target_of(asked: Asked, recording: Recording, state: State) -> Element | Non
     return None
 
 
-def arguments_of(asked: Asked, state: State, element: Element | None) -> dict[str, Any]:
-    """The arguments of the intent, as a turn has them."""
+def arguments_of(asked: Asked, recording: Recording, state: State, element: Element | None) -> dict[str, Any]:
+    """The arguments of the intent, as a turn has them. Raises InputError where an element has no place."""
     told = dict(asked.arguments)
     match asked.intent:
         case "click" | "dblclick" | "hover":
@@ -75,6 +76,12 @@ def arguments_of(asked: Asked, state: State, element: Element | None) -> dict[st
             return {"target": told.get("target", told.get("place", 0) + 1), "origin": None}
         case "tabcreate" | "tabremove":
             return {"tab": state["tab"] + (asked.intent == "tabcreate")} | told
-        case "drag" if "from" not in told:
-            raise InputError("a drag between two elements cannot be done; give the places: mouse_drag_and_drop(…)")
+        case "drag" if "to_uid" in told:
+            return {"from": _middle(element), "to": _middle(element_of(recording, state, told["to_uid"]))}
     return told
+
+
+def _middle(element: Element | None) -> dict[str, float]:
+    if element is None or (box := element["bbox"]) is None:
+        raise InputError("a drag needs two elements that are shown")
+    return {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}

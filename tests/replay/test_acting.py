@@ -5,8 +5,10 @@ import asyncio
 import pytest
 
 from pipeline import refresh
+from pipeline.pages.targets import candidates, element_of
 from recorder import Recording
 from replay import running
+from replay.asked import with_action
 
 PAGE = """<!DOCTYPE html><title>Kinds</title><h1>Kinds</h1>
 <select id=list><option>a<option>b<option>c<option disabled>d<option>e</select><input type=range id=range>
@@ -105,11 +107,11 @@ def run(recording_browser, tmp_path_factory):
     root = recorded.recording.layout.root
     demonstration, _ = refresh(root)
     out = tmp_path_factory.mktemp("runs") / "run"
-    return demonstration, asyncio.run(running.run(Recording(root), demonstration, out))
+    return demonstration, asyncio.run(running.run(Recording(root), demonstration, out)), Recording(root)
 
 
 def test_every_turn_does_again_what_it_did(run):
-    demonstration, result = run
+    demonstration, result, _ = run
     intents = {turn["intent"] for turn in demonstration["turns"]}
     assert intents >= {"load", "change", "click", "textInput", "dialog", "press", "scroll", "drag", "tabcreate",
                        "tabswitch", "tabremove", "dblclick", "copy", "paste", "back", "reload"}
@@ -119,3 +121,15 @@ def test_every_turn_does_again_what_it_did(run):
 
 def test_nothing_was_asked_for_that_was_not_recorded(run):
     assert run[1].missing == {}
+
+
+def test_an_element_is_dragged_to_another_by_a_string(run, tmp_path):
+    demonstration, _, recording = run
+    turns = [turn for turn in demonstration["turns"] if turn["type"] == "browser" and not turn["dropped"]]
+    number, state = next((number, turn["state"]) for number, turn in enumerate(turns, 1) if turn["intent"] == "drag")
+    rows = [element_of(recording, state, row["uid"]) for row in candidates(recording, state)]
+    uids = {element["attributes"].get("id"): element["uid"] for element in rows}
+    action = f"drag_and_drop('{uids['drag']}', '{uids['drop']}')"
+    asked, after = with_action(demonstration, recording, number, action)
+    result = asyncio.run(running.run(recording, asked, tmp_path / "run", last=after))
+    assert result.outcomes[-1].intent == "drag" and result.last == "same", result.outcomes[-1]
