@@ -1,6 +1,6 @@
 """Twenty clients review, upload and export while what is around the review app breaks: is anything lost or doubled?
 
-    python -m benchmarks.chaos [--minutes M] [--seed N] [--only postgresql|sqlite] [--clients N]
+    python -m benchmarks.chaos [--minutes M] [--seed N] [--only postgresql|sqlite] [--clients N] [--threads N]
 
 gunicorn with two workers, once with PostgreSQL and S3, once with SQLite and a folder, whose data folder is a small disk
 where one can be mounted. By the seed, workers and the whole server are killed with -9 and started again, the database
@@ -168,7 +168,7 @@ def run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
         names = [f"rec-{number}" for number in range(DEMONSTRATIONS)]
         for name in names:
             import_recording(db, store, make_recording(folder, recording_id=name))
-        server, told, stop = Gunicorn(given.url, given.data), Told(), threading.Event()
+        server, told, stop = Gunicorn(given.url, given.data, threads=options.threads), Told(), threading.Event()
         with server:
             clients = _clients(options.clients, server.port, reviewer, lead, stop, told, names)
             for client in clients:
@@ -178,6 +178,8 @@ def run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
             for client in clients:
                 client.join(90)
             unfinished = _finished(db)
+            if unfinished:
+                print(server.log())
             last = Exporter(0, server.port, lead, threading.Event(), told)
             for job in told.exports:
                 last.download(job)
@@ -263,6 +265,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10, help="of trouble, for each kind of services")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--clients", type=int, default=20)
+    parser.add_argument("--threads", type=int, default=1, help="of each worker")
     parser.add_argument("--only", choices=("postgresql", "sqlite"))
     options = parser.parse_args()
     results = {}

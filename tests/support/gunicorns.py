@@ -9,6 +9,7 @@ from pathlib import Path
 
 CONFIG = """bind = "127.0.0.1:{port}"
 workers = {workers}
+threads = {threads}
 def post_worker_init(worker):
     with open({ready!r}, "w") as ready:
         ready.write(f"{{worker.pid}}\\n")
@@ -18,7 +19,7 @@ def post_worker_init(worker):
 class Gunicorn:
     """Serves a database and a data folder on a port that stays the same."""
 
-    def __init__(self, url: str, data: Path, workers: int = 2):
+    def __init__(self, url: str, data: Path, workers: int = 2, threads: int = 1):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
@@ -26,7 +27,8 @@ class Gunicorn:
         data.mkdir(exist_ok=True)
         os.mkfifo(self._ready)
         self._environment = os.environ | {"DEMOTAPE_DB": url, "DEMOTAPE_DATA": str(data)}
-        (data / "gunicorn.py").write_text(CONFIG.format(port=self.port, workers=workers, ready=str(self._ready)))
+        (data / "gunicorn.py").write_text(CONFIG.format(port=self.port, workers=workers, threads=threads,
+                                                           ready=str(self._ready)))
         self.pids: list[int] = []
 
     def start(self) -> None:
