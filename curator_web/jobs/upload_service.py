@@ -6,8 +6,8 @@ are, it is imported by a job, like one that was dropped on the page.
 
 import hashlib
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -47,9 +47,9 @@ class UploadStatus:
     notice: str | None = None
 
 
-def run(import_package: Callable[..., Imported], files: Files, job: Job, step: Step) -> dict[str, Any]:
-    """The job: `import_package` makes the package a demonstration of the job's project. It goes when it is in, or when
-    it is refused.
+def run(db: Database, import_package: Callable[..., Imported], files: Files, job: Job, step: Step) -> dict[str, Any]:
+    """The job: `import_package` makes the package a demonstration of the job's project. It goes when it is in, which
+    is noted before, or when it is refused.
 
     Its arguments: the package's `file` among the store's, its `name` for people, `who` sent it, and of how many
     `pieces` it is made.
@@ -57,7 +57,11 @@ def run(import_package: Callable[..., Imported], files: Files, job: Job, step: S
     arguments = job.arguments
     name, pieces = arguments["file"], arguments.get("pieces", 0)
     step(0, None, "processing")
-    with _whole(files, name, pieces) as path:
+    with ExitStack() as stack:
+        try:
+            path = stack.enter_context(files.whole(name, pieces))
+        except NotFound:
+            return _known(db, files, job)
         try:
             found = import_package(path, arguments["who"], job.project)
         except InputError as error:
@@ -66,9 +70,22 @@ def run(import_package: Callable[..., Imported], files: Files, job: Job, step: S
                 raise
             files.remove(name, pieces)
             raise InputError(str(error).replace(str(path), arguments["name"])) from None
-    files.remove(name, pieces)
-    return {"demonstration": found.id, "outcome": found.outcome} | (
+    result = {"demonstration": found.id, "outcome": found.outcome} | (
         {"sent_as": found.sent_as} if found.sent_as else {})
+    with db.writing() as session:  # whoever does the job once more, as this server was stopped, finds it
+        session.get_one(Job, job.id, with_for_update=True).result = result
+    files.remove(name, pieces)
+    return result
+
+
+def _known(db: Database, files: Files, job: Job) -> dict[str, Any]:
+    """What came of a job whose package has gone, or part of it. Raises InputError where nothing did."""
+    with db.reading() as session:
+        result = session.get_one(Job, job.id).result
+    if "demonstration" not in result:
+        raise InputError("the package is not there any more; send it again")
+    files.remove(job.arguments["file"], job.arguments.get("pieces", 0))
+    return result
 
 
 @dataclass(frozen=True)
@@ -86,16 +103,6 @@ def packages_of_jobs(session: Session) -> list[Package]:
     jobs = session.scalars(select(Job).where(Job.kind == KIND, Job.state != DONE).order_by(Job.id))
     return [Package(job.arguments["file"], job.arguments.get("pieces", 0), job.state != JOB_FAILED)
             for job in jobs if "removed" not in job.result]
-
-
-@contextmanager
-def _whole(files: Files, name: str, pieces: int) -> Iterator[Path]:
-    with ExitStack() as stack:
-        try:
-            path = stack.enter_context(files.whole(name, pieces))
-        except NotFound:
-            raise InputError("the package is not there any more; send it again") from None
-        yield path
 
 
 class UploadService:

@@ -13,6 +13,7 @@ from curator_web import create_app, default_db_url
 from curator_web.db.database import open_database
 from curator_web.db.job_models import Job
 from curator_web.demonstrations.library import current
+from curator_web.jobs import upload_service
 from curator_web.users import add_user, tokens
 from demotape.cli import main
 from demotape.importing import import_package
@@ -175,6 +176,31 @@ def test_the_app_goes_on_with_what_it_was_stopped_at(package, tmp_path, db_url):
     for app in (first, second):
         app.extensions["demotape"].jobs.close()
         app.extensions["demotape"].db.close()
+
+
+def test_a_server_that_was_stopped_after_the_package_was_in_leaves_no_failed_job(app, package):
+    """The package has gone, and the job is done once more."""
+    services, sender = app.extensions["demotape"], Sender(app, "ada", package)
+    jobs = services.jobs
+    jobs.close()  # which would take it
+    sender.plan()
+    for number in range(len(sender.chunks)):
+        sender.put(number)
+    work = jobs._kinds[upload_service.KIND]
+    with services.db.writing() as session:
+        session.add(Job(id=7, kind=upload_service.KIND, project="main", who="ada", state="queued", note="", result={},
+                        made_at=datetime.now(UTC), arguments={"file": "uploads/pack-1.zip", "name": "pack-1",
+                                                              "who": "ada", "pieces": len(sender.chunks)}))
+    first = work(jobs._claim(), lambda *_: None)
+    with services.db.writing() as session:
+        session.execute(update(Job).values(worker="gone", beat_at=datetime.now(UTC) - timedelta(minutes=1)))
+    jobs._do(jobs._claim())
+    job = jobs.get(7)
+    assert (job.state, job.result) == ("done", first) and first["demonstration"]
+    with services.db.writing() as session:
+        session.execute(update(Job).values(state="queued", result={}))
+    jobs._do(jobs._claim())
+    assert (jobs.get(7).state, jobs.get(7).note) == ("failed", "the package is not there any more; send it again")
 
 
 @pytest.mark.parametrize("header", [None, "", "Bearer", "Bearer ", "Bearer wrong", "Basic wrong", "wrong"])
