@@ -27,6 +27,11 @@ def limit_statements() -> None:
     _seconds.set(STATEMENT)
 
 
+def somebody_waits() -> bool:
+    """Whether this thread works for somebody who waits for a page."""
+    return _seconds.get() is not None
+
+
 def unlimit_statements() -> None:
     """Wait as long as it takes again."""
     _seconds.set(None)

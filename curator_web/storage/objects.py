@@ -4,11 +4,12 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
 from typing import IO
 
+from curator_web.db import patience
 from curator_web.errors import DemotapeError, StoreAway
 from pipeline.export.destinations.s3_errors import NoAnswer, explained
 from pipeline.export.destinations.s3_objects import Bucket
@@ -17,8 +18,9 @@ from pipeline.export.destinations.s3_parts import send
 from .breaker import Breaker
 
 ATTEMPTS = 3  # of a request that sends something
-ATTEMPTS_TO_READ = 2  # somebody waits for the answer
-SENDING, READING = (3, 20), (2, 2)  # seconds until there is a connection, and until the next bytes come over it
+ATTEMPTS_WAITED_FOR = 2  # of one whose answer somebody waits for
+# Seconds until there is a connection, and until the next bytes come over it; what is sent is written there first.
+SENDING, SENDING_WAITED_FOR, READING = (3, 20), (2, 5), (2, 2)
 LINK_SECONDS = 3600
 _log = logging.getLogger(__name__)
 NOT_THERE = ("NoSuchKey", "404", "NotFound")
@@ -43,7 +45,7 @@ class Objects:
         self.address = address.rstrip("/")
         with explained(self.address, "try again"):
             self._bucket = Bucket(self.address, endpoint_url, ATTEMPTS, SENDING)
-            self._readable = Bucket(self.address, endpoint_url, ATTEMPTS_TO_READ, READING)
+            self._readable = Bucket(self.address, endpoint_url, ATTEMPTS_WAITED_FOR, READING)
         self.breaker = Breaker(self._answers, away)
         if not known:
             try:
@@ -85,17 +87,17 @@ class Objects:
     def send(self, name: str, file: IO[bytes]) -> None:
         """Make or replace an object by what is in a file, from its beginning."""
         with self._told(name):
-            send(self._bucket, name, file, file.seek(0, 2), "")
+            send(self._sending, name, file, file.seek(0, 2), "")
 
     def put(self, name: str, content: bytes) -> None:
         """Make or replace a small object."""
         with self._told(name):
-            self._bucket.put(name, content, "")
+            self._sending.put(name, content, "")
 
     def delete(self, name: str) -> None:
         """Take an object away; nothing when it is not there."""
         with self._told(name):
-            self._bucket.delete(name)
+            self._sending.delete(name)
 
     def folders(self, folder: str) -> Iterator[str]:
         """The names of the folders in a folder."""
@@ -116,6 +118,14 @@ class Objects:
                 return {name: size for name in listed.names() if (size := listed.size(name)) is not None}
             finally:
                 listed.close()
+
+    @property
+    def _sending(self) -> Bucket:
+        return self._hurried if patience.somebody_waits() else self._bucket
+
+    @cached_property
+    def _hurried(self) -> Bucket:
+        return Bucket(self.address, self._given[1], ATTEMPTS_WAITED_FOR, SENDING_WAITED_FOR)
 
     def _answers(self) -> bool:
         """Whether the service answers, and be it that the keys are wrong: then the next request tells so."""

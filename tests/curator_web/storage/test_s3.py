@@ -181,6 +181,19 @@ def test_a_service_that_is_away_is_told_in_words_that_give_nothing_away(machine,
         fresh.extensions["demotape"].store.open("rec-1")
 
 
+def test_who_sends_a_package_while_the_service_hangs_is_told_soon(machine, motos, tmp_path, monkeypatch):
+    monkeypatch.setattr(objects_of_the_app, "SENDING_WAITED_FOR", (1, 0.4))
+    with Wire(urlsplit(motos).port) as wire:
+        app = machine(f"http://127.0.0.1:{wire.port}")
+        client = app.test_client()
+        package = io.BytesIO(pack(tmp_path / "p.zip").read_bytes())
+        form = {"csrf_token": csrf(client, "/import"), "package": (package, "p.zip")}
+        wire.silence()
+        began = time.monotonic()
+        assert client.post("/import", data=form).status_code == 503
+        assert time.monotonic() - began < 5
+
+
 def test_where_the_service_hangs_nothing_waits_for_it_but_jobs_and_all_goes_on(
         machine, motos, tmp_path, monkeypatch):
     monkeypatch.setattr(objects_of_the_app, "READING", (1, 0.4))
