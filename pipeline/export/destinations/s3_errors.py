@@ -16,15 +16,18 @@ class NoAnswer(DemotapeError):
 
 @contextmanager
 def explained(where: str, again: str = "run the export again to go on") -> Iterator[None]:
-    """Turn botocore's exceptions into ours; `where` is the address that was worked on, `again` what mends a failure."""
+    """Turn botocore's exceptions, and urllib3's below it, into ours; `where` is the address that was worked on, `again`
+    what mends a failure."""
     from botocore.exceptions import (
         BotoCoreError,
         ClientError,
         ConnectionError,
         HTTPClientError,
+        IncompleteReadError,
         NoCredentialsError,
         PartialCredentialsError,
     )
+    from urllib3.exceptions import HTTPError  # botocore reads the rest of an answer without looking for these
 
     try:
         yield
@@ -33,7 +36,7 @@ def explained(where: str, again: str = "run the export again to go on") -> Itera
     except (NoCredentialsError, PartialCredentialsError):
         raise InputError(f"{where}: there are no S3 credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY") \
             from None
-    except (ConnectionError, HTTPClientError) as error:
+    except (ConnectionError, HTTPClientError, HTTPError, IncompleteReadError) as error:
         raise NoAnswer(f"{where}: the S3 service does not answer ({_first_line(error)}); check --endpoint-url and "
                             f"the network, then {again}") from None
     except (BotoCoreError, ValueError) as error:
