@@ -123,7 +123,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
                               outcome_trials.KIND: partial(outcome_trials.run, db, store),
                               proposing_tasks.KIND: partial(proposing_tasks.run, db, model)}
     if import_package:
-        kinds[upload_service.KIND] = partial(upload_service.run, db, partial(import_package, db, store), store.files)
+        kinds[upload_service.KIND] = partial(upload_service.run, db, partial(import_package, db, store), store)
     if run_again:
         kinds[replays.KIND] = partial(replays.run, run_again, db, store)
     if traces:

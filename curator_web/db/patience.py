@@ -1,5 +1,6 @@
 """How long PostgreSQL is waited for. A server that has gone is noticed by the network; one that hangs takes what it is
-sent and says nothing, so whoever waits counts the seconds. Jobs, migrations and commands wait as long as it takes."""
+sent and says nothing, so whoever waits counts the seconds. Jobs, migrations and commands wait as long as it takes. The
+storage asks here, too, whether somebody waits."""
 
 import time
 from collections.abc import Generator, Iterator

@@ -2,8 +2,9 @@
 Also the list of pairs, for whoever has to do with them."""
 
 from datetime import UTC, datetime
+from functools import lru_cache
 
-from sqlalchemy import Select, bindparam, exists, func, or_, select
+from sqlalchemy import Select, exists, func, or_, select
 from sqlalchemy.orm import aliased
 
 from curator_web.db import audit
@@ -105,16 +106,14 @@ def listed(db: Database, account: Account) -> list[Paired]:
 def counts(db: Database, project: str) -> tuple[int, int]:
     """How many pairs a project has, and how many of them are to be compared."""
     with db.reading() as session:
-        there, waiting = session.execute(_COUNTS, {"project": project}).one()
+        there, waiting = session.execute(_counting(project)).one()
         return there, waiting
 
 
-def _counts() -> Select[int, int]:
+@lru_cache(pairs.KEPT_QUERIES)  # every page's masthead asks it
+def _counting(project: str) -> Select[int, int]:
     first, second = aliased(Demonstration), aliased(Demonstration)
     waits = (first.status == SUBMITTED) & (second.status == SUBMITTED) & Pair.outcome.is_(None)
     return (select(func.count(), func.count().filter(waits)).select_from(Pair)
             .join(first, first.id == Pair.original).join(second, second.id == Pair.copy)
-            .where(first.project == bindparam("project")))
-
-
-_COUNTS = _counts()  # made once: every page's masthead asks it
+            .where(first.project == project))

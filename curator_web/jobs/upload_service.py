@@ -24,7 +24,7 @@ from curator_web.db.models import FAILED, ID_LENGTH, IMPORTED, MAIN, PROCESSING,
 from curator_web.demonstrations.library import Imported
 from curator_web.errors import Conflict, InputError, NotFound
 from curator_web.storage.files import Files
-from curator_web.storage.recordings import ID
+from curator_web.storage.recordings import ID, RecordingStore
 from schemas import limits
 from schemas.files import is_disk_full
 
@@ -47,44 +47,51 @@ class UploadStatus:
     notice: str | None = None
 
 
-def run(db: Database, import_package: Callable[..., Imported], files: Files, job: Job, step: Step) -> dict[str, Any]:
-    """The job: `import_package` makes the package a demonstration of the job's project. It goes when it is in, which
-    is noted before, or when it is refused.
+def run(db: Database, import_package: Callable[..., Imported], store: RecordingStore, job: Job, step: Step
+        ) -> dict[str, Any]:
+    """The job: `import_package` makes the package a demonstration of the job's project. It goes when it is in or
+    refused, which is noted before: whoever does the job once more, as this server was stopped, finds it.
 
     Its arguments: the package's `file` among the store's, its `name` for people, `who` sent it, and of how many
     `pieces` it is made.
     """
-    arguments = job.arguments
+    arguments, files = job.arguments, store.files
     name, pieces = arguments["file"], arguments.get("pieces", 0)
     step(0, None, "processing")
     with ExitStack() as stack:
         try:
             path = stack.enter_context(files.whole(name, pieces))
         except NotFound:
-            return _known(db, files, job)
+            return _known(db, store, job)
         try:
             found = import_package(path, arguments["who"], job.project)
         except InputError as error:
             files.expect_room(0)  # what is refused while the disk is full may be as it should be
             if is_disk_full(error):
                 raise
-            files.remove(name, pieces)
-            raise InputError(str(error).replace(str(path), arguments["name"])) from None
+            said = store.without_paths(str(error).replace(str(path), arguments["name"]))
+            return _ended(db, files, job, {"refused": said})
     result = {"demonstration": found.id, "outcome": found.outcome} | (
         {"sent_as": found.sent_as} if found.sent_as else {})
-    with db.writing() as session:  # whoever does the job once more, as this server was stopped, finds it
-        session.get_one(Job, job.id, with_for_update=True).result = result
-    files.remove(name, pieces)
-    return result
+    return _ended(db, store.files, job, result)
 
 
-def _known(db: Database, files: Files, job: Job) -> dict[str, Any]:
+def _known(db: Database, store: RecordingStore, job: Job) -> dict[str, Any]:
     """What came of a job whose package has gone, or part of it. Raises InputError where nothing did."""
     with db.reading() as session:
         result = session.get_one(Job, job.id).result
-    if "demonstration" not in result:
+    if result.keys().isdisjoint(("demonstration", "refused")):
         raise InputError("the package is not there any more; send it again")
+    return _ended(db, store.files, job, result)
+
+
+def _ended(db: Database, files: Files, job: Job, result: dict[str, Any]) -> dict[str, Any]:
+    """Note what came of a job, then take its package away. Raises InputError for what was refused."""
+    with db.writing() as session:
+        session.get_one(Job, job.id, with_for_update=True).result = result
     files.remove(job.arguments["file"], job.arguments.get("pieces", 0))
+    if "refused" in result:
+        raise InputError(result["refused"])
     return result
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import threading
 import time
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -178,25 +179,30 @@ def test_the_app_goes_on_with_what_it_was_stopped_at(package, tmp_path, db_url):
         app.extensions["demotape"].db.close()
 
 
-def test_a_server_that_was_stopped_after_the_package_was_in_leaves_no_failed_job(app, package):
+@pytest.mark.parametrize("is_bad", [False, True])
+def test_what_came_of_a_package_is_known_when_the_server_was_stopped_then(app, package, tmp_path, is_bad):
     """The package has gone, and the job is done once more."""
+    if is_bad:
+        package = pack(tmp_path / "bad.zip", [line | {"more": 1} for line in journal()]).read_bytes()
     services, sender = app.extensions["demotape"], Sender(app, "ada", package)
     jobs = services.jobs
     jobs.close()  # which would take it
     sender.plan()
     for number in range(len(sender.chunks)):
         sender.put(number)
-    work = jobs._kinds[upload_service.KIND]
     with services.db.writing() as session:
         session.add(Job(id=7, kind=upload_service.KIND, project="main", who="ada", state="queued", note="", result={},
                         made_at=datetime.now(UTC), arguments={"file": "uploads/pack-1.zip", "name": "pack-1",
                                                               "who": "ada", "pieces": len(sender.chunks)}))
-    first = work(jobs._claim(), lambda *_: None)
+    with pytest.raises(InputError, match="field more") if is_bad else nullcontext():
+        jobs._kinds[upload_service.KIND](jobs._claim(), lambda *_: None)
     with services.db.writing() as session:
         session.execute(update(Job).values(worker="gone", beat_at=datetime.now(UTC) - timedelta(minutes=1)))
     jobs._do(jobs._claim())
     job = jobs.get(7)
-    assert (job.state, job.result) == ("done", first) and first["demonstration"]
+    assert job.state == ("failed" if is_bad else "done")
+    assert "field more" in job.note if is_bad else job.result["demonstration"]
+    assert str(tmp_path) not in str(job.result)  # which the API tells
     with services.db.writing() as session:
         session.execute(update(Job).values(state="queued", result={}))
     jobs._do(jobs._claim())
