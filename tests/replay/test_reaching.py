@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from pipeline import refresh
 from recorder import Recording
 from replay import running
@@ -42,13 +44,24 @@ def test_a_timer_runs_on_to_the_last_state(recording_browser, site, tmp_path):
     assert [each.verdict for each in result.outcomes] == ["same", "same"], result.outcomes
 
 
-def test_what_shows_when_the_pointer_moves_on_is_there_for_the_next_turn(recording_browser, site, tmp_path):
+@pytest.mark.parametrize("place", ["page", "frame", "popup"])
+def test_what_shows_when_the_pointer_moves_on_is_there_for_the_next_turn(recording_browser, site, tmp_path, place):
     async def act(page):
+        if place == "popup":
+            async with page.expect_popup() as opened:
+                await page.locator("a").click()
+            page = await opened.value
+        here = page.frames[-1]
+        await here.get_by_text("Eight").wait_for()
         await page.mouse.click(100, 80)
         await page.mouse.move(100, 130, steps=4)
-        await page.get_by_text("New event").wait_for()
+        await here.get_by_text("New event").wait_for()
         await page.mouse.click(100, 130)
-        await page.get_by_text("Named").wait_for()
+        await here.get_by_text("Named").wait_for()
 
-    result = run(recording_browser, site, tmp_path, MOVED, act)
-    assert [each.verdict for each in result.outcomes] == ["same"] * 3, result.outcomes
+    site.pages["/moved"] = MOVED
+    outer = {"page": MOVED, "popup": "<a href=/moved target=_blank>Open</a>",
+             "frame": f"<body style='margin:0'><iframe src='{site.other_origin}/moved' width=600 height=400 "
+                      "style='border:0'></iframe>"}[place]
+    result = run(recording_browser, site, tmp_path, outer, act)
+    assert result.verdict == "same", result.outcomes
