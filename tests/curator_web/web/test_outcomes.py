@@ -348,7 +348,7 @@ def test_the_page_is_worked_by_keyboard(app, browser):
         page.goto(f"{address.rstrip('/')}{PAGE}")
         for name, value in (("name", "lea"), ("password", PASSWORD)):
             page.locator(f"#{name}").fill(value)
-        page.keyboard.press("Enter")
+        follow(page, page.locator("#password"))
         follow(page, page.get_by_role("link", name="Propose"))
         page.locator("[name=check]").last.press("Space")
         follow(page, page.get_by_role("button", name="Keep the ticked"))
