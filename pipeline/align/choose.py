@@ -31,6 +31,7 @@ _LEFT_OUT = 20_000.0  # grey levels, summed over pixels: more is not left out by
 _MOSTLY = 0.7  # of a change, that another screenshot must explain
 _AGAINST = 0.1  # of all that changed, which may speak against a better picture
 _MUCH = 0.1  # of the page, that has changed: then all of it is taken from a frame
+_BESIDE = 2  # other screenshots, those before and after
 _OPENED = 32  # pictures that are kept as they were compared: neighbouring actions have the same neighbours
 _BLUR = (3, 3)  # pixels
 _COARSE = 4  # times smaller: pictures for a first look
@@ -69,7 +70,8 @@ class Verdict:
     screenshot), whether the screenshot was taken too late, and the blob of a captured one that fits better, if there
     is, with its SSIM. `page`: the frame that takes its place when none fits; usually the chosen one. `sure`: not only
     something as small as a pointer speaks for its being late. `part`: tiles of what is seen of the page that are to be
-    taken from that frame; None: all of it."""
+    taken from that frame; None: all of it. `telling`: the frame shows the screenshot, and neither the one before nor
+    the one after it."""
 
     number: int
     similarity: float | None
@@ -79,6 +81,7 @@ class Verdict:
     page: int = -1
     sure: bool = True
     part: np.ndarray | None = None
+    telling: bool = False
 
 
 def view_of(video: Video, time: float, painted: float | None, action: float | None
@@ -188,7 +191,10 @@ def _decide(view: View, taken: Seen, shown: _Shown) -> Verdict:
         late = min(late, _is_late(taken, between, later, captured)[0])  # it may show what neither frame shows alone
     if late and better and not _is_late(better.seen, rightful, later, captured)[0]:
         return Verdict(number, None, True, better.name)
-    return Verdict(number, None, bool(late), None, page=page, sure=late != Late.PERHAPS, part=_part(tiles))
+    telling = not late and len(others) >= _BESIDE and all(
+        _beats(taken, other.seen, rightful[0]) for other in others[:_BESIDE])
+    return Verdict(number, None, bool(late), None, page=page, sure=late != Late.PERHAPS, part=_part(tiles),
+                   telling=telling)
 
 
 @dataclass(frozen=True)

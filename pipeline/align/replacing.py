@@ -1,8 +1,9 @@
 """What takes the place of a late or broken screenshot; never a worse one.
 
-Another picture must fit the recorded elements at least as well as the one that was taken, and not be dimmed. Unless it
-fits them clearly better, it must also be known that the page is where it is looked for in the frame: frames before and
-after show screenshots there, or this one does.
+Another picture must fit the recorded elements at least as well as the one that was taken, and not be dimmed. It must
+also be known that the page is where it is looked for in the frame, and as bright: frames before and after show
+screenshots there, or this one does. That it fits the elements better says nothing of that: they are found in a picture
+that is a little off, or too bright, as well.
 """
 
 import json
@@ -26,7 +27,8 @@ from .video import Shot
 Encode = Callable[[np.ndarray], bytes]
 _UNLIKE = 0.08  # of SSIM below the usual one from which on a picture is not what the frame shows
 _DIMMED = 40.0  # grey levels by which all screenshots around are brighter than something that is dimmed
-_WORSE, _BETTER = 0.04, 0.01  # by which another picture explains the elements worse or better than the one taken
+_WHOLE = 0.9  # of a page of another moment, that a frame must show: the rest would be of the screenshot's moment
+_WORSE = 0.04  # by which another picture explains the elements worse than the one taken
 
 
 def refuse_worse(scene: Scene, looks: Sequence[Look], usual: float | None) -> None:
@@ -87,7 +89,8 @@ def _open_part(scene: Scene, look: Look) -> np.ndarray:
 def _is_better(scene: Scene, look: Look, shot: Shot, page: np.ndarray, usual: float | None) -> bool:
     """Whether a page cut out of a frame (BGR, CSS size) is better than the screenshot that was taken."""
     grey, seen = cv2.cvtColor(page, cv2.COLOR_BGR2GRAY), _open_part(scene, look)
-    if usual is None or not seen.any():
+    whole = look.verdict is not None and look.verdict.part is None
+    if usual is None or not seen.any() or (whole and seen.mean() < _WHOLE):
         return False
     cut = cv2.resize(grey, look.shape[::-1], interpolation=cv2.INTER_AREA)
     known = [picture.grey for picture in (look.picture, *look.neighbours)
@@ -95,8 +98,8 @@ def _is_better(scene: Scene, look: Look, shot: Shot, page: np.ndarray, usual: fl
     if not known or _brightest(cut, seen) < min(_brightest(picture, seen) for picture in known) - _DIMMED:
         return False
     gain = _gain(scene, look, grey)
-    if gain is not None and not -_WORSE <= gain <= _BETTER:
-        return gain > 0
+    if gain is not None and gain < -_WORSE:
+        return False
     return scene.is_sure_at(shot.time) or max(
         ssim(*(np.where(seen, one, 0) for one in (cut, picture))) for picture in known) >= usual - _UNLIKE
 

@@ -13,6 +13,7 @@ from .screenshots import Picture, work_shape
 from .video import Video
 
 _NEARBY = 6.0  # seconds
+_SETTLED = 0.5  # seconds in which a page that is nearly in its place may still move
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,16 @@ class Scene:
 
     def is_sure_at(self, time: float) -> bool:
         """Whether the page is known to be where the layout has it: shortly before and after a time of the video, and in
-        the same piece, frames show screenshots."""
-        next_one = int(np.searchsorted(self.explained, time))
-        if not 0 < next_one < len(self.explained):
+        the same piece, frames show screenshots. So do the first and the last frame of a piece, but the page may be
+        still, or again, on its way then."""
+        number = self.layout.number_at(time)
+        if number < 0:
             return False
-        around = self.explained[next_one - 1:next_one + 1]
-        places = {self.layout.number_at(float(one)) for one in (*around, time)}
-        return bool(np.abs(around - time).max() <= _NEARBY and len(places) == 1)
+        piece = self.layout.pieces[number]
+        known = np.sort(np.append(self.explained[(self.explained >= piece.start) & (self.explained <= piece.end)],
+                                  [piece.start + _SETTLED, piece.end - _SETTLED]))
+        next_one = int(np.searchsorted(known, time))
+        return 0 < next_one < len(known) and bool(np.abs(known[next_one - 1:next_one + 1] - time).max() <= _NEARBY)
 
     def hidden(self, viewport: tuple[int, int], piece: int | None = None) -> np.ndarray:
         """Pixels at working size (rows x columns, true or false) that something else covers in most of a piece of the

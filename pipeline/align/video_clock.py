@@ -7,7 +7,7 @@ offsets tells how sure the answer is.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -44,6 +44,11 @@ class Piece:
     missed: tuple[float, ...] = ()
     usual: float = 0.0
     other: float = 0.0
+
+    def confirmed(self, times: Sequence[float]) -> "Piece":
+        """The same, when the frames at some times are known to show what stood there then, and not what stood there
+        before or after. That is no bracket: it may have stood there for long."""
+        return replace(self, low=min([self.low, *times]), high=max([self.high, *times]))
 
     def is_bare(self, time: float) -> bool:
         """Whether more changes that should have been seen were not, between a time and the brackets nearest to it, than

@@ -17,7 +17,7 @@ from benchmarks.meeting import Meeting, Move, Spell, film
 from curator_web.storage.recordings import RecordingStore
 from demotape.cli import main
 from pipeline import process
-from pipeline.align import Video, flash
+from pipeline.align import Video, flash, ssim
 from pipeline.align.layout import Layout
 from pipeline.align.rectangle import Rectangle
 from pipeline.verify import verify
@@ -130,6 +130,8 @@ SHOWN_OTHERWISE = {
     "resized": {"moves": [Move(HALF, 0.65, 190, 110)]},
     "dimmed": {"spells": [Spell(-9, 99, 0.55)]},
     "dimmed for a time": {"spells": [Spell(1.5, 2, 0.55)]},
+    "dragged for long": {"moves": [Move(HALF, 0.8, 190, 110, takes=1.2)]},
+    "dimmed soon after it began": {"spells": [Spell(0.6, 99, 0.3)]},
     "moved while it was not shown": {"moves": [Move(HALF + 0.3, 0.8, 190, 110)], "spells": [Spell(HALF, 0.6, 1)]},
 }
 
@@ -145,12 +147,22 @@ def test_a_window_that_moves_or_is_dimmed_spoils_nothing(session, filmed, tmp_pa
     check_times(turns, meeting, times, found, verbose=True)
     check_pictures(turns, faults, Recording(tmp_path / "r"), meeting, times, found, verbose=True)
     assert not found["wrong_but_sure"] and not found["good_spoiled"]
+    assert all(likeness > 0.7 for likeness in of_video(turns, faults, Recording(tmp_path / "r")))
     if not late:
-        assert found["within_one_frame"] >= found["filmed"] - 1 - 5 * ("not shown" in how)
-        assert found["low_confidence"] <= 1 + 5 * ("not shown" in how)
+        unseen = 5 * ("not shown" in how or "for long" in how) + ("soon" in how)
+        assert found["within_one_frame"] >= found["filmed"] - 1 - unseen
+        assert found["low_confidence"] <= 1 + unseen
         assert not any("screenshot_source" in turn["state"] for turn in turns)
     elif not found["low_confidence"]:  # so short a session with half its screenshots late may not tell its clock
         assert found["late_put_right"] >= found["pictures_late"] - 2
+
+
+def of_video(turns, faults, recording):
+    """How like the right screenshot (SSIM) each picture is that was cut out of the video."""
+    def grey(name):
+        return cv2.imdecode(np.frombuffer(recording.blob(name), np.uint8), cv2.IMREAD_GRAYSCALE)
+    return [ssim(grey(turn["state"]["screenshot"]), grey(faults[turn["id"]].right)) for turn in turns
+            if turn["state"].get("screenshot_source") == "video" and turn["id"] in faults]
 
 
 @pytest.mark.parametrize("late", [False, True])

@@ -13,6 +13,9 @@ from pipeline.align import is_blank, ssim
 from pipeline.align.anchors import Bracket
 from pipeline.align.coarse import Shown, Stretch, place
 from pipeline.align.external import spans_of
+from pipeline.align.layout import Layout, Piece
+from pipeline.align.rectangle import Rectangle
+from pipeline.align.scene import Scene
 from pipeline.align.video_clock import fit
 from pipeline.chat.speech import Clock
 
@@ -62,6 +65,27 @@ def test_brackets_that_agree_on_nothing_say_so():
                 for time, wrong in ((chance.uniform(0, 60), chance.uniform(-3, 3)) for _ in range(20))]
     piece = fit([Stretch(0, 60, 0.0, 3.0)], [brackets]).pieces[0]
     assert piece.others > piece.votes / 2
+
+
+def test_frames_that_show_pictures_at_their_times_speak_for_the_clock():
+    """Marks before the first bracket that were missed make what lies there doubtful, until frames show pictures."""
+    brackets = [Bracket(time, time + 4.99, time + 5.01) for time in (20, 24, 28)]
+    piece = fit([Stretch(5, 35, 5.0, 0.5)], [brackets], [[3.0, 8.0, 20.0, 24.0, 28.0]]).pieces[0]
+    assert piece.is_bare(2.0) and piece.is_bare(6.0) and not piece.is_bare(18.0)
+    stronger = piece.confirmed([5.0, 12.0])
+    assert not stronger.is_bare(6.0) and stronger.is_bare(2.0)
+    assert (stronger.votes, stronger.offset) == (piece.votes, piece.offset)
+    assert piece.confirmed([]) == piece
+
+
+def test_where_the_page_is_known_to_be():
+    """Between frames that show screenshots; at a piece's edges the page may still be on its way."""
+    here = Rectangle(0, 0, 1, 1)
+    layout = Layout((Piece(-np.inf, 10.0, here), Piece(11.0, np.inf, here)))
+    scene = Scene(None, None, layout, {}, [], [], explained=np.array([4.0, 12.5, 17.0]))
+    times = {1.0: False, 5.0: True, 9.4: True, 9.8: False, 10.5: False, 11.2: False, 11.6: True, 15.0: True,
+             17.5: False}
+    assert {time: scene.is_sure_at(time) for time in times} == times
 
 
 def test_pauses_and_the_time_before_are_found_in_the_rough():

@@ -1,5 +1,7 @@
 """Frames with a pointer over the page and things that cover it: what is the page, and what is not."""
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
@@ -41,6 +43,17 @@ def taken(pixels: np.ndarray) -> Picture:
 def is_late(screenshot: np.ndarray, before: np.ndarray, *later: np.ndarray) -> bool:
     window = Window(SEEN, np.zeros(SHAPE, bool))
     return judge(View(7, near={7: before}, later=list(later)), taken(screenshot), [], window)[0].late
+
+
+def test_a_frame_tells_a_picture_from_those_around_it():
+    window = Window(SEEN, np.zeros(SHAPE, bool))
+
+    def told(*others: np.ndarray) -> bool:
+        around = [replace(taken(other), name=str(number)) for number, other in enumerate(others)]
+        return judge(View(7, near={7: filmed(page("58"))}), taken(page("58")), around, window)[0].telling
+
+    assert told(page("59"), page("57")) and told(page("59", "Sold"), page("57"), page("58"))
+    assert not told(page("59")) and not told(page("58"), page("57")) and not told(page("59"), page("58"))
 
 
 @pytest.mark.parametrize("to", [(300, 250), (500, 200), (30, 150), (270, 110)])

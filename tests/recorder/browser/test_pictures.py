@@ -203,7 +203,7 @@ def test_a_window_that_somebody_resizes_fits_its_emulated_viewport_again(recordi
             resized = {"windowId": window["windowId"], "bounds": {side: bounds[side] for side in SIZE}}
             await session.send("Browser.setWindowBounds", resized)
             async with asyncio.timeout(10):
-                while (await session.send("Browser.getWindowForTarget"))["bounds"] == bounds:  # until a frame of it comes
+                while (await session.send("Browser.getWindowForTarget"))["bounds"] == bounds:  # no frame yet
                     await tab.evaluate("document.body.style.outline = `${performance.now() % 7}px solid`")
                     await asyncio.sleep(0.05)
                 while getattr(recorder._tabs[-1].ring.newest, "size", None) != tuple(SIZE.values()):
