@@ -123,6 +123,41 @@ class Client:
         only for leads."""
         return self._ask("GET", "agreement")
 
+    def training(self) -> dict[str, Any]:
+        """What new annotators do first, and how far they are: a lead's are all, others' themselves."""
+        return self._ask("GET", "training")
+
+    def choose_training(self, ids: list[str], training: bool = True) -> int:
+        """Have settled demonstrations be training, or no more; returns of how many that is new; only for leads."""
+        return self._ask("POST", "training", {"ids": ids, "training": training})["changed"]
+
+    def judging(self) -> dict[str, Any]:
+        """How far you are with saying whether tasks were done: `drawn`, `labelled`, `left`; a lead's `people`, too."""
+        return self._ask("GET", "judging")
+
+    def draw_judging(self, count: int, seed: int = 0) -> int:
+        """Draw demonstrations more for people to label; returns how many there were; only for leads."""
+        return self._ask("POST", "judging/sample", {"count": count, "seed": seed})["drawn"]
+
+    def next_to_judge(self, after: str | None = None) -> dict[str, Any] | None:
+        """What you label next, as a judge sees it: `id`, `task`, `answer`, `screenshots`; None when all is done.
+        `after`: the one that you leave for later."""
+        return self._ask("GET", "judging/next" + (f"?{urlencode({'after': after})}" if after else ""))["demonstration"]
+
+    def judge(self, name: str, done: bool) -> None:
+        """Say whether the task was done, or change what you said last."""
+        self._ask("PUT", f"judging/labels/{quote(name, safe='')}", {"done": done})
+
+    def send_verdicts(self, lines: list[dict[str, Any]]) -> dict[str, int]:
+        """Give the lines that `demotape judge --out` wrote: how many are `new`, `replaced`, of `strangers`; only for
+        leads."""
+        return self._ask("POST", "judging/verdicts", {"verdicts": lines})
+
+    def judged(self) -> dict[str, Any]:
+        """Judges held against people, on what you may see: `judges` with κ, `labels`, `disagreements`; only for
+        leads."""
+        return self._ask("GET", "judging/results")
+
     def jobs(self) -> list[dict[str, Any]]:
         """The latest jobs that failed or wait for something that is away; only for leads."""
         return self._ask("GET", "jobs")["jobs"]

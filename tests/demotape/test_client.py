@@ -7,6 +7,7 @@ import pytest
 from curator_web import create_app
 from curator_web.demonstrations.library import current, import_recording, listed
 from demotape.client import Client, Refused
+from pipeline.judging.asking import Judgement
 from tests.support.curator_fixtures import make_recording, serving
 from tests.support.team_fixtures import add_people
 
@@ -70,11 +71,27 @@ def test_what_is_refused_says_why(app, tmp_path):
         Client("http://127.0.0.1:9", "x").demonstration("rec-1")
 
 
+def test_people_say_whether_tasks_were_done(app):
+    with serving(app) as url:
+        lead, client = Client(url, app.tokens["lea"]), Client(url, app.tokens["ann"])
+        assert lead.draw_judging(2) == 2 and client.judging()["left"] == 2
+        first = client.next_to_judge()
+        assert client.next_to_judge(first["id"])["id"] != first["id"]
+        while found := client.next_to_judge():
+            client.judge(found["id"], found["id"] == first["id"])
+        assert client.judging()["labelled"] == 2 and lead.judging()["people"] == {"ann": 2}
+        verdict = Judgement(first["recording"], "judge", "127.0.0.1:1", "success", "It is.", 1.0, 9, 3, "a" * 64)
+        assert lead.send_verdicts([vars(verdict)])["new"] == 1
+        assert [judge["judge"] for judge in lead.judged()["judges"]] == ["judge"]
+        with pytest.raises(Refused, match="lead"):
+            client.judged()
+
+
 def test_it_asks_for_what_the_api_describes(app, monkeypatch):
     """Every method of the client is an operation of the description, with the fields that it names."""
     asked = []
     answer = {"version": 1, "demonstration": None, "demonstrations": [], "next": "", "pairs": [], "paired": 0,
-              "batch": "", "restored": 0, "jobs": []}
+              "batch": "", "restored": 0, "jobs": [], "changed": 0, "drawn": 0}
     monkeypatch.setattr(Client, "_ask", lambda self, *given: asked.append(given) or answer)
     client = Client("http://127.0.0.1", "x")
     list(client.demonstrations(status="draft", search="x", site="a", sort="turns", order="asc"))
@@ -92,6 +109,14 @@ def test_it_asks_for_what_the_api_describes(app, monkeypatch):
     client.pairs()
     client.pair(["a"])
     client.agreement()
+    client.training()
+    client.choose_training(["a"])
+    client.judging()
+    client.draw_judging(5, 1)
+    client.next_to_judge("a")
+    client.judge("d", True)
+    client.send_verdicts([])
+    client.judged()
     client.assign(["a"], "ann")
     client.set_statuses(["a"], "approved")
     client.delete(["a"])
@@ -107,7 +132,7 @@ def test_it_asks_for_what_the_api_describes(app, monkeypatch):
     for method, address, *content in asked:
         path, _, query = address.partition("?")
         path = "/api/" + path.replace("demonstrations/a", "demonstrations/{demonstration_id}").replace(
-            "tasks/b", "tasks/{task_id}").replace("projects/p", "projects/{project}").replace(
+            "tasks/b", "tasks/{task_id}").replace("labels/d", "labels/{demonstration_id}").replace("projects/p", "projects/{project}").replace(
             "jobs/5", "jobs/{job_id}").replace("deletions/c", "deletions/{batch}")
         operation = description["paths"][path][method.lower()]
         named = {each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"}
