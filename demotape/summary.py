@@ -177,8 +177,8 @@ def ranker_figures(told: "Trained") -> dict[str, Any]:
 
 def print_ranker(console: Console, told: "Trained") -> None:
     """The same as lines, in percent."""
-    console.print(f"{told.path}: {told.trees} trees, learned from {told.turns} turns of {told.demonstrations} "
-                  "demonstrations")
+    kind = f"{told.trees} trees" if told.trees else "a dual encoder"
+    console.print(f"{told.path}: {kind}, learned from {told.turns} turns of {told.demonstrations} demonstrations")
     if not told.splits:
         console.print("no test split in the export, so nothing is measured; export with --splits")
         return

@@ -1,7 +1,8 @@
 """The turns of an export in WebLINX's layout that a ranker learns from: what was asked, and which element was right."""
 
 import json
-from collections.abc import Iterator
+import random
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,10 @@ from schemas.types import Box
 _FAULTS = (ValueError, LookupError, TypeError, AttributeError)
 
 
+class NothingToLearn(Exception):
+    """No turn acts on an element of a page that is there."""
+
+
 @dataclass(frozen=True)
 class Choice:
     """One turn: which of `elements` was acted on, when that was `asked`."""
@@ -27,6 +32,16 @@ class Choice:
     asked: Asked
     elements: list[Element]
     target: str
+
+
+def some(scores: Sequence[float], right: Sequence[bool], others: int, by_chance: random.Random) -> list[int]:
+    """The numbers of a turn's right elements and of so many others, half those of the highest scores, half by chance;
+    in order."""
+    likely = sorted((number for number in range(len(scores)) if not right[number]),
+                    key=lambda number: (-scores[number], number))
+    rest = likely[others // 2:]
+    found = likely[:others // 2] + by_chance.sample(rest, min(len(rest), others // 2))
+    return sorted([*(number for number in range(len(scores)) if right[number]), *found])
 
 
 def splits_of(folder: Path) -> dict[str, list[str]]:

@@ -1,4 +1,5 @@
-"""Trains a ranker of candidates: LambdaRank (Burges 2010) over gradient-boosted trees, as LightGBM does it.
+"""Trains a ranker of candidates: LambdaRank (Burges 2010) over gradient-boosted trees, as LightGBM does it; or a dual
+encoder.
 
 It learns from the demonstrations in train, stops when those in valid get no better, and is measured beside the lexical
 scorer on each test split, over all candidates of each turn.
@@ -19,7 +20,8 @@ from pipeline.export.model_input.scorers import FORMAT, VERSION, Scorer, lexical
 from schemas import InputError
 from schemas.files import write_atomically
 
-from .reading import Choice, choices, splits_of
+from . import dual_encoder
+from .reading import Choice, NothingToLearn, choices, some, splits_of
 
 _OTHERS = 200  # elements of a turn, besides the right one, that are learned from: half the likeliest, half by chance
 _ROUNDS, _PATIENCE = 300, 50  # trees at most, and without a better one
@@ -43,7 +45,8 @@ class Measured:
 
 @dataclass
 class Trained:
-    """What became of a training. `splits`: of each test split, the ranker and the lexical scorer beside it."""
+    """What became of a training. `trees`: 0 where no trees were grown. `splits`: of each test split, the ranker and the
+    lexical scorer beside it."""
 
     path: Path
     demonstrations: int = 0
@@ -53,28 +56,60 @@ class Trained:
     damaged: list[str] = field(default_factory=list)
 
 
-def train(export: Path, ranker: Path, *, seed: int = 0, progress: Callable[[str], None] = lambda name: None) -> Trained:
-    """Train a ranker on an export in the format weblinx, and write it to the file `ranker`, for `--scorer`.
+@dataclass(frozen=True)
+class Encoder:
+    """How a dual encoder is trained instead of trees. `base`: the sentence-transformers model that it begins as;
+    `rate`: the learning rate at most; `step` is told how many steps are done of how many."""
+
+    base: str
+    epochs: int = 3
+    rate: float = 3e-5
+    step: dual_encoder.Steps = lambda done, total: None
+
+
+def train(export: Path, ranker: Path, *, seed: int = 0, encoder: Encoder | None = None,
+          progress: Callable[[str], None] = lambda name: None) -> Trained:
+    """Train a ranker on an export in the format weblinx, and write it to the file `ranker`, for `--scorer`; with
+    `encoder`, to a folder.
 
     The same export and seed give the same file. `progress` is called with the name of each demonstration that is read.
     Demonstrations that cannot be read are left out and told in `damaged`. Raises InputError where there is nothing to
-    learn from, or LightGBM is not installed.
+    learn from, or what trains is not installed.
     """
-    lightgbm = need_lightgbm()
     splits, told = splits_of(export), Trained(ranker)
 
     def read(split: str) -> Iterator[Choice]:
         for name in splits.get(split, ()):
             try:
-                yield from list(choices(export, name))
+                found = list(choices(export, name))
+                told.demonstrations += bool(found) and split == "train"
+                yield from found
             except InputError as error:
                 told.damaged.append(str(error))
             progress(name)
 
+    try:
+        if encoder:
+            dual_encoder.ready(ranker)
+            told.turns = dual_encoder.fit(encoder.base, read("train"), read("valid"), ranker, seed=seed,
+                                          epochs=encoder.epochs, rate=encoder.rate, step=encoder.step)
+        else:
+            told.turns, told.trees = _grow(read, ranker, seed)
+    except NothingToLearn:
+        raise InputError(f"{export}: the split train has no turn that acts on an element of its page") from None
+    both = scorer(str(ranker.absolute())), scorer(None)
+    for split in sorted(name for name in splits if name.startswith("test")):
+        if measured := measure(read(split), both):
+            told.splits[split] = measured
+    return told
+
+
+def _grow(read: Callable[[str], Iterable[Choice]], ranker: Path, seed: int) -> tuple[int, int]:
+    """Write a ranker of trees; of how many turns, and how many trees."""
+    lightgbm = need_lightgbm()
     learned = _table(read("train"), random.Random(seed))
     if not len(learned.groups):
-        raise InputError(f"{export}: the split train has no turn that acts on an element of its page")
-    told.demonstrations, told.turns = len(learned.names), len(learned.groups)
+        raise NothingToLearn
     valid = _table(read("valid"), random.Random(seed))
     data = _dataset(lightgbm, learned)
     watched = [_dataset(lightgbm, valid, data)] if len(valid.groups) else []
@@ -82,15 +117,11 @@ def train(export: Path, ranker: Path, *, seed: int = 0, progress: Callable[[str]
     rounds = _ROUNDS if watched else 2 * _LEAST  # nobody tells when to stop
     booster = lightgbm.train(_PARAMETERS | {"seed": seed}, data, rounds, valid_sets=watched, callbacks=stopping,
                              keep_training_booster=True)  # else the trees after the best one are gone
-    told.trees = min(booster.current_iteration(), max(booster.best_iteration, _LEAST))
+    trees = min(booster.current_iteration(), max(booster.best_iteration, _LEAST))
     content = {"format": FORMAT, "version": VERSION, "features": list(features.NAMES),
-               "model": booster.model_to_string(num_iteration=told.trees)}
+               "model": booster.model_to_string(num_iteration=trees)}
     write_atomically(ranker, json.dumps(content).encode())
-    both = scorer(str(ranker.absolute())), scorer(None)
-    for split in sorted(name for name in splits if name.startswith("test")):
-        if measured := measure(read(split), both):
-            told.splits[split] = measured
-    return told
+    return len(learned.groups), trees
 
 
 def measure(found: Iterable[Choice], scorers: tuple[Scorer, Scorer]) -> tuple[Measured, Measured] | None:
@@ -109,37 +140,24 @@ def measure(found: Iterable[Choice], scorers: tuple[Scorer, Scorer]) -> tuple[Me
 
 @dataclass(frozen=True)
 class _Learned:
-    """Rows of features, whether each is the right element, how many of them each turn has, and the demonstrations."""
+    """Rows of features, whether each is the right element, and how many of them each turn has."""
 
     rows: np.ndarray
     right: np.ndarray
     groups: list[int]
-    names: set[str]
 
 
 def _table(found: Iterable[Choice], by_chance: random.Random) -> _Learned:
-    parts, groups, names = [], [], set()
+    parts, groups = [], []
     for choice in found:
         rows = features.table(choice.asked, choice.elements, lexical)
         right = np.array([each.uid == choice.target for each in choice.elements])
-        kept = _kept(rows, right, by_chance)
+        kept = some(rows[:, 0].tolist(), right.tolist(), _OTHERS, by_chance)
         parts.append((rows[kept], right[kept]))
         groups.append(len(kept))
-        names.add(choice.demonstration)
     if not parts:
-        return _Learned(np.zeros((0, len(features.NAMES)), np.float32), np.zeros(0, bool), [], set())
-    return _Learned(np.concatenate([rows for rows, _ in parts]), np.concatenate([right for _, right in parts]), groups,
-                    names)
-
-
-def _kept(rows: np.ndarray, right: np.ndarray, by_chance: random.Random) -> list[int]:
-    """The numbers of the rows that are learned from, in order."""
-    likely = sorted((number for number in range(len(rows)) if not right[number]),
-                    key=lambda number: (-rows[number, 0], number))
-    others = likely[:_OTHERS // 2]
-    rest = likely[_OTHERS // 2:]
-    others += by_chance.sample(rest, min(len(rest), _OTHERS // 2))
-    return sorted([*np.flatnonzero(right).tolist(), *others])
+        return _Learned(np.zeros((0, len(features.NAMES)), np.float32), np.zeros(0, bool), [])
+    return _Learned(np.concatenate([rows for rows, _ in parts]), np.concatenate([right for _, right in parts]), groups)
 
 
 def _dataset(lightgbm: Any, learned: _Learned, reference: Any = None) -> Any:

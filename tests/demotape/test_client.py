@@ -131,9 +131,11 @@ def test_it_asks_for_what_the_api_describes(app, monkeypatch):
     description = app.test_client().get("/api/openapi.json").json
     for method, address, *content in asked:
         path, _, query = address.partition("?")
-        path = "/api/" + path.replace("demonstrations/a", "demonstrations/{demonstration_id}").replace(
-            "tasks/b", "tasks/{task_id}").replace("labels/d", "labels/{demonstration_id}").replace("projects/p", "projects/{project}").replace(
-            "jobs/5", "jobs/{job_id}").replace("deletions/c", "deletions/{batch}")
+        path = "/api/" + path
+        for short, full in (("demonstrations/a", "demonstrations/{demonstration_id}"), ("tasks/b", "tasks/{task_id}"),
+                            ("labels/d", "labels/{demonstration_id}"), ("projects/p", "projects/{project}"),
+                            ("jobs/5", "jobs/{job_id}"), ("deletions/c", "deletions/{batch}")):
+            path = path.replace(short, full)
         operation = description["paths"][path][method.lower()]
         named = {each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"}
         assert {each.partition("=")[0] for each in query.split("&") if each} <= named, address

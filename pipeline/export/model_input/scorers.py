@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from schemas import InputError, limits
 from schemas.files import read_named
@@ -48,25 +48,35 @@ def scorer(model: str | None) -> Scorer:
     if model is None:
         return _by_text(lexical)
     file = Path(model)
-    return _trained(file, file.stat().st_mtime_ns) if file.is_file() else _by_text(_embedding(model))
+    if file.is_file():
+        return _trained(file, file.stat().st_mtime_ns)
+    return _by_text(_embedding(model, file.stat().st_mtime_ns if file.exists() else 0))
 
 
 def _by_text(score: Callable[[str, Sequence[str]], list[float]]) -> Scorer:
     return lambda asked, elements: score(asked.text, [each.document for each in elements])
 
 
-@lru_cache(maxsize=1)
-def _embedding(model: str) -> Callable[[str, Sequence[str]], list[float]]:
+def load_encoder(model: str, option: str = "--scorer") -> Any:
+    """A sentence-transformers model by its name or folder; raises InputError, which names the option, for what is none,
+    and where the library is not installed."""
     try:
-        from sentence_transformers import SentenceTransformer, util
+        from sentence_transformers import SentenceTransformer
     except ImportError:
-        raise InputError(f"--scorer {model}: there is no such file, and a model of that name needs "
+        raise InputError(f"{option} {model}: there is no such file, and a model of that name needs "
                          "sentence-transformers; install it, or leave the option out for the lexical scorer") from None
     try:
-        encoder = SentenceTransformer(model)
+        return SentenceTransformer(model)
     except (OSError, ValueError, RuntimeError) as error:
         reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise InputError(f"--scorer {model}: not a sentence-transformers model that can be loaded: {reason}") from None
+        raise InputError(f"{option} {model}: not a sentence-transformers model that can be loaded: {reason}") from None
+
+
+@lru_cache(maxsize=1)
+def _embedding(model: str, written: int) -> Callable[[str, Sequence[str]], list[float]]:
+    """By a model as it was written at a time: another one may take its place."""
+    encoder = load_encoder(model)
+    from sentence_transformers import util
 
     def score(query: str, documents: Sequence[str]) -> list[float]:
         if not documents:
