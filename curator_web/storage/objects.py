@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from functools import cache, cached_property
 from itertools import chain
@@ -16,6 +16,7 @@ from pipeline.export.destinations.s3_objects import Bucket
 from pipeline.export.destinations.s3_parts import send
 
 from .breaker import Breaker
+from .places import Places
 
 ATTEMPTS = 3  # of a request that sends something
 ATTEMPTS_WAITED_FOR = 2  # of one whose answer somebody waits for
@@ -46,7 +47,7 @@ class Objects:
         with explained(self.address, "try again"):
             self._bucket = Bucket(self.address, endpoint_url, ATTEMPTS, SENDING)
             self._readable = Bucket(self.address, endpoint_url, ATTEMPTS_WAITED_FOR, READING)
-        self.breaker = Breaker(self._answers, away)
+        self.breaker, self._places = Breaker(self._answers, away), Places()
         if not known:
             try:
                 self._probe()
@@ -71,7 +72,7 @@ class Objects:
         """An object's content in chunks; None when there is none of that name."""
         with self._told(name):
             pieces = self._open(name)
-        return pieces and self._rest(name, pieces)
+        return pieces and self._rest(name, pieces, patience.somebody_waits())
 
     def link(self, name: str, called: str) -> str:
         """A signed address of an object for LINK_SECONDS, which is saved as `called`. Nothing is asked for it."""
@@ -151,15 +152,22 @@ class Objects:
                 return None
             raise
 
-    def _rest(self, name: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        with self._told(name):
-            yield from pieces
+    def _rest(self, name: str, pieces: Iterator[bytes], somebody_waits: bool) -> Iterator[bytes]:
+        while True:
+            with self._told(name, somebody_waits):  # who is given a piece may take long over it
+                piece = next(pieces, None)
+            if piece is None:
+                return
+            yield piece
 
     @contextmanager
-    def _told(self, name: str) -> Iterator[None]:
+    def _told(self, name: str, somebody_waits: bool | None = None) -> Iterator[None]:
+        """Tell what goes wrong. Jobs, for which nobody waits, take no place: they hold up no page."""
         self.breaker.expect_closed()
+        waits = patience.somebody_waits() if somebody_waits is None else somebody_waits
         try:
-            with explained(f"{self.address}/{name}", "try again"):
+            place = self._places.one(self.address) if waits else nullcontext()
+            with place, explained(f"{self.address}/{name}", "try again"):
                 yield
         except StoreAway:
             raise

@@ -1,13 +1,19 @@
-"""A service that does not answer is asked by one; all processes that share a data folder are told so at once."""
+"""A service that does not answer is asked by one; all processes that share a data folder are told so at once. While it
+keeps some waiting, others go on."""
 
 import os
+import socket
+import threading
 import time
 
 import pytest
 
+from curator_web.db import patience
 from curator_web.errors import StoreAway
-from curator_web.storage import breaker
+from curator_web.storage import breaker, places
 from curator_web.storage.breaker import Breaker
+from curator_web.storage.objects import Objects
+from curator_web.storage.places import Places
 
 
 @pytest.fixture(autouse=True)
@@ -61,3 +67,61 @@ def test_where_nothing_can_be_written_each_finds_out_by_itself(tmp_path):
     assert one.is_open
     answers.append(True)
     assert until(lambda: not one.is_open)
+
+
+def test_a_service_that_keeps_some_waiting_keeps_nobody_else(monkeypatch):
+    monkeypatch.setattr(places, "LONG", 0.05)
+    waiting, go_on, ended = Places(), threading.Event(), []
+
+    def wait():
+        with waiting.one("s3://b"):
+            go_on.wait()
+        ended.append(True)
+
+    for _ in range(places.MOST):
+        threading.Thread(target=wait).start()
+
+    def refused():
+        try:
+            with waiting.one("s3://b"):
+                return False
+        except StoreAway as error:
+            return "s3://b: keeps 2 others waiting" in str(error)
+
+    assert until(refused)
+    go_on.set()
+    assert until(lambda: len(ended) == places.MOST)
+    with waiting.one("s3://b"), pytest.raises(ValueError), waiting.one("s3://b"):
+        raise ValueError
+    assert not refused()
+
+
+def test_a_page_waits_for_no_storage_for_which_others_wait(monkeypatch):
+    """Jobs do: nobody waits for them."""
+    monkeypatch.setattr(places, "LONG", 0.05)
+    with socket.create_server(("127.0.0.1", 0), backlog=50) as silent:
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "x")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
+        objects = Objects("s3://bucket", f"http://127.0.0.1:{silent.getsockname()[1]}", known=True)
+        told = []
+
+        def ask(somebody):
+            if somebody:
+                patience.limit_statements()
+            try:
+                objects.exists("a")
+            except StoreAway as error:
+                told.append((somebody, "others waiting" in str(error)))
+
+        threads = [threading.Thread(target=ask, args=(somebody,)) for somebody in (True, True, False)]
+        for thread in threads:
+            thread.start()
+        since = objects._places._since
+        assert until(lambda: len(since) == places.MOST and time.monotonic() - max(since.values()) > places.LONG)
+        begin = time.monotonic()
+        ask(True)
+        assert told == [(True, True)] and time.monotonic() - begin < 1
+        patience.unlimit_statements()
+        for thread in threads:
+            thread.join()
+        assert told.count((False, False)) == 1 and (False, True) not in told
