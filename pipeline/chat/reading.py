@@ -41,7 +41,8 @@ def read_chat(path: Path | str, *, started_at: datetime, duration: float, kind: 
         raise InputError(f"{path}: nothing but reactions in this chat")
     try:
         times, base, shift = time_bases.resolve(messages, started_at, duration, time_base)
-        roles, unsure = assign_roles([message.speaker for message in messages], speakers, elsewhere)
+        here, away = _speakers(messages, times, duration)
+        roles, unsure = assign_roles(here, speakers, {*elsewhere, *away})
     except (InputError, OverflowError) as error:
         raise InputError(f"{path}: {error}") from None
     lines, outside = _within(answered, times, roles, duration, path)
@@ -84,11 +85,23 @@ def _told_apart(messages: Sequence[Message]) -> tuple[list[Message], list[tuple[
                                     for one in each.reactions)) for each in messages], notes
 
 
+def _speakers(messages: Sequence[Message], times: Sequence[float], duration: float) -> tuple[list[str], set[str]]:
+    """Who speaks in the session, message by message in the order of time; and those that speak before or after it only:
+    a log may go on for years."""
+    order = sorted(range(len(messages)), key=times.__getitem__)
+    here = [messages[at].speaker for at in order if _is_within(times[at], duration)]
+    return here, {message.speaker for message in messages} - {*here}
+
+
+def _is_within(moment: float, duration: float) -> bool:
+    return -time_bases.MARGIN <= moment <= duration + time_bases.MARGIN
+
+
 def _within(answered: Answered, times: Sequence[float], roles: dict[str, str], duration: float, path: Path
             ) -> tuple[list[ChatLine], list[tuple[int, str]]]:
     """Lines of the session, and those that lie too far outside it; raises InputError when all do."""
     lines, outside = list[ChatLine](), list[tuple[int, str]]()
-    inside = [-time_bases.MARGIN <= moment <= duration + time_bases.MARGIN for moment in times]
+    inside = [_is_within(moment, duration) for moment in times]
     places = {index: place for place, index in enumerate(index for index, within in enumerate(inside) if within)}
     for index, (message, reply, moment) in enumerate(zip(answered.messages, answered.replies, times, strict=True)):
         if index in places:

@@ -5,7 +5,9 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from pipeline.chat.log import Document, Message, Reader, Reading, Stamp
 
@@ -15,12 +17,13 @@ from .times import any_time, clock_time, minutes_time
 
 _SPEAKER = ("speaker", "name", "author", "user", "sender", "from", "role", "participant", "username", "user name",
             "display name", "displayname", "display_name", "sender name", "sender_name", "speaker name", "speaker_name",
-            "from name", "participant name", "nickname", "who")
+            "from name", "participant name", "nickname", "who", "u", "creator")
 _TEXT = ("utterance", "text", "message", "content", "body", "msg", "message text", "message_text", "chat", "comment",
          "chat message", "message body")
-_TIME = ("timestamp", "time", "ts", "timestamp_ms", "time_ms", "offset", "offset_ms", "start", "date", "datetime",
-         "created_at", "seconds", "milliseconds", "sent", "sent at", "sent_at", "time sent", "timestamp (utc)",
-         "date/time", "date time", "created", "posted", "posted at")
+_TIME = ("date_unixtime", "timestamp", "time", "ts", "timestamp_ms", "time_ms", "offset", "offset_ms", "start", "date",
+         "datetime", "created_at", "seconds", "milliseconds", "sent", "sent at", "sent_at", "time sent",
+         "timestamp (utc)", "date/time", "date time", "created", "posted", "posted at", "created_date", "create_at",
+         "createdat", "origin_server_ts")
 _DAY = ("date", "day")
 _ID = ("user id", "user_id", "userid", "author id", "author_id", "authorid", "speaker id", "speaker_id", "sender id",
        "sender_id", "from id", "from_id")
@@ -32,6 +35,8 @@ _FILES = ("attachments", "attachment", "files", "file_name", "filename", "file n
 _DELETED = ("deleted", "is deleted", "is_deleted", "deleted at", "deleted_at")
 _NO = ("", "false", "no", "0", "none", "null")
 _DATED = re.compile(r"(\d{1,4})[./-](\d{1,2})[./-](\d{1,4}),?[ T]+(\d.*)")
+_PARTS = ("display name", "displayname", "display_name", "name", "username", "nickname", "body", "text", "$date")
+_DEEPEST = 4  # objects in objects, of a message
 _LISTS = ("messages", "chat", "turns", "utterances", "data", "log")
 _UNITS = {"seconds": "s", "milliseconds": "ms"}
 
@@ -177,14 +182,43 @@ def _listed(document: Document) -> Iterator[tuple[int, object]]:
     if isinstance(content, dict):
         content = next((content[name] for name in _LISTS if isinstance(content.get(name), list)), None)
     if isinstance(content, list):
-        yield from enumerate(content, 1)
+        yield from enumerate(map(_known, content), 1)
+
+
+def _known(row: object) -> object:
+    """A row whose parts are objects of their own, as text: who speaks (Rocket.Chat, Google Chat), what (Matrix), when
+    (MongoDB). Mattermost's posts and Messenger's letters, which it writes wrongly, besides."""
+    if not isinstance(row, dict):
+        return row
+    if isinstance(post := row.get("post"), dict) and row.get("type") == "post":
+        row = post
+    fields: dict = _respelt(row) if "sender_name" in row and "timestamp_ms" in row else row
+    return {key: _part(value) if isinstance(value, dict) else value for key, value in fields.items()}
+
+
+def _part(value: dict) -> object:
+    """What an object says in one word, where it has one of these; else the object."""
+    names = {key.lower(): key for key, part in value.items() if isinstance(key, str) and isinstance(part, str | int)}
+    return next((value[names[name]] for name in _PARTS if name in names), value)
+
+
+def _respelt(value: Any, depth: int = 0) -> Any:
+    """UTF-8 that was written byte by byte as letters, read rightly."""
+    if isinstance(value, str):
+        with suppress(UnicodeError):
+            return value.encode("latin-1").decode()
+    if isinstance(value, dict) and depth < _DEEPEST:
+        return {key: _respelt(part, depth + 1) for key, part in value.items()}
+    if isinstance(value, list) and depth < _DEEPEST:
+        return [_respelt(part, depth + 1) for part in value]
+    return value
 
 
 def _json_rows(document: Document) -> Iterator[tuple[int, object]]:
     for number, line in enumerate(document.lines, 1):
         if line.strip():
             try:
-                yield number, json.loads(line)
+                yield number, _known(json.loads(line))
             except (ValueError, RecursionError):
                 yield number, "not JSON"
 

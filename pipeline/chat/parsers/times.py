@@ -7,6 +7,10 @@ from pipeline.chat.log import MILLISECOND, MINUTE, SECOND, Stamp
 
 _CLOCK = re.compile(r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2})(?:[.,](\d{1,9}))?\s*([AaPp])?\.?[Mm]?\.?")
 _NUMBER = re.compile(r"-?\d{1,20}(?:\.\d{1,20})?")
+_LONG = re.compile(r"(?:[A-Za-z]{3,9},? )?([A-Za-z]{3,9})\.? (\d{1,2}),? (\d{4})(?:,| at)? "
+                   r"(\d[\d:]{3,7}(?: ?[AaPp]\.?[Mm]\.?)?)( UTC| GMT)?", re.ASCII)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAY_SECONDS = 86_400
 _EPOCH_FROM = 10 ** 8  # seconds: March 1973; smaller numbers count from a start
 _LATEST = datetime(9998, 1, 1, tzinfo=UTC).timestamp()  # beyond it datetime has no days left to add
 
@@ -82,9 +86,26 @@ def instant(seconds: float, precision: float) -> Stamp | None:
     return Stamp(seconds, "instant", precision) if 0 <= seconds < _LATEST else None
 
 
+def long_time(text: str) -> Stamp | None:
+    """`Tuesday, March 5, 2024 at 2:30:05 PM UTC`, with or without the day of the week and the zone."""
+    match = _LONG.fullmatch(" ".join(text.split()))
+    if not match or match[1][:3].lower() not in _MONTHS:
+        return None
+    time = minutes_time(match[4])
+    try:
+        day = date(int(match[3]), _MONTHS.index(match[1][:3].lower()) + 1, int(match[2]))
+    except ValueError:
+        return None
+    if not time or time.seconds >= _DAY_SECONDS:
+        return None
+    if not match[5]:
+        return Stamp(time.seconds, "clock", time.precision, day)
+    return instant(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp() + time.seconds, time.precision)
+
+
 def any_time(text: str, unit: str = "") -> Stamp | None:
     """Whatever of the above the text is."""
     short = re.fullmatch(r"(\d{1,2}):(\d{2})(\.\d{1,9})?", text.strip(), re.ASCII)
     if short:  # minutes and seconds of a player
         return clock_time("0:" + text.strip(), "unknown")
-    return numeric_time(text, unit) or clock_time(text, "unknown") or iso_time(text)
+    return numeric_time(text, unit) or clock_time(text, "unknown") or iso_time(text) or long_time(text)

@@ -8,12 +8,19 @@ from pipeline.chat.log import Document, Message, Reader, Reading, Stamp
 
 from .beside import with_files
 from .blocks import unmarked
-from .days import order_of
+from .days import day_first, month_first, order_of
 from .times import clock_time, minutes_time
 
-_LINE = re.compile(r"\[?(\d{1,4})[./-](\d{1,2})[./-](\d{1,4}),?[ ]+"
-                   r"(\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[ ]?[AaPp]\.?[ ]?[Mm]\.?)?)(?:\][ ]|[ ]-[ ])(.*)")
+_LINE = re.compile(r"\[?(\d{1,4})[./-] ?(\d{1,2})[./-] ?(\d{1,4})\.?[,،]?[ ]+"
+                   r"((?:[^\W\d_]{2,3}\.?[ ]?)?\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[ ]?[^\W\d_][^\d\[\]:-]{0,6})?)"
+                   r"(?:\][ ]|[ ]-[ ])(.*)")
+_TIME = re.compile(r"(\D*)(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(\D*)")
+# Halves of the day, without dots and spaces; and words that stand before the time of day
+_MORNING = frozenset({"am", "오전", "午前", "上午", "凌晨", "早上", "ص", "öö", "sa", "πμ", "de", "vorm"})
+_AFTERNOON = frozenset({"pm", "오후", "午後", "下午", "晚上", "م", "ös", "ch", "μμ", "du", "nachm"})
+_AT = frozenset({"", "klo", "kl", "um", "uhr"})
 _SAID = re.compile(r"([^:]{1,100}): ?(.*)")
+_OWN = "\u200e"  # begins what WhatsApp says in somebody's name, on iOS
 _SPACES = str.maketrans("\u202f\xa0", "  ")
 _EDITED = re.compile("<(?:" + "|".join((
     "This message was edited", "Diese Nachricht wurde bearbeitet", r"Se editó este mensaje\.?",
@@ -48,10 +55,13 @@ def read(document: Document) -> Reading:
     for number, line in enumerate(document.lines[:heads[0][0] - 1] if heads else (), 1):
         if line.strip():
             reading.problems.append((number, "text before the first message"))
-    order = order_of([(match[1], match[2], match[3]) for _, match, _ in heads])
+    american = any("AM" in match[4] or "PM" in match[4] for _, match, _ in heads)  # elsewhere it is pm or p. m.
+    order = order_of([(match[1], match[2], match[3]) for _, match, _ in heads],
+                     month_first if american else day_first)
     for number, match, more in heads:
         said = _SAID.fullmatch(match[5])
         stamp = _stamp(match[4], order(match[1], match[2], match[3]))
+        whole = document.lines[number - 1]
         if said is None:
             reading.problems.append((number, "a notice of WhatsApp's, no utterance"))
             continue
@@ -60,6 +70,8 @@ def read(document: Document) -> Reading:
             reading.problems.append((number, "there is no such day or time"))
         elif not text or _GONE.fullmatch(text):
             reading.problems.append((number, "a message that was deleted, or without text"))
+        elif f"{said[1]}: {_OWN}" in whole and not text.startswith("[file") and "://" not in text:
+            reading.problems.append((number, "a notice of WhatsApp's, no utterance"))
         else:
             reading.messages.append(Message(said[1].strip(), text, stamp, number))
     return reading
@@ -92,9 +104,17 @@ def _plain(line: str) -> str:
 
 
 def _stamp(text: str, day: date | None) -> Stamp | None:
-    text = re.sub(r"(?<=\d)\.(?=\d)", ":", text)
-    found = clock_time(text) or minutes_time(text)
-    return Stamp(found.seconds, "clock", found.precision, day) if found and day else None
+    """The time of day, in digits of any script, with its half in any language that is known."""
+    match = _TIME.fullmatch(text)
+    if not match or not day:
+        return None
+    before, after = (part.replace(".", "").replace(" ", "").lower() for part in (match[1], match[5]))
+    half = next((name for name, known in (("AM", _MORNING), ("PM", _AFTERNOON)) if {before, after} & known), "")
+    if {before, after} - _AT - _MORNING - _AFTERNOON:
+        return None
+    digits = ":".join(str(int(part)).zfill(2) for part in (match[2], match[3], match[4]) if part)
+    found = clock_time(f"{digits} {half}".strip()) or minutes_time(digits)
+    return Stamp(found.seconds, "clock", found.precision, day) if found else None
 
 
 READERS = (Reader("whatsapp", recognise, read),)

@@ -69,8 +69,9 @@ def test_where_nothing_can_be_written_each_finds_out_by_itself(tmp_path):
     assert until(lambda: not one.is_open)
 
 
-def test_a_service_that_keeps_some_waiting_keeps_nobody_else(monkeypatch):
-    monkeypatch.setattr(places, "LONG", 0.05)
+@pytest.mark.parametrize("long, taken", [(0.05, places.MOST), (60.0, places.PLACES)])
+def test_a_service_that_keeps_some_waiting_keeps_nobody_else(monkeypatch, long, taken):
+    monkeypatch.setattr(places, "LONG", long)
     waiting, go_on, ended = Places(), threading.Event(), []
 
     def wait():
@@ -78,7 +79,7 @@ def test_a_service_that_keeps_some_waiting_keeps_nobody_else(monkeypatch):
             go_on.wait()
         ended.append(True)
 
-    for _ in range(places.MOST):
+    for _ in range(taken):
         threading.Thread(target=wait).start()
 
     def refused():
@@ -86,14 +87,31 @@ def test_a_service_that_keeps_some_waiting_keeps_nobody_else(monkeypatch):
             with waiting.one("s3://b"):
                 return False
         except StoreAway as error:
-            return "s3://b: keeps 2 others waiting" in str(error)
+            return f"s3://b: keeps {taken} others waiting" in str(error)
 
     assert until(refused)
     go_on.set()
-    assert until(lambda: len(ended) == places.MOST)
+    assert until(lambda: len(ended) == taken)
     with waiting.one("s3://b"), pytest.raises(ValueError), waiting.one("s3://b"):
         raise ValueError
     assert not refused()
+
+
+def test_who_comes_while_all_places_are_taken_shortly_gets_one(monkeypatch):
+    monkeypatch.setattr(places, "FOR_A_PLACE", 10.0)
+    waiting, done = Places(), []
+
+    def take():
+        with waiting.one("s3://b"):
+            time.sleep(0.01)
+        done.append(True)
+
+    threads = [threading.Thread(target=take) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(done) == 20
 
 
 def test_a_page_waits_for_no_storage_for_which_others_wait(monkeypatch):

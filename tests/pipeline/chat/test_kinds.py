@@ -119,8 +119,37 @@ TABLE = {
         "[05/03/2024, 14:30:05] Ann: Open it\nplease\n"
         "[05/03/2024, 14:30:09] Ben Lee: ok \u200e<This message was edited>\n"
         "[05/03/2024, 14:30:10] Ben Lee: \u200eThis message was deleted.\n", "whatsapp", "wall",
-        [("Lab", I, "Messages and calls are end-to-end encrypted.", 1, 1), ("Ann", N, "Open it\nplease", 5, 2),
-         ("Ben Lee", I, "ok", 9, 4)]),
+        [("Ann", I, "Open it\nplease", 5, 2), ("Ben Lee", N, "ok", 9, 4)]),
+    "whatsapp, iOS, 12 hours, with a file": (
+        "[3/5/24, 2:30:05\u202fPM] Ann: Open it\n\u200e[3/5/24, 2:30:09\u202fPM] Ben: \u200e<attached: 1-PHOTO.jpg>\n"
+        "[3/5/24, 2:30:12\u202fPM] Ben: \u200eLocation: https://maps.example/1\n", "whatsapp", "wall",
+        [("Ann", I, "Open it", 5, 1), ("Ben", N, "[file: 1-PHOTO.jpg]", 9, 2),
+         ("Ben", N, "Location: https://maps.example/1", 12, 3)]),
+    "whatsapp, Spanish, 12 hours": (
+        "5/3/24, 2:30\u202fp.\u202fm. - Ann: ábrelo\n5/3/24, 2:31\u202fp.\u202fm. - Ben: vale\n", "whatsapp", "wall",
+        [("Ann", I, "ábrelo", 0, 1), ("Ben", N, "vale", 60, 2)]),
+    "whatsapp, Korean": (
+        "2024. 3. 5. 오후 2:30 - Ann: 열어\n2024. 3. 5. 오후 2:31 - Ben: 네\n", "whatsapp", "wall",
+        [("Ann", I, "열어", 0, 1), ("Ben", N, "네", 60, 2)]),
+    "whatsapp, Chinese": (
+        "2024/3/5 下午2:30 - 安: 打开\n2024/3/5 下午2:31 - 博: 好\n", "whatsapp", "wall",
+        [("安", I, "打开", 0, 1), ("博", N, "好", 60, 2)]),
+    "whatsapp, Arabic": (
+        "\u200f٥\u200f/٣\u200f/٢٠٢٤، ٢:٣٠ م - Ann: افتح\n\u200f٥\u200f/٣\u200f/٢٠٢٤، ٢:٣١ م - Ben: نعم\n", "whatsapp",
+        "wall", [("Ann", I, "افتح", 0, 1), ("Ben", N, "نعم", 60, 2)]),
+    "whatsapp, Finnish": (
+        "5.3.2024 klo 14.30 - Ann: avaa\n5.3.2024 klo 14.31 - Ben: ok\n", "whatsapp", "wall",
+        [("Ann", I, "avaa", 0, 1), ("Ben", N, "ok", 60, 2)]),
+    "whatsapp, Danish": (
+        "05.03.2024 kl. 14.30 - Ann: åbn\n05.03.2024 kl. 14.31 - Ben: ja\n", "whatsapp", "wall",
+        [("Ann", I, "åbn", 0, 1), ("Ben", N, "ja", 60, 2)]),
+    "whatsapp, Hungarian, a half that is not known": (
+        "2024. 03. 05. 14:30 - Ann: nyisd\n2024. 03. 05. xy. 2:31 - Ben: ?\n2024. 03. 05. du. 2:32 - Ben: jó\n",
+        "whatsapp", "wall", [("Ann", I, "nyisd", 0, 1), ("Ben", N, "jó", 120, 3)]),
+    "whatsapp, years of it": (
+        "".join(f"{day:02}.02.24, 14:30 - Ben: old\n" for day in range(1, 9))
+        + "05.03.24, 14:30 - Ann: Öffne es\n05.03.24, 14:31 - Ben: ja\n", "whatsapp", "wall",
+        [("Ann", I, "Öffne es", 0, 9), ("Ben", N, "ja", 60, 10)]),
     "whatsapp, Android": (
         "3/5/24, 2:29\u202fPM - Ann created group \"Lab\"\n3/5/24, 2:30\u202fPM - Ann: Open: it\n"
         "3/5/24, 2:31\u202fPM - Ben: ok\n3/13/24, 9:00\u202fAM - Ben: later\n", "whatsapp", "wall",
@@ -157,6 +186,35 @@ TABLE = {
     "json, under a name": (
         json.dumps({"messages": [{"speaker": "A", "message": "hi", "timestamp": "2024-03-05T19:30:05Z"}]}), "json",
         "instant", [("A", I, "hi", 5, 1)]),
+    "json, the newest first": (
+        json.dumps({"messages": [{"name": "B", "text": "go", "timestamp": "2024-03-05T19:30:09Z"},
+                                 {"name": "A", "text": "hi", "timestamp": "2024-03-05T19:30:05Z"}]}), "json", "instant",
+        [("B", N, "go", 9, 1), ("A", I, "hi", 5, 2)]),
+    "json of Messenger": (
+        json.dumps({"messages": [{"sender_name": "B", "timestamp_ms": 1709667009000, "content": "d\u00e9j\u00e0"},
+                                 {"sender_name": "A", "timestamp_ms": 1709667005000, "content": "caf\u00c3\u00a9"}]}),
+        "json", "instant", [("B", N, "déjà", 9, 1), ("A", I, "café", 5, 2)]),
+    "json of Telegram": (
+        json.dumps({"messages": [{"id": 2, "type": "message", "date": "2024-03-05T20:30:05", "from": "A",
+                                  "date_unixtime": "1709667005", "text": ["open ", {"type": "link", "text": "a.b"}]}]}),
+        "json", "instant", [("A", I, "open a.b", 5, 1)]),
+    "json of Google Chat": (
+        json.dumps({"messages": [
+            {"creator": {"name": "A", "email": "a@b.example"}, "text": "hi",
+             "created_date": "Tuesday, March 5, 2024 at 7:30:05\u202fPM UTC"},
+            {"creator": {"name": "B"}, "text": "go", "created_date": "Tuesday, March 35, 2024 at 7:30:05 PM UTC"}]}),
+        "json", "instant", [("A", I, "hi", 5, 1)]),
+    "json of Rocket.Chat": (
+        json.dumps([{"u": {"username": "a", "name": "A"}, "msg": "hi", "ts": {"$date": "2024-03-05T19:30:05.000Z"}}]),
+        "json", "instant", [("A", I, "hi", 5, 1)]),
+    "json of Matrix": (
+        json.dumps({"messages": [{"sender": "@a:x", "origin_server_ts": 1709667005000,
+                                  "content": {"msgtype": "m.text", "body": "hi"}}]}), "json", "instant",
+        [("@a:x", I, "hi", 5, 1)]),
+    "jsonl of Mattermost": (
+        '{"type": "version", "version": 1}\n'
+        '{"type": "post", "post": {"user": "a", "message": "hi", "create_at": 1709667005000}}\n', "jsonl", "instant",
+        [("a", I, "hi", 5, 2)]),
     "csv, American days": (
         "Sent At,Display Name,Chat Message\n3/5/2024 2:30:05 PM,Ann,Open\n3/5/2024 2:30:09 PM,Ben,ok\n", "csv", "wall",
         [("Ann", I, "Open", 5, 2), ("Ben", N, "ok", 9, 3)]),
