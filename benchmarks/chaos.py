@@ -265,7 +265,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10, help="of trouble, for each kind of services")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--clients", type=int, default=20)
-    parser.add_argument("--threads", type=int, default=1, help="of each worker")
+    parser.add_argument("--threads", type=int, default=4, help="of each worker")
     parser.add_argument("--only", choices=("postgresql", "sqlite"))
     options = parser.parse_args()
     results = {}

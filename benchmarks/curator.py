@@ -28,7 +28,7 @@ from tests.support.gunicorns import Gunicorn
 
 from .curator_data import PASSWORD, TURNS, WORDS, fill, names_of
 
-WORKERS = 2  # of one thread each: threads of one process wait for each other at every answer of the database
+WORKERS = 2
 CLIENTS = (1, 20)
 LIMITS = {1: 100, 20: 300}  # p95, milliseconds
 
@@ -47,6 +47,7 @@ class Client:
         self._ask("POST", "/sign-in", data, expect=303)
         self._csrf = _csrf(self._ask("GET", "/projects"))
         self._at = ""
+        self._connection.close()  # until all have signed in it rests, and the server would close it
 
     def round(self) -> None:
         """What a person does, once, in any project."""
@@ -145,7 +146,7 @@ def memory(pids: list[int]) -> float:
     return round(total / 1024, 1)
 
 
-def run(url: str, demonstrations: int, seconds: float, clients: tuple[int, ...], projects: int) -> dict:
+def run(url: str, demonstrations: int, seconds: float, clients: tuple[int, ...], projects: int, threads: int) -> dict:
     """Fill, serve, measure one database."""
     with tempfile.TemporaryDirectory(prefix="demotape-curator-") as folder:
         data = Path(folder)
@@ -155,7 +156,7 @@ def run(url: str, demonstrations: int, seconds: float, clients: tuple[int, ...],
         result: dict[str, Any] = {"demonstrations": demonstrations, "projects": projects, "turns": turns,
                   "filled_s": round(time.perf_counter() - begun)}
         print(f"  {demonstrations:,} demonstrations, {turns:,} turns, filled in {result['filled_s']} s", flush=True)
-        with Gunicorn(url, data, WORKERS) as server:
+        with Gunicorn(url, data, WORKERS, threads) as server:
             for count in clients:
                 result[f"clients_{count}"] = found = measure(server.port, count, seconds, names_of(projects))
                 for kind, times in found.items():
@@ -181,6 +182,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--demonstrations", type=int, default=23_000)
     parser.add_argument("--projects", type=int, default=20, help="among which they are shared out")
+    parser.add_argument("--threads", type=int, default=4, help="of each worker")
     parser.add_argument("--seconds", type=float, default=20, help="of each measurement")
     parser.add_argument("--database", choices=("sqlite", "postgresql"), action="append")
     given = parser.parse_args()
@@ -191,10 +193,11 @@ def main() -> None:
                                       (database, given.demonstrations, given.projects)):
             print(f"{name}:", flush=True)
             if database == "sqlite":
-                results[name] = run("", count, given.seconds, CLIENTS, projects)
+                results[name] = run("", count, given.seconds, CLIENTS, projects, given.threads)
             else:
                 with databases.running({}) as server:
-                    results[name] = run(databases.Server(server).empty(), count, given.seconds, CLIENTS, projects)
+                    results[name] = run(databases.Server(server).empty(), count, given.seconds, CLIENTS, projects,
+                                        given.threads)
             results[name]["missed"] = missed(results[name])
     print(json.dumps({"benchmark": "curator", **results}))
 

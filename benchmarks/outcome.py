@@ -6,8 +6,8 @@ MiniWoB tasks are solved by scripts, each page as many times as --solved says, a
 `benchmarks.replay` are used (or with --from, sessions that were kept). Checks are proposed for each, as by
 `demotape outcome --propose`. Printed: the score of the recorded person, whose demonstration is run again once more, of
 one who does nothing, and, of demonstrations with one fault (a turn less, another target, another text, two turns
-swapped) and of those that stop early, how often the score says what the site says: MiniWoB's own reward, elsewhere
-that the last state is the recorded one.
+swapped) and of those that stop early, how often the score says what the site says: MiniWoB's own reward, as much as
+the person's, elsewhere that the last state is the recorded one.
 """
 
 import argparse
@@ -76,12 +76,12 @@ async def solve_all(folder: Path, times: int) -> list[Path]:
     return made
 
 
-def is_rewarded(evidence: Evidence) -> bool:
-    """Whether MiniWoB's page says in the end that its task was done."""
+def reward(evidence: Evidence) -> float:
+    """What MiniWoB's page gives in the end; a part of it for a task that is done in part."""
     told = [element.text.strip() for element in evidence.pages[-1].elements(_REWARD)]
-    with suppress(ValueError):
-        return bool(told) and float(told[0]) > 0
-    return False  # "-": it did not end
+    with suppress(ValueError, IndexError):
+        return float(told[0])
+    return 0.0  # "-": it did not end
 
 
 def task_of(path: Path) -> Task | None:
@@ -101,7 +101,7 @@ def run_again(task: Task, demonstration: Any, run: Path) -> tuple[float | None, 
     evidence = of_recording(Recording(run))
     found = score(task.outcome, evidence)
     solved = task.recording.layout.root.name.startswith(_SOLVED)
-    done = is_rewarded(evidence) if solved else result.last in GOOD
+    done = reward(evidence) >= reward(of_recording(task.recording)) if solved else result.last in GOOD
     shutil.rmtree(run)
     return found.value, done
 

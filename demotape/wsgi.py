@@ -20,6 +20,7 @@ from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from curator_web import create_app
+from curator_web.db.one_at_a_time import OneAtATime
 from curator_web.jobs.queue import PATIENCE
 from curator_web.jobs.upload_service import UNFINISHED_DAYS
 from curator_web.web.exports import FROM_STORE
@@ -48,6 +49,7 @@ def make_app() -> Flask:
     if os.environ.get("DEMOTAPE_HTTPS") == "1":
         app.config["SESSION_COOKIE_SECURE"] = True
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1)  # type: ignore[method-assign]  # as Flask says
+    app.wsgi_app = OneAtATime(app.wsgi_app)  # type: ignore[method-assign]  # as Flask says
     app.extensions["demotape"].jobs.start()
     gc.freeze()  # what is loaded stays: looking through it again and again makes single answers 80 ms slower
     return app

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from curator_web.db import patience
+from curator_web.db.one_at_a_time import stepping_aside
 from curator_web.errors import DemotapeError, StoreAway
 from pipeline.export.destinations.s3_errors import NoAnswer, explained
 from pipeline.export.destinations.s3_objects import Bucket
@@ -167,7 +168,7 @@ class Objects:
         waits = patience.somebody_waits() if somebody_waits is None else somebody_waits
         try:
             place = self._places.one(self.address) if waits else nullcontext()
-            with place, explained(f"{self.address}/{name}", "try again"):
+            with stepping_aside(), place, explained(f"{self.address}/{name}", "try again"):
                 yield
         except StoreAway:
             raise
