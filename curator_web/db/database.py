@@ -17,6 +17,7 @@ from curator_web.errors import InputError
 from schemas.files import reason
 
 from . import patience, trouble
+from .one_at_a_time import staying
 
 MIGRATIONS = Path(__file__).resolve().parent / "migrations"
 REVISION = "alembic_version"  # the table that tells which migration was the last
@@ -63,7 +64,8 @@ class Database:
         SQLite takes its write lock at once; a transaction that begins by reading could not wait for it later. Raises
         DatabaseAway, NoRoom.
         """
-        with (trouble.told(), self._turn(), self.engine.connect().execution_options(writing=True) as connection,
+        with (trouble.told(), staying(), self._turn(),
+              self.engine.connect().execution_options(writing=True) as connection,
               Session(connection, expire_on_commit=False) as session, session.begin()):
             yield session
 

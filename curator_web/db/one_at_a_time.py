@@ -1,6 +1,6 @@
 """One request at a time in a process, but for those that wait. Threads of one process hinder each other: after each
-answer of the database one waits until another lets go of the interpreter. Yet who waits for the storage, or for what
-somebody sends over a slow line, must keep nobody else waiting.
+answer of the database one waits until another lets go of the interpreter. Yet who waits for the storage, for a password
+to be hashed, or for what somebody sends over a slow line, must keep nobody else waiting.
 """
 
 import threading
@@ -47,6 +47,17 @@ def stepping_aside() -> Iterator[None]:
         yield
     finally:
         working.acquire()
+        _own.working = working
+
+
+@contextmanager
+def staying() -> Iterator[None]:
+    """Step aside for nothing within: others would wait for what this thread holds, and it for them."""
+    working = getattr(_own, "working", None)
+    _own.working = None
+    try:
+        yield
+    finally:
         _own.working = working
 
 

@@ -103,12 +103,12 @@ class Objects:
 
     def folders(self, folder: str) -> Iterator[str]:
         """The names of the folders in a folder."""
-        with self._told(folder):
+        with self._told(folder, somebody_waits=False):  # whoever goes through them does other things between
             yield from self._readable.folders(folder)
 
     def listed(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
         """Each object in a folder: its name, bytes, and when it was written."""
-        with self._told(folder):
+        with self._told(folder, somebody_waits=False):
             yield from self._readable.listed(folder)
 
     def sizes(self, folder: str) -> dict[str, int]:
@@ -162,13 +162,17 @@ class Objects:
             yield piece
 
     @contextmanager
+    def _waiting(self) -> Iterator[None]:
+        with stepping_aside(), self._places.one(self.address):
+            yield
+
+    @contextmanager
     def _told(self, name: str, somebody_waits: bool | None = None) -> Iterator[None]:
         """Tell what goes wrong. Jobs, for which nobody waits, take no place: they hold up no page."""
         self.breaker.expect_closed()
         waits = patience.somebody_waits() if somebody_waits is None else somebody_waits
         try:
-            place = self._places.one(self.address) if waits else nullcontext()
-            with stepping_aside(), place, explained(f"{self.address}/{name}", "try again"):
+            with self._waiting() if waits else nullcontext(), explained(f"{self.address}/{name}", "try again"):
                 yield
         except StoreAway:
             raise

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from werkzeug.security import check_password_hash, generate_password_hash
 
+from curator_web.db.one_at_a_time import stepping_aside
 from curator_web.errors import Busy, ErrorText, InputError
 
 LENGTH = 10  # at least; only length makes a password good
@@ -24,7 +25,7 @@ def hashed(password: str) -> str:
     if not LENGTH <= len(password) <= LIMIT:
         raise InputError(ErrorText("password: %(length)s characters at least, %(limit)s at most", length=LENGTH,
                                    limit=LIMIT))
-    with _turn():
+    with stepping_aside(), _turn():
         return generate_password_hash(password, method=METHOD)
 
 
@@ -33,7 +34,7 @@ def is_right(kept: str | None, password: str) -> bool:
 
     Raises Busy when too many wait already.
     """
-    with _turn():
+    with stepping_aside(), _turn():
         return check_password_hash(kept or NOBODYS, password[:LIMIT]) and kept is not None
 
 

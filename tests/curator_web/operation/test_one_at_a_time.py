@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from curator_web.db.database import open_database
 from curator_web.db.one_at_a_time import SHORT, OneAtATime, stepping_aside
 
 
@@ -92,3 +93,25 @@ def test_lines_of_a_body_are_read_as_they_are():
 
     body = io.BytesIO(b"a\nb\nc\nd\n")
     assert ask(OneAtATime(lines), "/", body, str(SHORT + 1)) == [b"a\n", b"b\n", b"c\n", b"d\n"]
+
+
+def test_who_writes_to_the_database_steps_not_aside(tmp_path):
+    """Others would wait for the database while they work, and it for them."""
+    db, order = open_database(f"sqlite:///{tmp_path / 'demotape.db'}"), []
+
+    def app(environ, start_response):
+        with db.writing():
+            order.append("begins")
+            with stepping_aside():
+                threading.Event().wait(0.1)
+            order.append("ends")
+        return []
+
+    served = OneAtATime(app)
+    threads = [threading.Thread(target=ask, args=(served, "/")) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    db.close()
+    assert order == ["begins", "ends"] * 3
