@@ -32,16 +32,18 @@ class Scene:
 
     def is_sure_at(self, time: float) -> bool:
         """Whether the page is known to be where the layout has it: shortly before and after a time of the video, and in
-        the same piece, frames show screenshots. So do the first and the last frame of a piece, but the page may be
-        still, or again, on its way then."""
+        the same piece, frames show screenshots. So do the first and the last frame of a piece, but near them the page
+        may be on its way, still or again: nearly in its place, it looks as if it were there."""
         number = self.layout.number_at(time)
         if number < 0:
             return False
-        piece = self.layout.pieces[number]
-        known = np.sort(np.append(self.explained[(self.explained >= piece.start) & (self.explained <= piece.end)],
-                                  [piece.start + _SETTLED, piece.end - _SETTLED]))
-        next_one = int(np.searchsorted(known, time))
-        return 0 < next_one < len(known) and bool(np.abs(known[next_one - 1:next_one + 1] - time).max() <= _NEARBY)
+        first, last = self.layout.pieces[number].start + _SETTLED, self.layout.pieces[number].end - _SETTLED
+        if not first <= time <= last:
+            return False
+        inside = self.explained[(self.explained >= first) & (self.explained <= last)]
+        known = np.sort(np.append(inside, [first, last]))
+        before, after = known[known <= time].max(), known[known >= time].min()
+        return bool(max(time - before, after - time) <= _NEARBY)
 
     def hidden(self, viewport: tuple[int, int], piece: int | None = None) -> np.ndarray:
         """Pixels at working size (rows x columns, true or false) that something else covers in most of a piece of the
