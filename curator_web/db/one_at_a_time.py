@@ -3,13 +3,16 @@ answer of the database one waits until another lets go of the interpreter. Yet w
 to be hashed, or for what somebody sends over a slow line, must keep nobody else waiting.
 """
 
+import io
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-SHORT = 65_536  # bytes of a body that are there with its head
+from werkzeug.sansio.utils import get_content_length
+
+SHORT = 65_536  # bytes of a body that is read at once
 _own = threading.local()  # `working`: the lock that this thread holds, if it serves a request
 
 
@@ -23,8 +26,10 @@ class OneAtATime:
         """What the app answers; what it sends piece by piece is no longer in the way of others."""
         if not environ.get("wsgi.multithread"):
             return self._app(environ, start_response)
-        if not (environ.get("CONTENT_LENGTH") or "0").isdigit() or int(environ.get("CONTENT_LENGTH") or 0) > SHORT:
-            environ["wsgi.input"] = _Sent(environ["wsgi.input"])
+        body = environ["wsgi.input"]
+        length = get_content_length(environ.get("CONTENT_LENGTH"), environ.get("HTTP_TRANSFER_ENCODING"))
+        # A short body is read before it is this request's turn, also from who sends it slowly.
+        environ["wsgi.input"] = _Sent(body) if length is None or length > SHORT else io.BytesIO(body.read(length))
         self._working.acquire()
         _own.working = self._working
         try:

@@ -24,7 +24,7 @@ from .layout import Layout
 from .look import Look
 from .moves import explained, lay_out
 from .rectangle import Rectangle, find, polish
-from .replacing import Encode, cut_pages, refuse_worse
+from .replacing import UNLIKE, Encode, cut_pages, refuse_worse
 from .sampling import LONG, Sampled
 from .scene import Scene
 from .screenshots import Picture, full_size, work_shape
@@ -37,7 +37,6 @@ _REFUSED = 0.4  # the most where neither the screenshot nor the frame is to be r
 _PAGES, _MORE_PAGES = 10, 60  # frames, at first and then, and screenshots in which the page's rectangle is looked for
 _PAIRS = 32  # actions, the first ones, whose frames tell it better
 _OFTEN = 0.08  # share of late screenshots from which on their own times are not trusted
-_UNLIKE = 0.08  # of SSIM below the usual one from which on a frame is not known to show a picture
 _BEYOND = 0.5  # seconds after the last frame that it still counts as shown
 _NEIGHBOURS = 5  # screenshots before and after an action among which a better one is looked for
 
@@ -164,9 +163,9 @@ def _look_at_all(scene: Scene, clock: VideoClock, turns: Sequence[BrowserTurn], 
               if look.verdict and look.verdict.similarity is not None and not look.verdict.late]
     usual = float(np.median(scores)) if scores else None
     clock = _confirmed(clock, looks, usual or 0.0)
-    scene = replace(scene, explained=np.sort(np.append(scene.explained, [
+    scene = replace(scene, explained=np.append(scene.explained, [
         scene.video.times[look.verdict.number] for look in looks
-        if look.verdict and _is_shown(look.verdict, usual or 0.0)])))
+        if look.verdict and _is_shown(look.verdict, usual or 0.0)]))
     refuse_worse(scene, looks, usual)
     found = _conclude(scene, clock, turns, looks, cut_pages(scene, looks, usual, encode), usual or 0.0)
     return found, spans_of(clock, scene.video.lead, usual or 0.0)
@@ -241,7 +240,7 @@ def _distrust(looks: Sequence[Look]) -> None:
 
 def _is_shown(verdict: Verdict, usual: float) -> bool:
     """Whether a frame is known to show the screenshot, and not those around it."""
-    return verdict.telling and (verdict.similarity or 0.0) >= usual - _UNLIKE
+    return verdict.telling and (verdict.similarity or 0.0) >= usual - UNLIKE
 
 
 def _confirmed(clock: VideoClock, looks: Sequence[Look], usual: float) -> VideoClock:

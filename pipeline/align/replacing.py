@@ -25,7 +25,7 @@ from .ssim import ssim
 from .video import Shot
 
 Encode = Callable[[np.ndarray], bytes]
-_UNLIKE = 0.08  # of SSIM below the usual one from which on a picture is not what the frame shows
+UNLIKE = 0.08  # of SSIM below the usual one from which on a picture is not what the frame shows
 _DIMMED = 40.0  # grey levels by which all screenshots around are brighter than something that is dimmed
 _WHOLE = 0.9  # of a page of another moment, that a frame must show: the rest would be of the screenshot's moment
 _WORSE = 0.04  # by which another picture explains the elements worse than the one taken
@@ -40,7 +40,7 @@ def refuse_worse(scene: Scene, looks: Sequence[Look], usual: float | None) -> No
             continue
         better = names.get(verdict.better)
         gain = _gain(scene, look, full_size(scene.recording, better)) if better else None
-        if (usual is not None and verdict.better_similarity < usual - _UNLIKE) or (gain or 0.0) < -_WORSE:
+        if (usual is not None and verdict.better_similarity < usual - UNLIKE) or (gain or 0.0) < -_WORSE:
             look.verdict = replace(verdict, better=None)
 
 
@@ -101,7 +101,7 @@ def _is_better(scene: Scene, look: Look, shot: Shot, page: np.ndarray, usual: fl
     if gain is not None and gain < -_WORSE:
         return False
     return scene.is_sure_at(shot.time) or max(
-        ssim(*(np.where(seen, one, 0) for one in (cut, picture))) for picture in known) >= usual - _UNLIKE
+        ssim(*(np.where(seen, one, 0) for one in (cut, picture))) for picture in known) >= usual - UNLIKE
 
 
 def _brightest(page: np.ndarray, seen: np.ndarray) -> float:

@@ -41,7 +41,7 @@ class Scene:
         if not first <= time <= last:
             return False
         inside = self.explained[(self.explained >= first) & (self.explained <= last)]
-        known = np.sort(np.append(inside, [first, last]))
+        known = np.append(inside, [first, last])
         before, after = known[known <= time].max(), known[known >= time].min()
         return bool(max(time - before, after - time) <= _NEARBY)
 

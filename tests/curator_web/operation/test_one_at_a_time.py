@@ -49,9 +49,9 @@ class Slow(io.BytesIO):
         return super().read(*size)
 
 
-def ask(served, path, body=None, length="", several=True):
+def ask(served, path, body=None, length="", several=True, coding=""):
     return served({"PATH_INFO": path, "wsgi.multithread": several, "wsgi.input": body or io.BytesIO(),
-                   "CONTENT_LENGTH": length}, lambda *_: None)
+                   "CONTENT_LENGTH": length, "HTTP_TRANSFER_ENCODING": coding}, lambda *_: None)
 
 
 def test_one_works_at_a_time_where_there_are_several_threads():
@@ -70,12 +70,13 @@ def test_one_works_at_a_time_where_there_are_several_threads():
         assert ask(served, "/", several=False) == [b"/"]
 
 
-@pytest.mark.parametrize("path, length", [("/aside", "0"), ("/body", str(SHORT + 1)), ("/body", "chunks")])
-def test_nobody_waits_for_who_waits(path, length):
+@pytest.mark.parametrize("path, length, coding", [
+    ("/aside", "0", ""), ("/body", "20", ""), ("/body", str(SHORT + 1), ""), ("/body", "", "chunked")])
+def test_nobody_waits_for_who_waits(path, length, coding):
     app = App()
     served, answers = OneAtATime(app), []
-    waiting = [threading.Thread(target=lambda: answers.append(ask(served, path, Slow(app), length)))
-               for _ in range(3)]
+    waiting = [threading.Thread(target=lambda: answers.append(
+        ask(served, path, Slow(app), length, coding=coding))) for _ in range(3)]
     for thread in waiting:
         thread.start()
     assert app.begun.wait(20)
