@@ -10,10 +10,11 @@ from sqlalchemy import insert, update
 
 from curator_web.db.database import open_database
 from curator_web.db.models import BaseTurns, Demonstration, DemonstrationText, Facet, User
-from curator_web.demonstrations import facets, texts
+from curator_web.demonstrations import facets, soundness, texts
 from curator_web.demonstrations.summary import counts
 from curator_web.users import add_user, projects, set_password
 from schemas.types import Box, Turn
+from schemas.types import Demonstration as Turns
 from tests.support.recording_fixtures import write_recording
 
 TURNS = 43  # on average; WebLINX has 2,337 demonstrations with about 100,000 turns
@@ -89,19 +90,20 @@ def _batches(demonstrations: int, chance: random.Random, blob: str, of: list[str
                for place, (row, content, found) in enumerate(rows)]
 
 
-def _demonstration(number: int, chance: random.Random, blob: str) -> tuple[dict, dict, list[dict]]:
+def _demonstration(number: int, chance: random.Random, blob: str) -> tuple[dict, Turns, list[dict]]:
     """The row, the base turns and the facets of one."""
     name, site = f"demo-{number}", f"site{chance.randrange(150)}.example"
     task = " ".join(chance.choices(WORDS, k=9))
     turns = [_turn(place, site, chance, blob) for place in range(TURNS + chance.randint(-2, 3))]
-    content = {"format": "demotape/demonstration", "version": 1, "id": name, "recording": name, "task": task,
+    content: Turns = {"format": "demotape/demonstration", "version": 1, "id": name, "recording": name, "task": task,
                "turns": turns}
     imported = STARTED + timedelta(minutes=17 * number)
     # The queue holds enough drafts at any size; the rest is further on.
     status = chance.choice(("submitted", "validated", "approved", "approved")) if number % 5 == 4 else "draft"
     row = {"id": name, "recording": name, "task": task, "site": site, "status": status, "version": 1,
            "recorded_at": imported - timedelta(days=1), "imported_at": imported, "changed_at": imported,
-           "submitted_by": None if status == "draft" else "ann1", **counts(turns, turns, [])}
+           "submitted_by": None if status == "draft" else "ann1", "sound": soundness.digest(content),
+           **counts(turns, turns, [])}
     found = facets.of_turns(turns, turns, [])
     if status != "draft":
         found |= {("person", "ann1"): 1} | ({("person", "val"): 1} if number % 3 else {})

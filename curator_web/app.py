@@ -86,7 +86,7 @@ from .web import (
 )
 from .web.context import Services
 from .web.openid_settings import OpenIDSettings
-from .web.presentation import browser_name, clock, edit_summary, time_of_day, when
+from .web.presentation import addresses, browser_name, clock, edit_summary, time_of_day, when
 from .webhooks.addresses import Network
 from .webhooks.hooks import Webhooks
 from .webhooks.sending import Sender
@@ -155,6 +155,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     security.protect(app, secret)
     app.jinja_env.filters.update(dom_id=dom_id, when=when, time_of_day=time_of_day, clock=clock,
                                  edit_summary=edit_summary, browser_name=browser_name)
+    app.jinja_env.globals.update(addresses=addresses)
     languages.register(app)
     tour.register(app)
     words.register(app)

@@ -30,10 +30,11 @@ def open_inside(path: Path, root: Path | None = None) -> IO[bytes]:
     Raises InputError for what is no regular file: a FIFO or device, which may never end, or a link, which may lead
     anywhere; also for one on the way from `root`. FileNotFoundError and other OSErrors are left to the caller.
     """
-    root = path.parent if root is None else root
-    for place in (path, *path.parents[:len(path.relative_to(root).parts) - 1]):
-        if place.is_symlink():
+    place = os.fspath(path)
+    for _ in path.relative_to(path.parent if root is None else root).parts:
+        if os.path.islink(place):
             raise InputError(f"{place}: is a link; put the file itself there")
+        place = os.path.dirname(place)
     try:
         return _open(path, _UNLINKED)
     except OSError as error:

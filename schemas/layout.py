@@ -1,53 +1,63 @@
 """Where things are: the one module that knows the folder layout of a recording."""
 
 import os
-import stat
 from pathlib import Path
 
 from .errors import InputError
+from .files import reason
+
+
+class _Place:
+    """A path under a recording's folder. A path costs time to make, and few of a layout's are asked for."""
+
+    def __init__(self, name: str, kind: str = "file"):
+        self.name, self.kind = name, kind
+
+    def __get__(self, layout: "RecordingLayout", owner: type) -> Path:
+        return layout.root / self.name
 
 
 class RecordingLayout:
     """Paths inside a recording's folder. Writes nothing, and looks only at what is there."""
 
+    manifest = _Place("recording.json")
+    events = _Place("events.jsonl")
+    chat = _Place("chat.jsonl")
+    resources = _Place("resources.jsonl")
+    blobs = _Place("blobs", "folder")
+    derived = _Place("derived", "folder")
+    video = _Place("video.webm")
+    external_video = _Place("external-video")  # in the review app's copy only
+    har = _Place("network.har")
+    network = _Place("network.jsonl")
+    messages = _Place("messages.jsonl")
+    console = _Place("console.jsonl")
+    demonstration = _Place("demonstration.json")
+    processed = _Place("processed.json")
+    proof = _Place("proof.json")
+    outcome = _Place("outcome.json")
+    given = _Place("given", "folder")
+    speech = _Place("speech", "folder")
+
     def __init__(self, root: Path | str):
         self.root = Path(root)
-        self.manifest = self.root / "recording.json"
-        self.events = self.root / "events.jsonl"
-        self.chat = self.root / "chat.jsonl"
-        self.resources = self.root / "resources.jsonl"
-        self.blobs = self.root / "blobs"
-        self.derived = self.root / "derived"
-        self.video = self.root / "video.webm"
-        self.external_video = self.root / "external-video"  # in the review app's copy only
-        self.har = self.root / "network.har"
-        self.network = self.root / "network.jsonl"
-        self.messages = self.root / "messages.jsonl"
-        self.console = self.root / "console.jsonl"
-        self.demonstration = self.root / "demonstration.json"
-        self.processed = self.root / "processed.json"
-        self.proof = self.root / "proof.json"
-        self.outcome = self.root / "outcome.json"
-        self.given = self.root / "given"
-        self.speech = self.root / "speech"
 
     def expect_files(self) -> None:
         """Raises InputError when something that is read or written by name is a link, which may lead out of the
         folder, or neither a file nor a folder, such as a FIFO, which may never end."""
-        folders = self.given, self.speech, self.blobs, self.derived
-        files = (self.manifest, self.events, self.chat, self.resources, self.video, self.external_video, self.har,
-                 self.network, self.messages, self.console, self.demonstration, self.processed, self.proof,
-                 self.outcome)
-        for paths, kind, is_kind in ((files, "file", stat.S_ISREG), (folders, "folder", stat.S_ISDIR)):
-            for path in paths:
-                try:
-                    mode = os.lstat(path).st_mode
-                except (FileNotFoundError, NotADirectoryError, ValueError):  # it is not there, or cannot be
-                    continue
-                if stat.S_ISLNK(mode):
-                    raise InputError(f"{path}: is a link; put what it leads to there")
-                if not is_kind(mode):
-                    raise InputError(f"{path}: is no regular {kind}")
+        try:
+            with os.scandir(self.root) as entries:
+                # Whatever its case: some disks give it by either name.
+                there = [(entry, kind) for entry in entries if (kind := _KINDS.get(entry.name.lower()))]
+        except (FileNotFoundError, NotADirectoryError, ValueError):  # it is not there, or cannot be
+            return
+        except OSError as error:
+            raise InputError(f"{self.root}: cannot be read ({reason(error)})") from None
+        for entry, kind in there:
+            if entry.is_symlink():
+                raise InputError(f"{entry.path}: is a link; put what it leads to there")
+            if not (entry.is_file if kind == "file" else entry.is_dir)(follow_symlinks=False):
+                raise InputError(f"{entry.path}: is no regular {kind}")
 
     def blob(self, sha256: str) -> Path:
         """Path of a blob: the recording's own, or one derived from it when only that is there.
@@ -63,3 +73,6 @@ class RecordingLayout:
         if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
             raise InputError(f"{self.root}: {sha256[:80]!r} is not the name of a blob (a SHA-256)")
         return self.derived / sha256[:2] / sha256
+
+
+_KINDS = {place.name: place.kind for place in vars(RecordingLayout).values() if isinstance(place, _Place)}

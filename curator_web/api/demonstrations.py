@@ -13,7 +13,7 @@ from flask_wtf.csrf import generate_csrf
 from marshmallow import Schema, fields, validate
 
 from curator_web.db.models import KEY_LENGTH, ORDERS, STATUSES
-from curator_web.demonstrations import editing, library, sight, workflow
+from curator_web.demonstrations import editing, library, workflow
 from curator_web.demonstrations.listing import COUNT_LIMIT, Page, listing, read_filter
 from curator_web.demonstrations.proving import STATES
 from curator_web.web.accounts import account
@@ -164,7 +164,7 @@ def token() -> dict[str, Any]:
 def demonstrations(query: dict[str, Any]) -> Page:
     """Demonstrations, the newest first"""
     who = account()
-    return listing(services().db, read_filter(query), who.project, sight.hidden_from(who))
+    return listing(services().db, read_filter(query), who.project, who)
 
 
 @blueprint.get("/demonstrations/<demonstration_id>")

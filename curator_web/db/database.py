@@ -49,6 +49,13 @@ class Database:
             yield session
 
     @contextmanager
+    def moment(self) -> Iterator["Database"]:
+        """A database for several functions that read, in one session of which each row is read once: to begin and end
+        one takes as long as a query. What is written meanwhile it does not see. Raises DatabaseAway."""
+        with self.reading() as session:
+            yield _Moment(self, session)
+
+    @contextmanager
     def snapshot(self) -> Iterator[Connection]:
         """A connection to read with that sees one moment, whatever is written meanwhile. Raises DatabaseAway."""
         options: dict[str, Any] = {}
@@ -81,6 +88,18 @@ class Database:
     def close(self) -> None:
         """Give the connections back."""
         self.engine.dispose()
+
+
+class _Moment(Database):
+    """A database that is read in a session which is there already; it is written to as ever."""
+
+    def __init__(self, whole: Database, session: Session):
+        super().__init__(whole.engine)
+        self._session, self.writing = session, whole.writing  # type: ignore[method-assign]
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        yield self._session
 
 
 class _Joined(Database):

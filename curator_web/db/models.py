@@ -81,8 +81,9 @@ class Guidelines(Base):
 class Demonstration(Base):
     """One demonstration. The counts are of the current turns, kept here so that lists need not fold edits.
 
-    `damage`: why it could not be shown or exported when that was last tried, None otherwise. `proof`: what came of
-    running it again (`demonstrations.proving`), None where nobody has.
+    `damage`: why it could not be shown or exported when that was last tried, None otherwise. `sound`: what it
+    was when it was last found to be as it may be (`demonstrations.soundness`). `proof`: what came of running it again
+    (`demonstrations.proving`), None where nobody has.
     Every order that the list of a project can have is an index that ends with the id, with and without the status
     before it.
     """
@@ -120,6 +121,7 @@ class Demonstration(Base):
     touched_at: Mapped[datetime | None]
     open_comments: Mapped[int] = mapped_column(default=0, server_default="0")
     damage: Mapped[str | None] = mapped_column(Text)
+    sound: Mapped[str | None] = mapped_column(String(64))
     proof: Mapped[str | None] = mapped_column(String(20))
     task_id: Mapped[str | None] = mapped_column(String(ID_LENGTH), index=True)  # of the table of tasks
 

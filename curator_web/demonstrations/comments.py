@@ -85,9 +85,9 @@ def comments_of(db: Database, demonstration_id: str) -> list[Comment]:
 
 def questions_for(db: Database, account: Account) -> list[tuple[Comment, Demonstration]]:
     """Open questions about what this person recorded, the newest first."""
-    out_of_sight = sight.hidden_from(account)
-    seen = [] if out_of_sight is None else [Demonstration.id.not_in(out_of_sight)]
     with db.reading() as session:
+        out_of_sight = sight.hidden_from(session, account)
+        seen = [] if out_of_sight is None else [Demonstration.id.not_in(out_of_sight)]
         rows = session.execute(
             select(Comment, Demonstration).join(Demonstration, Demonstration.id == Comment.demonstration_id)
             .where(Demonstration.project == account.project, Demonstration.recorded_by == account.name,

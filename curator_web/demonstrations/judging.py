@@ -86,7 +86,7 @@ def draw(db: Database, count: int, seed: int, account: Account) -> int:
 def standing(db: Database, account: Account) -> Standing:
     """How far somebody is with labelling."""
     with db.reading() as session:
-        held = session.execute(_handed_out(account)).all()
+        held = session.execute(_handed_out(session, account)).all()
         mine = [each for each in held if each.who]
         said = [each for each in mine if each.done is not None]
         return Standing(len(held), len(said), len(mine) - len(said), len(held) - len(mine), _last(session, account),
@@ -97,7 +97,7 @@ def following(db: Database, account: Account, after: str | None = None) -> str |
     """The id of what somebody labels next: the first that they have not, behind `after` where there is one. None where
     all is done."""
     with db.reading() as session:
-        held = session.execute(_handed_out(account)).all()
+        held = session.execute(_handed_out(session, account)).all()
     left = [each for each in held if not each.who]
     place = next((each.number for each in held if each.id == after), 0)
     order = sorted(left, key=lambda each: (each.id == after, each.number < place, each.number))
@@ -153,7 +153,7 @@ def _of_demonstration(account: Account) -> Any:
     return and_(PersonLabel.demonstration_id == Demonstration.id, PersonLabel.project == account.project)
 
 
-def _handed_out(account: Account) -> Select[str, int, str, bool | None]:
+def _handed_out(session: Session, account: Account) -> Select[str, int, str, bool | None]:
     """What somebody is handed out, in order: each with its number, and what they said; `who` is None where they have
     not."""
     found = (
@@ -161,7 +161,7 @@ def _handed_out(account: Account) -> Select[str, int, str, bool | None]:
         .join(Sampled, and_(Sampled.demonstration_id == Demonstration.id, Sampled.project == account.project))
         .outerjoin(PersonLabel, and_(_of_demonstration(account), PersonLabel.who == account.name))
         .where(*there(account), Demonstration.damage.is_(None)).order_by(Sampled.number))
-    hidden = sight.hidden_from(account)
+    hidden = sight.hidden_from(session, account)
     return found if hidden is None else found.where(Demonstration.id.not_in(hidden))
 
 
@@ -179,7 +179,7 @@ def _expect_open(session: Session, demonstration_id: str, account: Account, *, l
     labelled it."""
     if lock:  # of several at once of the same person, one makes the label
         session.get(Sampled, (account.project, demonstration_id), with_for_update=True)
-    if session.execute(_handed_out(account).where(Demonstration.id == demonstration_id)).first() is None:
+    if session.execute(_handed_out(session, account).where(Demonstration.id == demonstration_id)).first() is None:
         raise NotFound(ErrorText("demonstration %(id)r is not handed out for labelling", id=demonstration_id[:100]))
     held = session.get(PersonLabel, (account.project, demonstration_id, account.name))
     if held and held.shown_at:

@@ -1,6 +1,5 @@
 """The demonstrations that the review app holds: importing, listing and reading them. Also the Python API."""
 
-import hmac
 import math
 from collections import Counter
 from collections.abc import Iterator
@@ -17,13 +16,11 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.deletion_models import NOWHERE
 from curator_web.db.models import (
-    APPROVED,
     DRAFT,
     ID_LENGTH,
     INVALID,
     MAIN,
     STATUSES,
-    VALIDATED,
     BaseTurns,
     Demonstration,
     Edit,
@@ -36,7 +33,7 @@ from curator_web.tasks import giving
 from curator_web.users import BY_COMMAND, project_settings
 from curator_web.users.project_settings import Settings
 from pipeline import proofs
-from pipeline.export import LeftOut, ReviewState, Selection, Source, place
+from pipeline.export import LeftOut, Selection, Source, place
 from pipeline.turns.edits import apply_edits, elsewhere, labels_after, outcome_after, standing, task_after
 from pipeline.turns.video_place import alignment_after
 from recorder.reader import Recording
@@ -46,10 +43,11 @@ from schemas.outcome import OutcomeSchema
 from schemas.outcome_types import Outcome
 from schemas.text import storable
 
-from . import copies, damage, facets, in_use, labels, owners, proving, texts
+from . import copies, damage, facets, in_use, labels, owners, proving, review_states, soundness, texts
 from .summary import of_base, site
 
 EVERYTHING = Selection()
+NOTED_TOGETHER = 200  # what was found sound by an export
 _OUTCOME = OutcomeSchema()
 _SCHEMA = DemonstrationSchema()  # to be made takes longer than to read many a demonstration
 
@@ -149,11 +147,18 @@ class Review:
             current["outcome"] = checks
         return current
 
-    def checked(self) -> types.Demonstration:
-        """The same, when all in it is as it may be today; raises Damaged."""
+    def checked(self, found: dict[str, str] | None = None) -> types.Demonstration:
+        """The same, when all in it is as it may be today; raises Damaged.
+
+        `found`: there its digest is put (`soundness`) if nothing told so yet.
+        """
         current = self.current()
         with damage.named(self.row.id):
-            validated(current, _SCHEMA, "its turns")
+            digest = soundness.digest(current)
+            if digest != self.row.sound:
+                validated(current, _SCHEMA, "its turns")
+                if found is not None:
+                    found[self.row.id] = digest
         return current
 
 
@@ -235,20 +240,24 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
     if selection.status and selection.status not in STATUSES:
         raise InputError(ErrorText("status: %(status)r is none; %(which)s are", status=selection.status,
                                    which=", ".join(STATUSES)))
-    key, asked = names_key(db, store), labels.definitions(db, project)
+    key, asked, sound = names_key(db, store), labels.definitions(db, project), dict[str, str]()
     for demonstration_id in selected(db, selection, Counter() if not_selected is None else not_selected, project):
         try:
             found = review(db, demonstration_id)
             with damage.named(demonstration_id):
                 recording = store.open(found.row.recording)
-            current = labels.without_texts(found.checked(), asked)
+            current = labels.without_texts(found.checked(sound), asked)
             current.pop("outcome", None)  # no export has it, so none is made anew where only it has changed
         except Damaged as error:
             if damaged is None:
                 raise
             damaged.append(LeftOut(demonstration_id, store.without_paths(error.reason)))
         else:
-            yield Source(current, recording, review=_review_state(db, found.row, key))
+            yield Source(current, recording, review=review_states.review_state(db, found.row, key))
+        if len(sound) >= NOTED_TOGETHER:
+            soundness.note(db, sound)
+            sound.clear()
+    soundness.note(db, sound)
 
 
 def selected(db: Database, selection: Selection, not_selected: Counter[str], project: str = MAIN) -> list[str]:
@@ -259,7 +268,8 @@ def selected(db: Database, selection: Selection, not_selected: Counter[str], pro
     with db.reading() as session:
         for demonstration_id, status, reviewed_by, recorded_by, day, proof in session.execute(
                 select(*columns).where(Demonstration.project == project).order_by(Demonstration.id)):
-            reason = selection.refuses(status, _validated(status, reviewed_by), recorded_by, day.date(), proof or "")
+            reviewed = review_states.validated(status, reviewed_by)
+            reason = selection.refuses(status, reviewed, recorded_by, day.date(), proof or "")
             if not reason and status == INVALID != selection.status:
                 reason = f"demonstration: its status is {INVALID}"
             if reason:
@@ -267,25 +277,6 @@ def selected(db: Database, selection: Selection, not_selected: Counter[str], pro
             else:
                 ids.append(demonstration_id)
     return sorted(ids, key=place)
-
-
-def _validated(status: str, reviewed_by: str | None) -> bool:
-    return reviewed_by is not None and status in (VALIDATED, APPROVED)
-
-
-def _review_state(db: Database, row: Demonstration, key: str) -> ReviewState:
-    """What became of it, with pseudonyms for people."""
-    with db.reading() as session:
-        editors = session.scalars(select(Edit.who).where(Edit.demonstration_id == row.id).distinct()).all()
-    people = {*editors, row.submitted_by} - {None, BY_COMMAND}
-    validator = row.reviewed_by if _validated(row.status, row.reviewed_by) else None
-    return ReviewState(row.status, tuple(sorted(_pseudonym(who, key) for who in people if who)),
-                       _pseudonym(validator, key) if validator else "", row.proof or "")
-
-
-def _pseudonym(who: str, key: str) -> str:
-    """The same for the same user in all exports of a data folder; nobody can tell whose it is by trying names."""
-    return f"reviewer-{hmac.digest(key.encode(), f'user {who}'.encode(), 'sha256').hex()[:8]}"
 
 
 def load(session: Session, demonstration_id: str, *, lock: bool = False, known: Review | None = None) -> Review:
@@ -349,7 +340,7 @@ def _insert(session: Session, demonstration: types.Demonstration, recorded_at: d
     now, seen = datetime.now(UTC), in_use.demonstration_in(session, project, demonstration)
     row = Demonstration(
         id=demonstration["id"], project=project, recording=demonstration["recording"], status=DRAFT, version=1,
-        recorded_at=recorded_at, imported_at=now, changed_at=now, **of_base(seen))
+        recorded_at=recorded_at, imported_at=now, changed_at=now, sound=soundness.digest(seen), **of_base(seen))
     session.add(row)
     session.flush()  # the base turns refer to the row
     session.add(BaseTurns(demonstration_id=demonstration["id"], content=demonstration))

@@ -11,15 +11,17 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, date, datetime, time, timedelta
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import ColumnElement, Select, and_, func, literal, or_, select
+from sqlalchemy import ColumnElement, Engine, Select, and_, func, literal, or_, select
 from sqlalchemy.exc import DataError
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from curator_web.db.database import Database
 from curator_web.db.models import MAIN, ORDERS, STATUSES, Demonstration, DemonstrationText, Facet, Project
 from curator_web.errors import ErrorText, InputError
+from curator_web.users import Account
 from schemas.text import storable
 
+from . import sight
 from .proving import STATES
 from .texts import Sought
 from .texts import sought as sought_texts
@@ -127,14 +129,14 @@ def found_ids(db: Database, sought: Filter, project: str = MAIN) -> list[str]:
 
 
 def listing(db: Database, sought: Filter | None = None, project: str = MAIN,
-            hidden: Select[tuple[str]] | None = None) -> Page:
-    """One page of a project's demonstrations that are sought, without those whose ids are `hidden`; raises InputError
+            who: Account | None = None) -> Page:
+    """One page of a project's demonstrations that are sought, without those that `who` may not see; raises InputError
     for an `after` that this list did not make."""
     sought = sought or Filter()
     key = _read_key(sought)
     with db.reading() as session:
         try:
-            found = _conditions(session, sought, project, hidden)
+            found = _conditions(session, sought, project, sight.hidden_from(session, who) if who else None)
         except InputError as error:  # it may be half typed
             return Page([], 0, filter=sought, problem=str(error))
         except DataError:  # PostgreSQL has expressions of its own
@@ -156,14 +158,14 @@ def sites(db: Database, project: str = MAIN) -> list[str]:
     """The sites of a project; looked for again when something was imported since this process did."""
     with db.reading() as session:
         newest = session.scalar(select(func.max(Demonstration.imported_at)).where(Demonstration.project == project))
-        held = _SITES.setdefault(db, {})
+        held = _SITES.setdefault(db.engine, {})
         known = held.get(project)
         if known is None or known[0] != newest:
             held[project] = known = newest, _sites(session, project)
     return known[1]
 
 
-_SITES: WeakKeyDictionary[Database, dict[str, tuple[datetime | None, list[str]]]] = WeakKeyDictionary()
+_SITES: WeakKeyDictionary[Engine, dict[str, tuple[datetime | None, list[str]]]] = WeakKeyDictionary()
 
 
 def _sites(session: Session, project: str) -> list[str]:

@@ -57,7 +57,7 @@ def in_sight(db: Database, ids: Iterable[str], account: Account) -> dict[str, De
     """Those of these demonstrations that are in the account's project now and that this person may see, by id."""
     wanted = select(Demonstration).where(Demonstration.id.in_(list(ids)),
                                          Demonstration.project.in_((account.project, COPIES + account.project)))
-    if (unseen := sight.hidden_from(account)) is not None:
-        wanted = wanted.where(Demonstration.id.not_in(unseen))
     with db.reading() as session:
+        if (unseen := sight.hidden_from(session, account)) is not None:
+            wanted = wanted.where(Demonstration.id.not_in(unseen))
         return {row.id: row for row in session.scalars(wanted)}

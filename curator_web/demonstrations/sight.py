@@ -2,12 +2,14 @@
 a pair or in training, and the known answers of what they have to answer themselves. Leads see all."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
-from sqlalchemy import Select, exists, select, union_all
+from sqlalchemy import Select, bindparam, exists, or_, select, union_all
 from sqlalchemy.orm import Session
 
 from curator_web.db.database import Database
-from curator_web.db.models import LEAD, Demonstration
+from curator_web.db.models import COPIES, LEAD, Demonstration
+from curator_web.db.training_models import Training
 from curator_web.errors import ErrorText, NotFound
 from curator_web.users import Account, members
 
@@ -24,9 +26,11 @@ def expect(db: Database, demonstration_id: str, account: Account) -> None:
                                      demonstration_id=demonstration_id))
 
 
-def hidden_from(account: Account) -> Select[tuple[str]] | None:
-    """Ids of what this person may not see; None for who may see all."""
-    return None if account.leads else _hidden(account.name, account.project)
+def hidden_from(session: Session, account: Account) -> Select[tuple[str]] | None:
+    """Ids of what this person may not see; None for who may see all of their project."""
+    if account.leads or not _hides_any(session, account.project):
+        return None
+    return _hidden(account.name, account.project)
 
 
 def unseen_by(session: Session, row: Demonstration, names: Iterable[str]) -> set[str]:
@@ -36,9 +40,28 @@ def unseen_by(session: Session, row: Demonstration, names: Iterable[str]) -> set
 
 
 def _hides(session: Session, demonstration_id: str, who: str, project: str) -> bool:
+    if not _hides_any(session, project):
+        return False
+    return session.scalar(_asked(who, project), {"demonstration_id": demonstration_id}) or False
+
+
+def _hides_any(session: Session, project: str) -> bool:
+    """Whether anything of a project may be hidden from somebody. Most have neither pairs nor training, and to ask
+    what is hidden takes longer than the rest of a page."""
+    return session.scalar(_ANY, {"project": project, "copies": COPIES + project}) or False
+
+
+_ANY = select(or_(
+    exists().where(Demonstration.project == bindparam("copies")),
+    exists().where(Training.demonstration_id == Demonstration.id, Demonstration.project == bindparam("project"))))
+
+
+@lru_cache(pairs.KEPT_QUERIES)
+def _asked(who: str, project: str) -> Select[tuple[bool]]:
     sight = _hidden(who, project).subquery()
-    return session.scalar(select(exists().where(sight.c.id == demonstration_id))) or False
+    return select(exists().where(sight.c.id == bindparam("demonstration_id")))
 
 
+@lru_cache(pairs.KEPT_QUERIES)
 def _hidden(who: str, project: str) -> Select[tuple[str]]:
     return select(union_all(pairs.hidden(who, project), tries.hidden(who, project)).subquery().c.id)

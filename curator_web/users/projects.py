@@ -117,6 +117,13 @@ def members(db: Database, project: str) -> list[Member]:
                                     .where(Member.project == project, User.state == ACTIVE).order_by(Member.who)))
 
 
+def member_names(db: Database, project: str) -> list[str]:
+    """The names of who is in a project, in order."""
+    with db.reading() as session:
+        return list(session.scalars(select(Member.who).join(User, User.name == Member.who)
+                                    .where(Member.project == project, User.state == ACTIVE).order_by(Member.who)))
+
+
 def set_member(db: Database, project: str, who: str, role: str | None, account: Account | None = None) -> None:
     """Have somebody in a project as annotator, validator or lead; with None, no longer. Only its lead may.
 

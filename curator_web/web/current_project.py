@@ -8,6 +8,7 @@ from flask import Flask, current_app, g, redirect, request, url_for
 from sqlalchemy import select
 from werkzeug import Response
 
+from curator_web.db.database import Database
 from curator_web.db.deletion_models import Deletion
 from curator_web.db.filter_models import SavedFilter
 from curator_web.db.job_models import Job
@@ -72,8 +73,13 @@ def choose(account: Account) -> tuple[Account, Response | None]:
     Raises NotFound for what is of a project that they are not in, as for what does not exist; NotAllowed for who is in
     none; InputError where they are in several and a program names none.
     """
-    g.places = places = projects.places(services().db, account)
-    named = _named()
+    with services().db.moment() as db:
+        return _choose(db, account)
+
+
+def _choose(db: Database, account: Account) -> tuple[Account, Response | None]:
+    g.places = places = projects.places(db, account)
+    named = _named(db)
     if named is not None:
         g.place = next((place for place in places if place.id in named[0]), None)
         if g.place is None:
@@ -92,16 +98,16 @@ def choose(account: Account) -> tuple[Account, Response | None]:
     if g.place is None:
         return account, None
     account = replace(account, role=g.place.role, project=g.place.id)
-    for demonstration_id in _demonstrations():
-        sight.expect(services().db, demonstration_id, account)
+    for demonstration_id in _demonstrations(db):
+        sight.expect(db, demonstration_id, account)
     return account, None
 
 
-def _demonstrations() -> list[str]:
+def _demonstrations(db: Database) -> list[str]:
     """The demonstration that the address names, or that of the comment that it names."""
     given = request.view_args or {}
     if "comment_id" in given:
-        with services().db.reading() as session:
+        with db.reading() as session:
             return list(session.scalars(select(Comment.demonstration_id).where(Comment.id == given["comment_id"])))
     return [given["demonstration_id"]] if "demonstration_id" in given else []
 
@@ -111,7 +117,7 @@ def _led_elsewhere() -> list[projects.Place]:
     return [place for place in g.get("places", []) if place.role == LEAD and place != g.get("place")]
 
 
-def _named() -> tuple[set[str], ErrorText] | None:
+def _named(db: Database) -> tuple[set[str], ErrorText] | None:
     """The project of what the address names, none for what does not exist, several for a recording whose demonstration
     was split, and what is said to who is not in it; None where it names nothing."""
     given = request.view_args or {}
@@ -124,7 +130,7 @@ def _named() -> tuple[set[str], ErrorText] | None:
             return {value}, said
         if isinstance(value, int) and value > LAST_ID:
             return set(), said
-        with services().db.reading() as session:
+        with db.reading() as session:
             return {found.removeprefix(COPIES) for found in session.scalars(query(storable(value)))}, said
     return None
 
@@ -133,5 +139,14 @@ def _name_project(endpoint: str, values: dict[str, Any]) -> None:
     place = g.get("place")
     if place is None or len(g.places) < 2 or endpoint.partition(".")[0] not in PAGES:
         return
-    if not any(rule.arguments for rule in current_app.url_map.iter_rules(endpoint)):
+    if endpoint in _without_arguments():
         values.setdefault("project", place.id)
+
+
+def _without_arguments() -> set[str]:
+    """The endpoints whose addresses name nothing."""
+    if "without_arguments" not in current_app.extensions:
+        rules = list(current_app.url_map.iter_rules())
+        naming = {rule.endpoint for rule in rules if rule.arguments}
+        current_app.extensions["without_arguments"] = {rule.endpoint for rule in rules} - naming
+    return current_app.extensions["without_arguments"]

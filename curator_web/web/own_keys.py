@@ -18,19 +18,12 @@ _BY_USUAL = {each.usual: each for each in own_keys.ACTIONS}
 
 @dataclass(frozen=True)
 class ShownKey:
-    """A key as a page shows it, and as assistive technology is told it (WAI-ARIA 1.2, `aria-keyshortcuts`)."""
+    """A key as a page shows it: empty where there is none; and as assistive technology is told it (WAI-ARIA 1.2,
+    `aria-keyshortcuts`)."""
 
     key: str
-
-    @property
-    def shown(self) -> str:
-        """As people read it; empty where there is none."""
-        return own_keys.shown(self.key)
-
-    @property
-    def aria(self) -> str:
-        """As `aria-keyshortcuts` has it."""
-        return "Plus" if self.key == "+" else self.key
+    shown: str
+    aria: str
 
 
 def register(app: Flask) -> None:
@@ -41,7 +34,15 @@ def register(app: Flask) -> None:
 
 
 def _own_key(usual: str) -> ShownKey:
-    return ShownKey(_mine()[_BY_USUAL[usual].name])
+    key = _mine()[_BY_USUAL[usual].name]
+    return _SHOWN.get(key) or _shown(key)
+
+
+def _shown(key: str) -> ShownKey:
+    return ShownKey(key, own_keys.shown(key), "Plus" if key == "+" else key)
+
+
+_SHOWN = {key: _shown(key) for key in _BY_USUAL}  # a review page asks a hundred times
 
 
 def _mine() -> dict[str, str]:

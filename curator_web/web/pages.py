@@ -1,5 +1,7 @@
 """The pages: the list of demonstrations and the review page, with the changes that are made there."""
 
+from typing import Any
+
 from flask import Blueprint, flash, make_response, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from werkzeug import Response
@@ -18,7 +20,7 @@ from curator_web.demonstrations import (
     parts,
     proving,
     saved_filters,
-    sight,
+    soundness,
     training,
     tries,
     workflow,
@@ -47,29 +49,23 @@ blueprint = Blueprint("pages", __name__)
 @blueprint.get("/")
 def index() -> str:
     """The list, searched and filtered by the URL."""
-    db, sought = services().db, read_filter(request.args)
-    page = listing(db, sought, account().project, sight.hidden_from(account()))
-    runs = replays.KIND in services().jobs.kinds
-    if request.headers.get("HX-Request"):
-        return render_template("_rows.html", page=page, sought=sought, count_limit=COUNT_LIMIT, people=_people(),
-                               runs=runs, saved=saved_filters.saved(db, account()))
-    return render_template(
-        "list.html", page=page, sought=sought, statuses=STATUSES, intents=INTENTS,
-        kinds=project_settings.read(db, account().project).checks,
-        sites=sites(db, account().project),
-        orders=ORDERS, people=_people(), saved=saved_filters.saved(db, account()), labels=_label_values(db),
-        count_limit=COUNT_LIMIT, runs=runs, proofs=proving.STATES,
-        questions=len(comments.questions_for(db, account())))
+    sought, who, whole = read_filter(request.args), account(), not request.headers.get("HX-Request")
+    with services().db.moment() as db:
+        found: dict[str, Any] = {
+            "page": listing(db, sought, who.project, who), "people": projects.member_names(db, who.project),
+            "saved": saved_filters.saved(db, who)}
+        if whole:
+            found |= {"kinds": project_settings.read(db, who.project).checks, "sites": sites(db, who.project),
+                      "labels": _label_values(db), "questions": len(comments.questions_for(db, who))}
+    return render_template("list.html" if whole else "_rows.html", sought=sought, statuses=STATUSES, intents=INTENTS,
+                           orders=ORDERS, count_limit=COUNT_LIMIT, runs=replays.KIND in services().jobs.kinds,
+                           proofs=proving.STATES, **found)
 
 
 def _label_values(db: Database) -> list[str]:
     """What can be said by labels with options, as the filter has it."""
     return [f"{label['name']}={option}" for label in labels.definitions(db, account().project)
             for option in label["options"]]
-
-
-def _people() -> list[str]:
-    return [member.who for member in projects.members(services().db, account().project)]
 
 
 @blueprint.get("/demonstrations/<demonstration_id>")
@@ -157,28 +153,31 @@ def _still_there(selected: str | None, before: library.Review, after: library.Re
 def _render(template: str, demonstration_id: str, selected: str | None, view: str,
             known: library.Review | None = None, tour: int = 0) -> str:
     """A page of a demonstration; `known`: what was just read of it, which is not read again; `tour`: a step of it."""
-    db = services().db
-    review = known or library.review(db, demonstration_id)
-    problem = review.row.damage if known else _problem(review)
-    found, paired = ReviewView(review, selected), pairs.found(db, demonstration_id)
-    tried = tries.found(db, demonstration_id)
-    shown, talk = moment(found, view), comments.comments_of(db, demonstration_id)
+    with services().db.moment() as db:
+        review = known or library.review(db, demonstration_id)
+        problem = review.row.damage if known else _problem(review)
+        found = ReviewView(review, selected)
+        row, talk = found.row, comments.comments_of(db, demonstration_id)
+        paired, tried = pairs.found(db, demonstration_id), tries.found(db, demonstration_id)
+        told: dict[str, Any] = {
+            "labels": labels.definitions(db, row.home), "paired": paired, "trouble": proving.trouble(db, row),
+            "neighbours": parts.neighbours(db, review), "tried": tried, "comments": talk,
+            "training": training.is_training(db, demonstration_id),
+            "members": projects.member_names(db, account().project) if talk or template == "review.html" else [],
+            "last_change": editing.last_status_change(db, demonstration_id) if row.status != DRAFT else None}
+    shown = moment(found, view)
     return render_template(
-        template, damage=problem, review=found, row=found.row, turn=found.selected, moment=shown, view=shown.view,
-        labels=labels.definitions(db, found.row.home), paired=paired, trouble=proving.trouble(db, found.row),
-        neighbours=parts.neighbours(db, review),
-        actions=workflow.actions(found.row, account(), paired, review.settings.review_steps, tried), tried=tried,
-        training=training.is_training(db, demonstration_id),
-        settings=review.settings, members=_people() if talk or template == "review.html" else [], comments=talk,
-        may_withdraw=deleting.may_withdraw(found.row, account()), holder=leases.holder(found.row),
-        speakers=SPEAKERS, modifiers=MODIFIERS, tour=tour,
-        last_change=editing.last_status_change(db, demonstration_id) if found.row.status != DRAFT else None)
+        template, damage=problem, review=found, row=row, turn=found.selected, moment=shown, view=shown.view,
+        actions=workflow.actions(row, account(), paired, review.settings.review_steps, tried),
+        settings=review.settings, may_withdraw=deleting.may_withdraw(row, account()), holder=leases.holder(row),
+        speakers=SPEAKERS, modifiers=MODIFIERS, tour=tour, **told)
 
 
 def _problem(review: library.Review) -> str | None:
     """Why a demonstration that can be shown is damaged all the same; the list says it from then on."""
+    sound = dict[str, str]()
     try:
-        review.checked()
+        review.checked(sound)
         lacking = services().store.lacks(review.row.recording, damage.blobs_of(review.turns))
         problem = f"pictures or pages missing in its recording: {len(lacking)}" if lacking else None
     except Damaged as error:
@@ -186,6 +185,7 @@ def _problem(review: library.Review) -> str | None:
     except InputError as error:
         problem = str(error)
     if problem is None:
+        soundness.note(services().db, sound)
         return review.row.damage
     problem = services().store.without_paths(problem)
     damage.note(services().db, [LeftOut(review.row.id, problem)])

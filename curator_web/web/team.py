@@ -97,7 +97,7 @@ def resolve(comment_id: int) -> Response:
 def questions() -> str:
     """Open questions to who recorded."""
     return render_template("questions.html", questions=comments.questions_for(services().db, account()),
-                           members=[each.who for each in projects.members(services().db, account().project)])
+                           members=projects.member_names(services().db, account().project))
 
 
 def _back(demonstration_id: str, turn: str | None) -> Response:

@@ -21,6 +21,7 @@ from .video_place import place_turn
 
 _ENDS = ("end_before", "begin_at")  # where a demonstration that was split ends, and where the other one begins
 BY_HAND = ("click", "textInput", "change", "hover", "dblclick", "press", "submit")  # intents that can be added
+_SCHEMA = EditSchema()
 _Unchecked = dict[str, Any]  # a turn that an edit is made to; its schema looks at it afterwards
 
 
@@ -39,7 +40,7 @@ def append(turns: list[Turn], edits: list[Edit], edit: Edit) -> list[Edit]:
 def appended(turns: list[Turn], edits: list[Edit], edit: Edit, joined: Sequence[Edit] = ()
              ) -> tuple[list[Edit], list[Turn]]:
     """As `append`, with the turns after that edit; `joined`: for `join` the edits of the other demonstration."""
-    edit = validated(edit, EditSchema(), "edit")
+    edit = validated(edit, _SCHEMA, "edit")
     done, undone = undo_depths(edits)
     if (edit["op"] == "undo" and not done) or (edit["op"] == "redo" and not undone):
         raise InputError(f"edit: nothing to {edit['op']}")

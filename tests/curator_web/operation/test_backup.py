@@ -31,7 +31,7 @@ from tests.support.s3_services import BUCKET
 from tests.support.team_fixtures import add_people, signed_in
 
 NOW = datetime(2025, 5, 6, 7, 8, 9, 123456, UTC)
-NEWEST = "0023"
+NEWEST = "0024"
 
 
 @pytest.fixture
