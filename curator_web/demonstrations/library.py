@@ -243,7 +243,9 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
     key, asked, sound = names_key(db, store), labels.definitions(db, project), dict[str, str]()
     for demonstration_id in selected(db, selection, Counter() if not_selected is None else not_selected, project):
         try:
-            found = review(db, demonstration_id)
+            with db.moment() as now:
+                found = review(now, demonstration_id)
+                state = review_states.review_state(now, found.row, key)
             with damage.named(demonstration_id):
                 recording = store.open(found.row.recording)
             current = labels.without_texts(found.checked(sound), asked)
@@ -253,7 +255,7 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
                 raise
             damaged.append(LeftOut(demonstration_id, store.without_paths(error.reason)))
         else:
-            yield Source(current, recording, review=review_states.review_state(db, found.row, key))
+            yield Source(current, recording, review=state)
         if len(sound) >= NOTED_TOGETHER:
             soundness.note(db, sound)
             sound.clear()
