@@ -10,6 +10,7 @@ from pathlib import Path
 CONFIG = """bind = "127.0.0.1:{port}"
 workers = {workers}
 threads = {threads}
+worker_connections = 8
 keepalive = 0
 def post_worker_init(worker):
     with open({ready!r}, "w") as ready:
