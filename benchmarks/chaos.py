@@ -4,11 +4,11 @@
 
 gunicorn with two workers, once with PostgreSQL and S3, once with SQLite and a folder, whose data folder is a small disk
 where one can be mounted. By the seed, workers and the whole server are killed with -9 and started again, the database
-is stopped as by a power cut or hangs, S3 falls silent, refuses, is slow, answers 500, the disk fills. Clients ask again
-what was answered 503 or not at all, as the extension and the review page do. In the end everything is there again, and
-nobody helps: printed are acknowledged edits, uploads and exports that are missing or doubled, other answers of 500,
-jobs that are not done, and the p95 of lists while only S3 or the disk is in trouble. Exit code 1 where a goal is
-missed.
+is stopped as by a power cut or hangs, S3 falls silent, refuses, is slow, answers 500, the disk fills; beside the first,
+recordings are processed on a Dask cluster whose scheduler is killed. Clients ask again what was answered 503 or not at
+all, as the extension and the review page do. In the end everything is there again, and nobody helps: printed are
+acknowledged edits, uploads and exports that are missing or doubled, other answers of 500, jobs that are not done, and
+the p95 of lists while only S3, the scheduler or the disk is in trouble. Exit code 1 where a goal is missed.
 """
 
 import argparse
@@ -44,6 +44,7 @@ from tests.support.gunicorns import Gunicorn
 from tests.support.wires import Wire
 
 from .chaos_clients import Client, Exporter, Reviewer, Told, Uploader
+from .chaos_cluster import Cluster, Processor
 
 DEMONSTRATIONS = 30
 _LASTS, _RESTS = (2.0, 8.0), (2.0, 6.0)  # seconds that a trouble lasts, and between two
@@ -63,6 +64,7 @@ class Around:
     environment: dict[str, str] = field(default_factory=dict)
     troubles: dict[str, tuple[Callable[[], None], Callable[[], None]]] = field(default_factory=dict)
     hinders: set[str] = field(default_factory=set)
+    cluster: Cluster | None = None
 
 
 @contextmanager
@@ -102,6 +104,10 @@ def around(kind: str, folder: Path) -> Iterator[Around]:
                 lambda: hang.enter_context(databases.frozen(found.url)), hang.close)}
             found.hinders |= {"database", "database hangs"}
             _add_store(found, stack, folder)
+            found.cluster = Cluster(Path(stack.enter_context(_folder("workers"))))
+            found.cluster.start()
+            stack.callback(found.cluster.stop)
+            found.troubles["scheduler"] = found.cluster.stop, found.cluster.start
         if small:
             found.troubles["disk"] = lambda: fill(data), (data / "filled").unlink
             found.hinders |= {"disk"} if kind == "sqlite" else set()  # which can write nothing then
@@ -171,12 +177,14 @@ def run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
         server, told, stop = Gunicorn(given.url, given.data, threads=options.threads), Told(), threading.Event()
         with server:
             clients = _clients(options.clients, server.port, reviewer, lead, stop, told, names)
-            for client in clients:
+            processor = Processor(given.cluster, folder / "processed", stop, told) if given.cluster else None
+            for client in (*clients, *([processor] if processor else [])):
                 client.start()
             troubles = trouble(given, server, random.Random(options.seed), time.monotonic() + options.minutes * 60)
             stop.set()
             for client in clients:
                 client.join(90)
+            done = _processed(processor) if processor else {}
             unfinished = _finished(db)
             if unfinished:
                 print(server.log())
@@ -184,13 +192,21 @@ def run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
             for job in told.exports:
                 last.download(job)
             checked = killing.check(given.url, names, told.ledger, _pages(server.port, reviewer))
-            figures = _figures(db, told, troubles, given.hinders) | checked | {"jobs_not_done": unfinished}
+            figures = _figures(db, told, troubles, given.hinders) | checked | done | {"jobs_not_done": unfinished}
         db.close()
         for name in given.environment:
             os.environ.pop(name, None)
         for problem in Counter(told.problems).most_common(20):
             print(f"  {problem[1]} times: {problem[0]}")
         return figures
+
+
+def _processed(processor: Processor) -> dict[str, int]:
+    """What was processed on the cluster, and how often that could not be done at once."""
+    processor.join(_ENDS)
+    if processor.is_alive():
+        processor.told.problems.append("process: was not done in the end")
+    return {"processed": processor.processed, "processings_refused": processor.refused}
 
 
 def _clients(count: int, port: int, reviewer: str, lead: str, stop: threading.Event, told: Told,

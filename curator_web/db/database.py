@@ -95,11 +95,16 @@ class _Moment(Database):
 
     def __init__(self, whole: Database, session: Session):
         super().__init__(whole.engine)
-        self._session, self.writing = session, whole.writing  # type: ignore[method-assign]
+        self._whole, self._session = whole, session
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
         yield self._session
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        with self._whole.writing() as session:
+            yield session
 
 
 class _Joined(Database):

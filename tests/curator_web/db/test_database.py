@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import inspect, text
 
 from curator_web.db.database import MIGRATIONS, newest_revision, open_database
-from curator_web.db.models import Base
+from curator_web.db.models import Base, Demonstration
 from curator_web.demonstrations.editing import add_edit
 from curator_web.demonstrations.library import current, import_recording
 from curator_web.errors import DatabaseAway
@@ -65,6 +65,23 @@ def test_database_that_cannot_be_opened_gives_one_line(tmp_path):
         with pytest.raises(InputError, match=words) as caught:
             open_database(url)
         assert "\n" not in str(caught.value)
+
+
+def test_in_a_moment_all_read_one_session_and_write_as_ever(db_url, tmp_path):
+    db, store = open_database(db_url), RecordingStore(tmp_path / "data")
+    import_recording(db, store, make_recording(tmp_path))
+    with db.moment() as now:
+        before = row_in(now)
+        assert row_in(now) is before and row_in(db) is not before
+        add_edit(now, "rec-1", {"op": "drop", "turn": "t2"}, 1)
+        assert row_in(now).version == 1 and row_in(db).version == 2
+    assert row_in(db).version == 2
+    db.close()
+
+
+def row_in(db) -> Demonstration:
+    with db.reading() as session:
+        return session.get_one(Demonstration, "rec-1")
 
 
 def test_secret_is_kept_and_private(tmp_path):

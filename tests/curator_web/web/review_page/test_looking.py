@@ -163,6 +163,15 @@ def test_help_lists_every_key(page, site, demonstration):
     assert selected(page) == "t4"
 
 
+def test_the_language_is_chosen_below_the_keys(page, site, demonstration):
+    open_review(page, site, demonstration, "t4")
+    for language, heading in (("Deutsch", "Tasten"), ("English", "Keys")):
+        page.keyboard.press("?")
+        page.get_by_role("dialog").get_by_role("button", name=language).click()
+        expect(page.locator("#help-title")).to_have_text(heading)
+        assert selected(page) == "t4"
+
+
 def test_the_guidelines_stand_beside_the_work(page, site, demonstration):
     write_guidelines(site.db, "Keep **every** click.", Account("lea", "lead"))
     open_review(page, site, demonstration)
