@@ -14,7 +14,7 @@ class _Place:
         self.name, self.kind = name, kind
 
     def __get__(self, layout: "RecordingLayout", owner: type) -> Path:
-        return layout.root / self.name
+        return layout.place(self.name)
 
 
 class RecordingLayout:
@@ -41,6 +41,10 @@ class RecordingLayout:
 
     def __init__(self, root: Path | str):
         self.root = Path(root)
+
+    def place(self, name: str) -> Path:
+        """Where a file or folder of this name is."""
+        return self.root / name
 
     def expect_files(self) -> None:
         """Raises InputError when something that is read or written by name is a link, which may lead out of the

@@ -116,18 +116,18 @@ class Cache:
 class RemoteLayout(RecordingLayout):
     """A recording's places in the cache; asking for one fetches what lies there."""
 
-    FILES = ("events", "chat", "resources", "video", "external_video", "har", "network", "messages", "console",
-             "demonstration", "processed")
+    FETCHED = ("events.jsonl", "chat.jsonl", "resources.jsonl", "video.webm", "external-video", "network.har",
+               "network.jsonl", "messages.jsonl", "console.jsonl", "demonstration.json", "processed.json")
 
     def __init__(self, cache: Cache, name: str):
         super().__init__(cache.folder / name)
         self._cache, self._name = cache, name
-        self._places = {each: self.__dict__.pop(each) for each in self.FILES}
 
-    def __getattr__(self, name: str) -> Path:
-        if name not in RemoteLayout.FILES:
-            raise AttributeError(name)
-        return self._cache.path(self.name_of(self._places[name]), remember=True)
+    def place(self, name: str) -> Path:
+        """As RecordingLayout's, fetched."""
+        if name in self.FETCHED:
+            return self._cache.path(f"{self._name}/{name}", remember=True)
+        return super().place(name)
 
     def blob(self, sha256: str) -> Path:
         """As RecordingLayout's, fetched."""
