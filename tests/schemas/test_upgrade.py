@@ -83,6 +83,7 @@ def version_2(monkeypatch):
     monkeypatch.setitem(STEPS["edit"], 1, renamed("utterance", "words"))
     declare(EditSchema, renamed("utterance", "words")(EditSchema._declared_fields))
     monkeypatch.setitem(EditSchema._needs, "set_utterance", ("turn", "words"))
+    monkeypatch.setattr(edits, "_SCHEMA", EditSchema())
     monkeypatch.setitem(edits._CHANGES, "set_utterance", lambda turn, edit: turn | {"utterance": edit["words"]})
 
 
