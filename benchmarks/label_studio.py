@@ -150,7 +150,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="demotape-curator-") as folder:
         data, names = Path(folder), names_of(given.projects)
         fill(url := f"sqlite:///{data / 'demotape.db'}", given.demonstrations, data, given.projects)
-        with Gunicorn(url, data, curator.WORKERS) as server:
+        with Gunicorn(url, data, curator.WORKERS, 4) as server:
             result["demotape"] = {count: curator.work(
                 [Ours(server.port, "lea" if number == 0 else f"ann{number}", number, names) for number in range(count)],
                 given.seconds) for count in curator.CLIENTS}

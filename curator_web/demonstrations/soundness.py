@@ -7,6 +7,7 @@ newer rules, is found.
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -16,6 +17,7 @@ from sqlalchemy import update
 import schemas
 from curator_web.db.database import Database
 from curator_web.db.models import Demonstration
+from curator_web.errors import DatabaseAway, NoRoom
 from schemas import types
 
 
@@ -26,9 +28,10 @@ def digest(current: types.Demonstration) -> str:
 
 
 def note(db: Database, found: Mapping[str, str]) -> None:
-    """Keep the digests of demonstrations that were looked through, by their ids."""
+    """Keep the digests of demonstrations that were looked through, by their ids; where nothing can be written now,
+    they are looked through once more."""
     if found:
-        with db.writing() as session:
+        with suppress(DatabaseAway, NoRoom), db.writing() as session:
             session.execute(update(Demonstration), [{"id": each, "sound": value} for each, value in found.items()])
 
 

@@ -3,12 +3,13 @@
 import json
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import event, select
 
 from curator_web import create_app
 from curator_web.db.models import BaseTurns, Demonstration
 from curator_web.demonstrations import library, pairing, soundness
 from curator_web.demonstrations.editing import add_edit
+from curator_web.errors import DatabaseAway
 from tests.support.curator_fixtures import make_recording
 from tests.support.team_fixtures import LEA, add_people
 
@@ -80,6 +81,17 @@ def test_what_is_damaged_afterwards_is_found(held, page, looked):
     for _ in range(2):
         assert "field turns.2.element.bbox.width" in page().text
     assert looked == ["rec-1"] * 2 and sound(held.db) == before
+
+
+def test_a_database_that_takes_nothing_keeps_no_page_from_being_shown(held, page, looked):
+    add_edit(held.db, "rec-1", {"op": "drop", "turn": "t3"}, 1)
+    forbid = {"sqlite": "PRAGMA query_only=ON", "postgresql": "SET TRANSACTION READ ONLY"}[held.db.engine.dialect.name]
+    event.listen(held.db.engine, "begin", lambda connection: connection.exec_driver_sql(forbid))
+    with pytest.raises(DatabaseAway):
+        add_edit(held.db, "rec-1", {"op": "drop", "turn": "t4"}, 2)
+    for _ in range(2):
+        assert page().status_code == 200
+    assert looked == ["rec-1"] * 2
 
 
 def test_other_rules_look_through_all_again(held, looked, monkeypatch):
