@@ -59,6 +59,12 @@ class Processor(threading.Thread):
         self.processed, self.refused = 0, 0
 
     def run(self) -> None:
+        try:
+            self._go_on()
+        except Exception as error:
+            self.told.problems.append(f"{self.name}: {type(error).__name__}: {error}")
+
+    def _go_on(self) -> None:
         number = 0
         while not self._halt.wait(_REST):
             number += 1

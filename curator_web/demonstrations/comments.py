@@ -86,14 +86,15 @@ def comments_of(db: Database, demonstration_id: str) -> list[Comment]:
 def questions_for(db: Database, account: Account) -> list[tuple[Comment, Demonstration]]:
     """Open questions about what this person recorded, the newest first."""
     with db.reading() as session:
-        out_of_sight = sight.hidden_from(session, account)
-        seen = [] if out_of_sight is None else [Demonstration.id.not_in(out_of_sight)]
-        rows = session.execute(
+        asked = (
             select(Comment, Demonstration).join(Demonstration, Demonstration.id == Comment.demonstration_id)
             .where(Demonstration.project == account.project, Demonstration.recorded_by == account.name,
-                   Demonstration.open_comments > 0, *seen,
-                   Comment.kind == QUESTION, Comment.answers.is_(None), Comment.resolved_at.is_(None))
+                   Demonstration.open_comments > 0, Comment.kind == QUESTION,
+                   Comment.answers.is_(None), Comment.resolved_at.is_(None))
             .order_by(Comment.id.desc()).limit(LIMIT))
+        rows = session.execute(asked).all()
+        if rows and (hidden := sight.hidden_from(session, account)) is not None:
+            rows = session.execute(asked.where(Demonstration.id.not_in(hidden))).all()
         return [(comment, row) for comment, row in rows]
 
 

@@ -226,7 +226,7 @@ class _Conditions:
 
 
 def _conditions(session: Session, sought: Filter, project: str,
-                hidden: Select[tuple[str]] | None = None) -> _Conditions | None:
+                hidden: list[str] | Select[str] | None = None) -> _Conditions | None:
     """What rows must fulfil; None when it is known already that none does."""
     columns: list[ColumnElement[bool]] = [Demonstration.project == project]
     if hidden is not None:

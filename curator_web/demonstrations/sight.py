@@ -15,6 +15,8 @@ from curator_web.users import Account, members
 
 from . import pairs, tries
 
+FEW = 200  # ids that are written into a query; more are asked for in it
+
 
 def expect(db: Database, demonstration_id: str, account: Account) -> None:
     """Raises NotFound for a demonstration that this person may not see."""
@@ -26,11 +28,14 @@ def expect(db: Database, demonstration_id: str, account: Account) -> None:
                                      demonstration_id=demonstration_id))
 
 
-def hidden_from(session: Session, account: Account) -> Select[tuple[str]] | None:
-    """Ids of what this person may not see; None for who may see all of their project."""
+def hidden_from(session: Session, account: Account) -> list[str] | Select[str] | None:
+    """Ids of what this person may not see, or what asks for them where they are many, for a condition (`not_in`); None
+    where they see all of their project."""
     if account.leads or not _hides_any(session, account.project):
         return None
-    return _hidden(account.name, account.project)
+    hidden = _hidden(account.name, account.project)
+    few = list(session.scalars(hidden.limit(FEW + 1)))  # asked once: a page has several conditions
+    return hidden if len(few) > FEW else few or None
 
 
 def unseen_by(session: Session, row: Demonstration, names: Iterable[str]) -> set[str]:
@@ -63,5 +68,5 @@ def _asked(who: str, project: str) -> Select[tuple[bool]]:
 
 
 @lru_cache(pairs.KEPT_QUERIES)
-def _hidden(who: str, project: str) -> Select[tuple[str]]:
+def _hidden(who: str, project: str) -> Select[str]:
     return select(union_all(pairs.hidden(who, project), tries.hidden(who, project)).subquery().c.id)

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -113,15 +113,18 @@ def rename(db: Database, name: str, account: Account) -> None:
 def members(db: Database, project: str) -> list[Member]:
     """Who is in a project, by name."""
     with db.reading() as session:
-        return list(session.scalars(select(Member).join(User, User.name == Member.who)
-                                    .where(Member.project == project, User.state == ACTIVE).order_by(Member.who)))
+        return list(session.scalars(_of_members(select(Member), project)))
 
 
 def member_names(db: Database, project: str) -> list[str]:
     """The names of who is in a project, in order."""
     with db.reading() as session:
-        return list(session.scalars(select(Member.who).join(User, User.name == Member.who)
-                                    .where(Member.project == project, User.state == ACTIVE).order_by(Member.who)))
+        return list(session.scalars(_of_members(select(Member.who), project)))
+
+
+def _of_members(asked: Select, project: str) -> Select:
+    return (asked.join(User, User.name == Member.who).where(Member.project == project, User.state == ACTIVE)
+            .order_by(Member.who))
 
 
 def set_member(db: Database, project: str, who: str, role: str | None, account: Account | None = None) -> None:

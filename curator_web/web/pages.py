@@ -153,10 +153,10 @@ def _still_there(selected: str | None, before: library.Review, after: library.Re
 def _render(template: str, demonstration_id: str, selected: str | None, view: str,
             known: library.Review | None = None, tour: int = 0) -> str:
     """A page of a demonstration; `known`: what was just read of it, which is not read again; `tour`: a step of it."""
+    review = known or library.review(services().db, demonstration_id)
+    problem = review.row.damage if known else _problem(review)  # it may wait for the storage
+    found = ReviewView(review, selected)
     with services().db.moment() as db:
-        review = known or library.review(db, demonstration_id)
-        problem = review.row.damage if known else _problem(review)
-        found = ReviewView(review, selected)
         row, talk = found.row, comments.comments_of(db, demonstration_id)
         paired, tried = pairs.found(db, demonstration_id), tries.found(db, demonstration_id)
         told: dict[str, Any] = {

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -68,10 +68,20 @@ class TurnView:
         return (self.turn["state"] if self.turn["type"] == "browser" else None) or {}
 
     @property
-    def marked(self) -> bool:
-        """Whether anything beside its label is said of it."""
-        return bool(self.turn["dropped"] or self.turn["checks"] or self.changed or self.moved or self.by_hand
-                    or self.reactions or self.state.get("screenshot_status") == "broken")
+    def flags(self) -> Iterator[tuple[str, str]]:
+        """What is said of it beside its label, in words, each with its kind: dropped, changed or check."""
+        if self.turn["dropped"]:
+            yield "dropped", _("dropped")
+        if self.by_hand:
+            yield "changed", _("added")
+        elif self.changed:
+            yield "changed", _("edited")
+        if self.moved:
+            yield "changed", _("moved")
+        if checks := len(self.turn["checks"]):
+            yield "check", _("%(count)s to check", count=checks)
+        if self.state.get("screenshot_status") == "broken":
+            yield "dropped", _("broken picture")
 
     @cached_property
     def label(self) -> str:

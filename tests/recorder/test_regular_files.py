@@ -56,6 +56,23 @@ def test_every_file_of_a_recording_is_a_regular_one(recording, name, way):
         assert "private" not in said and "\n" not in said
 
 
+def test_every_place_of_the_layout_is_looked_at_whatever_its_case(recording, tmp_path):
+    places = {name: place.kind for name, place in vars(RecordingLayout).items() if hasattr(place, "kind")}
+    assert len(places) == 18
+    for name, kind in places.items():
+        path = getattr(RecordingLayout(recording), name)
+        kept = path.rename(tmp_path / "kept") if path.exists() else None
+        for odd in (path, path.with_name(path.name.title())):  # some disks give it by either name
+            for way, said in (("link out of the folder", "is a link"), ("FIFO", f"is no regular {kind}")):
+                WAYS[way](odd, tmp_path / "outside")
+                with pytest.raises(InputError, match=f"{odd}: {said}"):
+                    RecordingLayout(recording).expect_files()
+                odd.unlink()
+        if kept:
+            kept.rename(path)
+    assert Recording(recording).events
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_every_blob_is_a_regular_file(recording, way):
     found = Recording(recording)

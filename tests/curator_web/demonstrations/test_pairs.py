@@ -1,5 +1,6 @@
 """Two people annotate on their own: who gets and sees what until both have submitted, and what becomes of it."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from time import sleep
 
@@ -7,7 +8,7 @@ import pytest
 
 from curator_web import create_app
 from curator_web.db.models import Demonstration
-from curator_web.demonstrations import adjudicating, deleting, leases, library, pairing, pairs
+from curator_web.demonstrations import adjudicating, deleting, leases, library, pairing, pairs, sight
 from curator_web.demonstrations.agreement import agreement
 from curator_web.demonstrations.comments import add_comment, questions_for
 from curator_web.demonstrations.copies import chosen
@@ -60,13 +61,16 @@ def test_the_share_chooses_always_the_same(app, db, tmp_path):
     assert library.review(db, COPY).base == library.review(db, "rec-1").base | {"id": COPY}
 
 
-def test_nobody_annotates_both_or_sees_the_other(app, db):
+@pytest.mark.parametrize("few", [sight.FEW, 0])  # what is hidden is named in a query, or asked for in it
+def test_nobody_annotates_both_or_sees_the_other(app, db, monkeypatch, few):
+    monkeypatch.setattr(sight, "FEW", few)
     assert pairing.choose(db, ["rec-1"], LEA) == 1 and pairing.choose(db, ["rec-1"], LEA) == 0
     assert leases.take_next(db, ANN).id == "rec-1"
     say(db, "rec-1", ANN, {"op": "label", "label": "difficulty", "said": ["hard"]})
     add_comment(db, "rec-1", ANN, "Secret words", kind="question")
     assert leases.take_next(db, ANN, after="rec-1") is None  # the copy is somebody else's
-    assert leases.take_next(db, BOB).id == COPY and questions_for(db, BOB) == []
+    assert leases.take_next(db, BOB).id == COPY and questions_for(db, BOB) == []  # who recorded it
+    assert [row.id for _, row in questions_for(db, replace(BOB, role="lead"))] == ["rec-1"]
     with pytest.raises(InputError, match="ann annotates the other one"):
         leases.assign(db, [COPY], "ann", LEA)
     client = app.test_client()
