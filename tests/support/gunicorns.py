@@ -1,6 +1,7 @@
 """The review app served by gunicorn with several processes, as in production; it can be killed and started again."""
 
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -22,15 +23,18 @@ class Gunicorn:
     """Serves a database and a data folder on a port that stays the same."""
 
     def __init__(self, url: str, data: Path, workers: int = 2, threads: int = 1):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        self._data, self._workers, self._ready = data, workers, data / "ready"
+        # Bound as long as this is, so that no other program is given the port; gunicorn may bind and listen beside it.
+        self._held = socket.socket()
+        self._held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._held.bind(("127.0.0.1", 0))
+        self.port = self._held.getsockname()[1]
+        self._data, self._workers, ready = data, workers, data / "ready"
         data.mkdir(exist_ok=True)
-        os.mkfifo(self._ready)
+        os.mkfifo(ready)
+        self._ready = os.open(ready, os.O_RDWR)  # held open: what a process writes while nobody reads would be lost
         self._environment = os.environ | {"DEMOTAPE_DB": url, "DEMOTAPE_DATA": str(data)}
         (data / "gunicorn.py").write_text(CONFIG.format(port=self.port, workers=workers, threads=threads,
-                                                           ready=str(self._ready)))
+                                                        ready=str(ready)))
         self.pids: list[int] = []
 
     def start(self) -> None:
@@ -39,8 +43,14 @@ class Gunicorn:
         with (self._data / "log").open("ab") as log:
             self._process = subprocess.Popen(command, env=self._environment, stderr=log, start_new_session=True)
         self.pids = []
-        while len(self.pids) < self._workers:  # each process tells when it is there; reading waits for the next
-            self.pids += [int(line) for line in self._ready.read_text().split()]
+        self._expect_all()
+
+    def _expect_all(self) -> None:
+        """Wait until each process has told that it is there."""
+        while len(self.pids) < self._workers:
+            if select.select([self._ready], [], [], 1)[0]:
+                self.pids += [int(line) for line in os.read(self._ready, 4096).split()]
+            assert self._process.poll() is None, self.log()
 
     def kill(self) -> None:
         """Kill all its processes as a power cut would."""
@@ -49,10 +59,8 @@ class Gunicorn:
 
     def kill_one(self) -> None:
         """Kill one of its processes, and wait until another serves in its place."""
-        killed = self.pids.pop(0)
-        os.kill(killed, signal.SIGKILL)
-        while len(self.pids) < self._workers:
-            self.pids += [int(line) for line in self._ready.read_text().split()]
+        os.kill(self.pids.pop(0), signal.SIGKILL)
+        self._expect_all()
 
     def log(self) -> str:
         """What it wrote to its error log."""
@@ -69,3 +77,5 @@ class Gunicorn:
         """End it, letting it answer what it was asked."""
         self._process.terminate()
         self._process.wait(30)
+        os.close(self._ready)
+        self._held.close()
