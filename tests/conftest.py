@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from curator_web import vendor
 from pipeline.turns.folding import fold
@@ -41,6 +41,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_configure() -> None:
     quick.begin()
+    expect.set_options(timeout=30_000)  # what is waited for comes late on a busy machine
 
 
 @dataclass

@@ -16,6 +16,7 @@ from tests.support.checkout import ROOT
 
 ROOMS = ("schemas", "recorder", "pipeline", "curator_web", "demotape")
 _DIRECT = {"match", "search", "sub", "subn", "fullmatch", "findall", "split", "finditer"}
+_MAY = re.compile(r"\bre\.(?:compile|" + "|".join(_DIRECT) + r")\(|Regexp\(")  # what may make or ask a pattern
 _ENOUGH = 12  # repeats: from here on a pattern counts as one without end
 _VARIANTS = 6  # characters that are tried of a set
 _OTHER = ("\0", "\n", " ", "a", "1", "<", ":", "é")
@@ -66,11 +67,14 @@ def patterns() -> list[Used]:
 
 def _of_module(path: Path) -> Iterator[Used]:
     relative = path.relative_to(ROOT)
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    uses = _uses(tree)
-    names = {id(call): target for node in ast.walk(tree) if isinstance(node, ast.Assign)
+    source = path.read_text(encoding="utf-8")
+    if not _MAY.search(source):
+        return
+    nodes = list(ast.walk(ast.parse(source)))
+    uses = _uses(nodes)
+    names = {id(call): target for node in nodes if isinstance(node, ast.Assign)
              for call in ast.walk(node.value) for target in (_target(node),)}
-    for node in ast.walk(tree):
+    for node in nodes:
         kind = _kind(node)
         if kind is None:
             continue
@@ -112,15 +116,15 @@ def _target(node: ast.Assign) -> str:
     return target.id if isinstance(target, ast.Name) else target.attr if isinstance(target, ast.Attribute) else ""
 
 
-def _uses(tree: ast.Module) -> dict[str, set[str]]:
+def _uses(nodes: list[ast.AST]) -> dict[str, set[str]]:
     """Methods by the name of what they are called on, as far as that stands in the same module."""
     found: dict[str, set[str]] = defaultdict(set)
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and node.attr in _DIRECT:
             owner = node.value
             name = owner.id if isinstance(owner, ast.Name) else owner.attr if isinstance(owner, ast.Attribute) else ""
             found[name].add(node.attr)
-    for node in ast.walk(tree):  # what is asked of each of several
+    for node in nodes:  # what is asked of each of several
         if isinstance(node, ast.For | ast.comprehension) and isinstance(node.iter, ast.Name):
             for target in ast.walk(node.target):
                 if isinstance(target, ast.Name):
