@@ -50,7 +50,8 @@ def _recording(path: Path) -> Iterator[str]:
     for journal in (layout.events, layout.chat, layout.resources):
         if not journal.exists():
             yield f"{journal}: missing"
-        elif not recording.is_live() and _is_cut_off(journal):
+    for journal in (layout.events, layout.chat, layout.resources, layout.network, layout.messages, layout.console):
+        if journal.exists() and not recording.is_live() and _is_cut_off(journal):
             yield f"{journal}: the last line is cut off; it was being written when the recording was killed"
     blobs: dict[str, str] = {}
     numbers: set[int] = set()
@@ -58,6 +59,8 @@ def _recording(path: Path) -> Iterator[str]:
     yield from _resources(recording, blobs)
     yield from _chat(recording)
     yield from _console(recording)
+    yield from _exchanges(recording, blobs)
+    yield from _messages(recording, blobs)
     yield from _blobs(recording, blobs)
     if layout.demonstration.exists():
         yield from _demonstration(layout.demonstration, recording, set(blobs), numbers)
@@ -112,6 +115,30 @@ def _console(recording: Recording) -> Iterator[str]:
             if line["time"] < 0:
                 yield (f"{recording.layout.console}, line {number}: field time: {line['time']} lies before the "
                        "recording's start")
+    except InputError as error:
+        yield str(error)
+
+
+def _exchanges(recording: Recording, blobs: dict[str, str]) -> Iterator[str]:
+    """Check the kept network; notes which blobs it names and where."""
+    try:
+        for number, line in enumerate(recording.exchanges(), 1):
+            where = f"{recording.layout.network}, line {number}"
+            if line["seq"] != number:
+                yield f"{where}: field seq: {line['seq']} instead of {number}; lines are missing or in another order"
+            for name in (line["body"], line["answer_body"]):
+                if name is not None:
+                    blobs.setdefault(name, where)
+    except InputError as error:
+        yield str(error)
+
+
+def _messages(recording: Recording, blobs: dict[str, str]) -> Iterator[str]:
+    """Check what connections carried; notes which blobs it names and where."""
+    try:
+        for number, line in enumerate(recording.channel_messages(), 1):
+            if "blob" in line:
+                blobs.setdefault(line["blob"], f"{recording.layout.messages}, line {number}")
     except InputError as error:
         yield str(error)
 

@@ -97,8 +97,8 @@ class KeptNetwork:
         told, sent, came = line(exchange, self._stand_ins)
         told["body"] = None if sent is None else self._writer.blob(sent)
         told["answer_body"] = None if came is None else self._writer.blob(came)
-        self._lines += 1
-        self._writer.network({"seq": self._lines, "time": at, **told})
+        self._writer.network({"seq": self._lines + 1, "time": at, **told})
+        self._lines += 1  # written: one that could not be leaves no gap
 
     def _write_message(self, event: ChannelEvent, number: int, at: float) -> None:
         told: dict[str, Any] = {"time": at, "tab": event.tab, "channel": number, "kind": event.kind,

@@ -8,7 +8,7 @@ from pipeline.export import Source, export
 from pipeline.verify import verify
 from schemas import InputError, limits
 from schemas.files import dump_json
-from tests.support.exchanges import console_line
+from tests.support.exchanges import console_line, exchange
 from tests.support.recording_fixtures import make_demonstration, write_recording
 
 
@@ -71,10 +71,45 @@ def test_lines_of_the_console(recording, line, expected):
     assert "console.jsonl, line 2" in problem and expected in problem and len(problem) < 400
 
 
-def test_a_cut_off_line_is_reported(recording):
-    with recording.layout.events.open("ab") as journal:
+MESSAGE = {"time": 1.0, "tab": 1, "channel": 1, "kind": "websocket", "direction": "received"}
+
+
+@pytest.mark.parametrize("line, expected", [
+    ({}, ""), ({"seq": 3}, "field seq: 3 instead of 2"), ({"status": 1000}, "field status"),
+    ({"body": "0" * 64}, "named by"), ({"answer_body": "0" * 64}, "named by"), ({"more": 1}, "field more"),
+])
+def test_lines_of_the_network(recording, line, expected):
+    lines = [json.dumps(exchange(number, float(number))) for number in (1, 2)]
+    recording.layout.network.write_text(f"{lines[0]}\n{json.dumps(json.loads(lines[1]) | line)}\n")
+    problems = verify(recording.layout.root)
+    if not expected:
+        assert problems == []
+        return
+    [problem] = problems
+    assert "network.jsonl, line 2" in problem and expected in problem
+
+
+@pytest.mark.parametrize("line, expected", [
+    ({"text": "x"}, ""), ({"blob": "0" * 64}, "named by"), ({"direction": "up"}, "field direction"),
+    ({"channel": 0}, "field channel"),
+])
+def test_lines_of_what_connections_carried(recording, line, expected):
+    recording.layout.messages.write_text(f"{json.dumps(MESSAGE)}\n{json.dumps(MESSAGE | line)}\n")
+    problems = verify(recording.layout.root)
+    if not expected:
+        assert problems == []
+        return
+    [problem] = problems
+    assert "messages.jsonl, line 2" in problem and expected in problem
+
+
+@pytest.mark.parametrize("name", ["events", "chat", "resources", "network", "messages", "console"])
+def test_a_cut_off_line_is_reported(recording, name):
+    path = getattr(recording.layout, name)
+    with path.open("ab") as journal:
         journal.write(b'{"seq": 5, "ti')
-    assert [problem for problem in verify(recording.layout.root) if "cut off" in problem]
+    [problem] = verify(recording.layout.root)
+    assert str(path) in problem and "cut off" in problem
 
 
 def test_demonstration(recording):
