@@ -1,11 +1,13 @@
 // The service worker: reports what the browser says to the offscreen document, and does for it what only a service worker
 // may. Chrome may stop it at any moment, so it remembers nothing, and whatever it is asked for can be asked for twice.
 import { readMhtml } from "./mhtml.js";
+import { passed } from "./passed.js";
 
 const CAPTURE = ["frame_group", "own", "secrets", "elements", "plain", "markup", "snapshot_cache", "shown", "table", "closed_roots", "snapshot", "sending", "rest", "events"];
 const FILES = ["shared.js", ...CAPTURE.map((name) => `capture/${name}.js`), "content.js"];
 const SCRIPT = "capture";
 const TRIES = 5;
+const INJECTING = 3000; // ms that the frames of a page have to take the scripts; one that hangs never does
 const RED = "#b3261e";
 
 const wall = () => (performance.timeOrigin + performance.now()) / 1000;
@@ -109,7 +111,8 @@ const TASKS = {
   /** Be loaded into the documents that a tab shows already, the outer frames first: inner ones look for them. */
   async inject({ chromeTab }) {
     for (const frames of byDepth(await chrome.webNavigation.getAllFrames({ tabId: chromeTab }))) {
-      await Promise.all(frames.map((frame) => injectInto({ tabId: chromeTab, frameIds: [frame] })));
+      const done = frames.map((frame) => injectInto({ tabId: chromeTab, frameIds: [frame] }));
+      await Promise.race([Promise.all(done), passed(INJECTING)]);
     }
   },
 

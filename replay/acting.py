@@ -25,6 +25,7 @@ _SEEN = 400  # CSS pixels of a part's height that are likely in sight
 _PRESSED = 9  # square pixels that can be pressed
 _FAR = 300  # options further down a list, which are not gone through
 _GOING = 10_000  # ms that a page may take to begin
+_STUCK, _A_LETTER = 30.0, 0.05  # seconds after which an action is taken to have hung its page, more where much is typed
 _EDGE = 0.02  # share of a box that is not pressed
 _SECRET = "demotape-secret-0"  # typed where a secret was
 _LONGEST_NAME = 200  # bytes of a file's name
@@ -82,10 +83,18 @@ class Actor:
         }
 
     async def act(self, intent: str, arguments: Mapping[str, Any], element: Element | None) -> Found | None:
-        """Do one action; returns the element that was found for it, if it has one. Raises ActionFailed, and NotFound
-        where there is no such element, or not surely."""
+        """Do one action; returns the element that was found for it, if it has one. Raises ActionFailed, also where the
+        page hangs for good, and NotFound where there is no such element, or not surely."""
         if intent not in self._does:
             raise ActionFailed(f"{intent} cannot be done in a page")
+        typed = sum(len(value) for value in arguments.values() if isinstance(value, str))
+        try:
+            async with asyncio.timeout(_STUCK + typed * _A_LETTER):
+                return await self._act(intent, arguments, element)
+        except TimeoutError:
+            raise ActionFailed("the page does not answer any more") from None
+
+    async def _act(self, intent: str, arguments: Mapping[str, Any], element: Element | None) -> Found | None:
         found = await self._find(element) if element and element["tag"] != "html" else None
         try:
             await self._does[intent](arguments, found, element)

@@ -7,8 +7,8 @@ import asyncio
 import math
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -48,6 +48,7 @@ _LAG, _STEP = 0.5, 0.1  # seconds by which timers may be behind those recorded, 
 _LONG = 20.0  # seconds of timers that are not run one by one; and those of a page that never answers at once
 _POINTED = ("click", "dblclick", "hover", "drag")
 _TAB = 5.0  # seconds that a tab or a dialog may take to open
+_SILENT = 4.0  # seconds after which a page that does not answer is left alone
 _NOT_REACHED = "not reached, as a turn before it failed"
 
 
@@ -115,6 +116,14 @@ def _held_against(result: Result, edited: Mapping[str, str]) -> Result:
     outcomes = [replace(each, verdict="equivalent", reason=edited[each.turn])
                 if each.verdict == "same" and each.turn in edited else each for each in result.outcomes]
     return replace(result, outcomes=outcomes, verdict=worst([each.verdict for each in outcomes]))
+
+
+@asynccontextmanager
+async def _unless_it_hangs() -> AsyncIterator[None]:
+    """What is asked of a page that may be gone, or hang for good."""
+    with suppress(PlaywrightError, TimeoutError):
+        async with asyncio.timeout(_SILENT):
+            yield
 
 
 class Runner:
@@ -217,10 +226,12 @@ class Runner:
             case "tabcreate":
                 await self._tab_created(arguments["tab"])
             case "tabswitch":
-                await (await self._page(arguments["target"])).bring_to_front()
+                page = await self._page(arguments["target"])
+                async with _unless_it_hangs():
+                    await page.bring_to_front()
             case "tabremove":
                 page = await self._page(arguments["tab"])
-                if not page.is_closed():
+                async with _unless_it_hangs():
                     await page.close()
             case _:
                 number = turn["state"]["tab"] if turn["state"] else 1
@@ -239,7 +250,7 @@ class Runner:
             return False
         if look.state["tab"] != state["tab"] or told_scroll(state["scroll"], look.state["scroll"]):
             return False
-        with suppress(PlaywrightError):
+        async with _unless_it_hangs():
             await self._pages[state["tab"] - 1].mouse.move(place["x"], place["y"], steps=2)
         return True
 
@@ -248,7 +259,7 @@ class Runner:
         state = turn["state"]
         if state and turn["intent"] != "load" and (look := self._last) and look.state["tab"] == state["tab"] \
                 and look.state["url"] == state["url"] and told_scroll(state["scroll"], look.state["scroll"]):
-            with suppress(PlaywrightError):
+            async with _unless_it_hangs():
                 await page.evaluate("([x, y]) => scrollTo({ left: x, top: y, behavior: 'instant' })",
                                     [state["scroll"]["x"], state["scroll"]["y"]])
 
@@ -286,7 +297,7 @@ class Runner:
             return False
         self._clock += gap
         clock = self._context.clock
-        with suppress(PlaywrightError):
+        async with _unless_it_hangs():
             await (clock.run_for(int(gap * 1000)) if gap < _LONG else clock.fast_forward(int(gap * 1000)))
         return True
 

@@ -3,6 +3,7 @@
 import { blackened, copyOf, decoded, learnColours, png, shown, thumbnail } from "./pixels.js";
 import { SecretPlaces } from "./secret_places.js";
 import { Video } from "./video.js";
+import { passed } from "../passed.js";
 
 const FRESH = 0.6; // seconds of which every frame is held
 const HELD = 2.5; // seconds of which some frames are held: a page that is busy tells late of what was done
@@ -24,7 +25,6 @@ const ASK_EVERY = 0.06; // seconds
 const THUMBNAIL = 176; // pixels
 
 const now = () => (performance.timeOrigin + performance.now()) / 1000;
-const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 const tabs = new Map();
 const video = new Video((segment, bytes) => postMessage({ segment, bytes }, { transfer: [bytes] }));
 let shownTab = 0, paused = false;
@@ -294,7 +294,7 @@ const ORDERS = {
   async finish() {
     const until = now() + LAST_WAIT;
     const isAwaited = (tab) => tab.waiting.some((wanted) => now() < until || tab.isDue(wanted));
-    while ([...tabs.values()].some(isAwaited)) await pause(20);
+    while ([...tabs.values()].some(isAwaited)) await passed(20);
     await comparing;
     coloursKnown = true; // better than now they will not be
     for (const tab of tabs.values()) await Promise.all(tab.waiting.splice(0).map((wanted) => answer(tab, wanted)));

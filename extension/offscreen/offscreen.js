@@ -5,6 +5,7 @@ import { Recording } from "./recording.js";
 import { Store, openStore } from "./store.js";
 import { Uploads } from "./uploads.js";
 import { clock } from "./journal.js";
+import { passed } from "../passed.js";
 
 const IDLE = 30_000; // ms without a panel, a recording or an upload, after which the offscreen document is closed
 const FIRST = 1000; // ms that a page may take to tell what it shows, before the recording is said to have begun
@@ -68,7 +69,7 @@ const TASKS = {
       await ask("inject", tab);
       await recording.pictures.ready();
       if (/^(https?|file):/.test(tab.url)) {
-        await Promise.race([recording.heard.promise, new Promise((done) => setTimeout(done, FIRST))]);
+        await Promise.race([recording.heard.promise, passed(FIRST)]);
       }
       if (tab.url.startsWith("http")) await recording.pictures.learnColours();
     } catch (error) {

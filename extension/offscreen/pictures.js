@@ -1,5 +1,6 @@
 // Where the pictures come from: the stream of each tab that Chrome gives one of; of the others stills, twice a second.
 import { clock } from "./journal.js";
+import { passed } from "../passed.js";
 
 const STILL_EVERY = 600; // ms; Chrome refuses more than two in a second
 const ANY_SIZE = { maxWidth: 3840, maxHeight: 2160, minWidth: 16, minHeight: 16 }; // then frames have the page's own size
@@ -77,7 +78,7 @@ export class Pictures {
   }
 
   /** Kept when there is a first picture, or none can be had soon. */
-  ready = () => Promise.race([this.#begun.promise, new Promise((done) => setTimeout(done, FIRST))]);
+  ready = () => Promise.race([this.#begun.promise, passed(FIRST)]);
 
   /** The stream of a tab; null without a click on the toolbar. A tab that changes its renderer is asked again. */
   async #streamOf(chromeTab) {
@@ -88,7 +89,7 @@ export class Pictures {
         return await navigator.mediaDevices.getUserMedia(/** @type {any} */ ({ audio: false, video: { mandatory } }));
       } catch (error) {
         if (error.answered) return null;
-        await new Promise((done) => setTimeout(done, AGAIN));
+        await passed(AGAIN);
       }
     }
     return null;

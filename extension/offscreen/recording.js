@@ -6,6 +6,7 @@ import { Navigations } from "./navigations.js";
 import { Pictures } from "./pictures.js";
 import { Secrets } from "./secret_values.js";
 import { Tabs } from "./tabs.js";
+import { passed } from "../passed.js";
 
 const RESOURCES_APART = 1500; // ms between two looks at what a tab has loaded
 const CALM = 300; // ms without anything moving after which the screen shows what the page knows
@@ -13,6 +14,7 @@ const FOLLOWED = 64; // events of which it may still be told for how long their 
 const BEGINNINGS = new Set(["pointerdown", "keydown", "wheel"]);
 const CLOCK_SET = 1000; // ms between a page's clock and this one that mean that one was set
 const RESTING = 500; // ms that frames have to fall silent at the end
+const LOOKING = 5000; // ms that the last look at what tabs have loaded may take; a page that hangs tells nothing
 
 /** Time of a page, in ms, as this clock would tell it: the page's may have been set since. */
 function truly(time, sent) {
@@ -215,7 +217,7 @@ export class Recording {
     for (const number of this.frameGroups.keys()) this.askPlaces(number, clock());
     const until = performance.now() + RESTING;
     while ([...this.asked.values()].some(({ ports }) => ports.size) && performance.now() < until) {
-      await new Promise((done) => setTimeout(done, 10));
+      await passed(10);
     }
   }
 
@@ -359,12 +361,12 @@ export class Recording {
   /** End it: everything is on disk when the promise is kept. */
   async stop() {
     if (this.ended) return;
-    await Promise.all([...this.looks.keys()].map((number) => this.#look(number)));
+    await Promise.race([Promise.all([...this.looks.keys()].map((number) => this.#look(number))), passed(LOOKING)]);
     await this.#learnLastPlaces();
     this.#order("off");
     const until = performance.now() + RESTING;
     while ([...this.ports.values()].some((frame) => !frame.resting) && performance.now() < until) {
-      await new Promise((done) => setTimeout(done, 10));
+      await passed(10);
     }
     await this.ask("settle").catch(() => {});
     await this.pictures.finish();

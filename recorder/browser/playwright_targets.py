@@ -12,6 +12,7 @@ from typing import Any
 from playwright.async_api import BrowserContext, CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
+from recorder.devtools import endpoint
 from recorder.devtools.sessions import Handler, ProtocolError
 from schemas import InputError
 
@@ -45,8 +46,7 @@ class PlaywrightSession:
 
     async def detach(self) -> None:
         """Leave the target as it was."""
-        with suppress(PlaywrightError):  # it is gone
-            await self._session.detach()
+        await endpoint.detach(self._session)
 
 
 class PlaywrightTargets:
@@ -91,8 +91,7 @@ class PlaywrightTargets:
     async def end(self) -> None:
         """Leave the pages as they were."""
         self._context.remove_listener("page", self._on_page)
-        for session in list(self._sessions.values()):
-            await session.detach()
+        await asyncio.gather(*(session.detach() for session in self._sessions.values()))
 
     def _on_page(self, page: Page) -> None:
         self._spawn(self._attach_new(page))

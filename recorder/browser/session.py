@@ -29,6 +29,7 @@ from .tab import Tab
 from .targets import HeldTargets, Targets
 
 _SETTLE = 5.0  # seconds that a page's last requests may take after the recording's end
+_ANSWERED = 3.0  # seconds that pages have to take a script up and to give it back; one that hangs never does
 _NO_ADDRESS = ("the recorder cannot reach the browser but through Playwright, which tells of new pages only after they "
                "have begun: their first events may be missing; start it with recorder.browser.launch or "
                "--remote-debugging-port, or give its address as cdp=")
@@ -153,7 +154,9 @@ class Recorder:
         self._targets = await self._find_targets()
         try:
             self._builder.begin(f"Chromium {browser.version}" if browser else "Chromium")
-            await self._in_context.enter_async_context(await self._context.add_init_script(first_listener()))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_ANSWERED):
+                    await self._in_context.enter_async_context(await self._context.add_init_script(first_listener()))
             if self._extras.replayable:  # before new pages are tabs: Playwright may open one to look
                 self._at_start = await at_start.stored(self._context)
             await self._targets.begin()
@@ -185,8 +188,9 @@ class Recorder:
         """Leave the context as it was."""
         with suppress(KeyError):  # it was not begun
             self._context.remove_listener("page", self._note_viewport)
-        with suppress(PlaywrightError):  # it is closed
-            await self._in_context.aclose()
+        with suppress(PlaywrightError, TimeoutError):  # it is closed, or hangs
+            async with asyncio.timeout(_ANSWERED):
+                await self._in_context.aclose()
         await self._targets.end()
 
     async def _find_targets(self) -> Targets:
@@ -256,7 +260,9 @@ class Recorder:
 
     async def _settle(self) -> None:
         """Wait for tabs being armed, for what they have begun, and for the frames that belong to the last events."""
-        await asyncio.gather(self._targets.settle(), *self._tasks, return_exceptions=True)
+        begun = asyncio.gather(self._targets.settle(), *self._tasks, return_exceptions=True)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(begun, _SETTLE)
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.gather(*(tab.settle() for tab in self._tabs)), _SETTLE)
         until = time.monotonic() + FRAME_DELAY

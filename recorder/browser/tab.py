@@ -18,7 +18,7 @@ from recorder.media.painted_frames import PaintedFrame
 from schemas.package_types import Message, Snapshot
 from schemas.types import EventData
 
-from . import closed_roots, loaded_before, resources
+from . import closed_roots, loaded_before, pixels, resources
 from .capture_script import BINDING, DRAWN, LAST, TELLING, WORLD, capture_script, ending_script
 from .following import Extras, follow, follow_scripts
 from .navigation import Navigations
@@ -31,6 +31,7 @@ _ARCHIVE_AFTER = 0.6  # seconds of rest after which a page is kept as MHTML
 _ROUNDS, _ROUND = 10, 0.05  # times that frames are asked at the end, until they have nothing new to say; seconds apart
 _BEGINS = 1.0  # seconds in which a tab shows what is there at first; one out of sight does not
 _ANSWERED = 0.5  # seconds that frames have to tell what they show
+_SILENT = 4.0  # seconds after which a page that does not answer is taken to hang, as in an endless loop
 _BETWEEN = 0.02  # seconds between two questions where secrets stand
 _FAREWELL = 1.0  # seconds that a page has to take note of the end; one with a dialog open answers nothing
 
@@ -59,6 +60,7 @@ class Tab(TabState):
         self._shown: dict[str, Any] | None = None  # the newest frame's metadata
         self._unpainted = False  # what was pressed last was not on the screen yet
         self._asking = False  # where secrets stand
+        self._patience = _SILENT  # seconds that it is waited for; fewer once it was silent
 
     def arm(self, session: Session, main_frame: str) -> None:
         """Begin to listen: this document and all later ones, in every frame of the page's process.
@@ -123,20 +125,22 @@ class Tab(TabState):
             del self._worlds[session]
 
     async def _learn_zoom(self, session: Session) -> None:
-        ratio, before = await _pixel_ratio(session), 0.0
-        while ratio != before:  # a driver may set the screen that it emulates just now
-            metrics = await session.send("Page.getLayoutMetrics")
-            ratio, before = await _pixel_ratio(session), ratio
-        self.facts["device_pixel_ratio"] = ratio
-        self.set_zoom(metrics["cssVisualViewport"]["zoom"])
+        self.facts["device_pixel_ratio"], zoom = await pixels.ratio_and_zoom(session)
+        self.set_zoom(zoom)
 
     async def answered(self) -> None:
-        """Wait until the browser has done what it was asked for, and what it told before has been taken in."""
-        if self._learning:
-            await asyncio.wait([self._learning])
-        for session in list(self._sessions):
-            with suppress(ProtocolError):  # the tab is closed
-                await session.send("Page.getFrameTree")
+        """Wait until the browser has done what it was asked for, and what it told before has been taken in; a page that
+        hangs is not waited for."""
+        try:
+            async with asyncio.timeout(self._patience):
+                if self._learning:
+                    await asyncio.wait([self._learning])
+                for session in list(self._sessions):
+                    with suppress(ProtocolError):  # the tab is closed
+                        await session.send("Page.getFrameTree")
+            self._patience = _SILENT
+        except TimeoutError:
+            self._patience = _ANSWERED
 
     async def begun(self) -> None:
         """Wait until it listens and has a picture of what is there, before anybody acts."""
@@ -387,11 +391,6 @@ class Tab(TabState):
     def _on_download(self, event: dict[str, Any]) -> None:
         self._observer.on_browser_event(self, "download", self._observer.now,
                                     {"url": event["url"], "files": [event["suggestedFilename"]]})
-
-
-async def _pixel_ratio(session: Session) -> float:
-    answer = await session.send("Runtime.evaluate", {"expression": "devicePixelRatio", "returnByValue": True})
-    return answer["result"]["value"]
 
 
 def _note_world(context: dict[str, Any], worlds: set[int]) -> None:

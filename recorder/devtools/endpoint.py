@@ -11,7 +11,7 @@ from secrets import token_hex
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.async_api import BrowserContext
+from playwright.async_api import BrowserContext, CDPSession
 from playwright.async_api import Error as PlaywrightError
 
 from schemas import InputError
@@ -20,6 +20,7 @@ from .connection import Connection
 from .sessions import ProtocolError
 
 _ANSWER = 5.0  # seconds that an HTTP address has to answer
+_DETACHED = 1.0  # seconds that a target has to be left
 _PLACE = "demotape.invalid"  # a name that by its standard never resolves
 
 
@@ -52,8 +53,15 @@ async def page_targets(context: BrowserContext) -> list[str]:
         with suppress(PlaywrightError):  # closed meanwhile
             session = await context.new_cdp_session(page)
             found.append((await session.send("Target.getTargetInfo"))["targetInfo"]["targetId"])
-            await session.detach()
+            await detach(session)
     return found
+
+
+async def detach(session: CDPSession) -> None:
+    """Leave a target, which may be gone; one that hangs never answers that."""
+    with suppress(PlaywrightError, TimeoutError):
+        async with asyncio.timeout(_DETACHED):
+            await session.detach()
 
 
 async def _websocket_of(address: str) -> str:

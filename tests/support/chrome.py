@@ -11,6 +11,7 @@ from playwright.async_api import BrowserContext, Page, Playwright, Worker
 
 from pipeline.turns.folding import fold
 from recorder import Recording
+from recorder.devtools.endpoint import detach
 from recorder.package.receiving import receive
 from schemas.chromium import ADDRESS_BAR_PAGES, find_chromium, sandbox_arguments
 from tests.support.checkout import ROOT
@@ -79,7 +80,7 @@ class Panel:
         """Chrome's number of the window of a page."""
         session = await self._context.new_cdp_session(page)
         window = await session.send("Browser.getWindowForTarget")
-        await session.detach()
+        await detach(session)
         return window["windowId"]
 
     async def package(self, recording: str, path: Path) -> Path:
