@@ -5,7 +5,7 @@ import shutil
 import struct
 import zipfile
 from contextlib import suppress
-from time import perf_counter
+from time import process_time
 
 import pytest
 import zstandard
@@ -40,10 +40,10 @@ def test_many_entries_and_an_odd_one_are_told_apart_at_once(tmp_path):
     with zipfile.ZipFile(path, "a") as package:
         for number in range(20_000):
             package.writestr(f"odd/{number}", b"")
-    start = perf_counter()
+    start = process_time()
     with pytest.raises(InputError, match=r"'odd/0' does not belong into a package"):
         receive(path, tmp_path / "new")
-    assert perf_counter() - start < 5
+    assert process_time() - start < 5
 
 
 def test_a_damaged_member_is_one_clear_error(tmp_path):
@@ -84,10 +84,10 @@ def test_pieces_that_are_told_again_cannot_blow_up_those_that_hold_them(tmp_path
     first |= {"root": 3, "chunks": [[1, "a"], [2, many], [3, "\x012\x01" * 1000]]}
     for again in ([1, "b" * 100_000], [1, "\x013\x01"]):
         lines = told_in(first, snapshot() | {"root": 3, "rows": [1], "chunks": [again]})
-        start = perf_counter()
+        start = process_time()
         problems = receive(pack(tmp_path / "p.zip", lines, []), tmp_path / f"new{len(again[1])}")
         assert any("sent twice" in problem for problem in problems)
-        assert perf_counter() - start < 5
+        assert process_time() - start < 5
 
 
 @pytest.mark.parametrize("size", [limits.BLOB + 1, 1 << 45])
