@@ -29,7 +29,7 @@ from .tab import Tab
 from .targets import HeldTargets, Targets
 
 _SETTLE = 5.0  # seconds that a page's last requests may take after the recording's end
-_ANSWERED = 3.0  # seconds that pages have to take a script up and to give it back; one that hangs never does
+_ANSWERED = 10.0  # seconds that pages have to take a script up and to give it back; one that hangs never does
 _NO_ADDRESS = ("the recorder cannot reach the browser but through Playwright, which tells of new pages only after they "
                "have begun: their first events may be missing; start it with recorder.browser.launch or "
                "--remote-debugging-port, or give its address as cdp=")

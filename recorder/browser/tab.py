@@ -29,9 +29,11 @@ from .whole_window import WholeWindow
 _LATE_FRAME = 3.0  # seconds by which a frame may come late
 _ARCHIVE_AFTER = 0.6  # seconds of rest after which a page is kept as MHTML
 _ROUNDS, _ROUND = 10, 0.05  # times that frames are asked at the end, until they have nothing new to say; seconds apart
+_AS_LONG = 2  # times as long as they took to answer, where that is more: the machine is busy
 _BEGINS = 1.0  # seconds in which a tab shows what is there at first; one out of sight does not
 _ANSWERED = 0.5  # seconds that frames have to tell what they show
-_SILENT = 4.0  # seconds after which a page that does not answer is taken to hang, as in an endless loop
+_SILENT = 20.0  # seconds after which a page that does not answer is taken to hang, as in an endless loop; where the
+# machine is busy others take some of them, and nothing of what they did is to be lost
 _BETWEEN = 0.02  # seconds between two questions where secrets stand
 _FAREWELL = 1.0  # seconds that a page has to take note of the end; one with a dialog open answers nothing
 
@@ -156,9 +158,9 @@ class Tab(TabState):
         A press that was answered to who drives may still be on its way to a frame in a process of its own.
         """
         for _ in range(_ROUNDS):
-            heard = self._last_heard
+            heard, asked = self._last_heard, time.monotonic()
             await self.answered()
-            await asyncio.sleep(_ROUND)
+            await asyncio.sleep(max(_ROUND, _AS_LONG * (time.monotonic() - asked)))
             if heard == self._last_heard:
                 break
         await asyncio.gather(*self._owed, return_exceptions=True)

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from playwright.async_api import Error as PlaywrightError
 
+from recorder.browser import tab
 from replay import acting, running
 from tests.recorder.browser.test_hanging import PAGE
 
@@ -19,6 +20,7 @@ def test_a_run_in_which_a_page_hangs_ends(recording_browser, site, tmp_path, mon
 
     session = recording_browser.record(press, url=site.origin, keep={"replayable": True})
     monkeypatch.setattr(acting, "_STUCK", 8.0)
+    monkeypatch.setattr(tab, "_SILENT", 3.0)
     turns = [*session.turns, {**session.turns[-1], "id": "turn-9"}]
     demonstration = {"task": "Press", "turns": turns}
     result = asyncio.run(asyncio.wait_for(running.run(session.recording, demonstration, tmp_path / "run"), 60))

@@ -9,12 +9,19 @@ from playwright.async_api import async_playwright
 
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
-from recorder.browser import launch
+from recorder.browser import launch, session, tab
 from schemas.chromium import find_chromium, sandbox_arguments
 
 PAGE = """<!DOCTYPE html><title>Hangs</title><button id=one onclick="textContent = 'done'">one</button>
 <button id=two onclick="for (;;) {}">two</button>"""
-LONG = 40  # seconds; it takes half of that
+LONG = 90  # seconds; it takes a tenth of that
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch):
+    """A page is soon taken to hang."""
+    monkeypatch.setattr(tab, "_SILENT", 3.0)
+    monkeypatch.setattr(session, "_ANSWERED", 3.0)
 
 
 async def press(page, site):
