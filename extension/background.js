@@ -7,7 +7,7 @@ const CAPTURE = ["frame_group", "own", "secrets", "elements", "plain", "markup",
 const FILES = ["shared.js", ...CAPTURE.map((name) => `capture/${name}.js`), "content.js"];
 const SCRIPT = "capture";
 const TRIES = 5;
-const INJECTING = 3000; // ms that the frames of a page have to take the scripts; one that hangs never does
+const INJECTING = 10_000; // ms that the frames of a tab have to take the scripts; a page that hangs never does
 const RED = "#b3261e";
 
 const wall = () => (performance.timeOrigin + performance.now()) / 1000;
@@ -110,9 +110,10 @@ const TASKS = {
 
   /** Be loaded into the documents that a tab shows already, the outer frames first: inner ones look for them. */
   async inject({ chromeTab }) {
+    const late = passed(INJECTING);
     for (const frames of byDepth(await chrome.webNavigation.getAllFrames({ tabId: chromeTab }))) {
       const done = frames.map((frame) => injectInto({ tabId: chromeTab, frameIds: [frame] }));
-      await Promise.race([Promise.all(done), passed(INJECTING)]);
+      await Promise.race([Promise.all(done), late]);
     }
   },
 

@@ -14,7 +14,7 @@ const FOLLOWED = 64; // events of which it may still be told for how long their 
 const BEGINNINGS = new Set(["pointerdown", "keydown", "wheel"]);
 const CLOCK_SET = 1000; // ms between a page's clock and this one that mean that one was set
 const RESTING = 500; // ms that frames have to fall silent at the end
-const LOOKING = 5000; // ms that the last look at what tabs have loaded may take; a page that hangs tells nothing
+const LOOKING = 20_000; // ms that the last look at what tabs have loaded may take; a page that hangs tells nothing
 
 /** Time of a page, in ms, as this clock would tell it: the page's may have been set since. */
 function truly(time, sent) {

@@ -74,33 +74,23 @@ def test_lines_of_the_console(recording, line, expected):
 MESSAGE = {"time": 1.0, "tab": 1, "channel": 1, "kind": "websocket", "direction": "received"}
 
 
-@pytest.mark.parametrize("line, expected", [
-    ({}, ""), ({"seq": 3}, "field seq: 3 instead of 2"), ({"status": 1000}, "field status"),
-    ({"body": "0" * 64}, "named by"), ({"answer_body": "0" * 64}, "named by"), ({"more": 1}, "field more"),
+@pytest.mark.parametrize("name, line, expected", [
+    ("network", {}, ""), ("network", {"seq": 3}, "field seq: 3 instead of 2"),
+    ("network", {"status": 1000}, "field status"), ("network", {"body": "0" * 64}, "named by"),
+    ("network", {"answer_body": "0" * 64}, "named by"), ("network", {"more": 1}, "field more"),
+    ("messages", {"text": "x"}, ""), ("messages", {"blob": "0" * 64}, "named by"),
+    ("messages", {"direction": "up"}, "field direction"), ("messages", {"channel": 0}, "field channel"),
 ])
-def test_lines_of_the_network(recording, line, expected):
-    lines = [json.dumps(exchange(number, float(number))) for number in (1, 2)]
-    recording.layout.network.write_text(f"{lines[0]}\n{json.dumps(json.loads(lines[1]) | line)}\n")
+def test_lines_of_the_network(recording, name, line, expected):
+    whole = [exchange(1, 1.0), exchange(2, 2.0)] if name == "network" else [MESSAGE, MESSAGE]
+    lines = [whole[0], whole[1] | line]
+    getattr(recording.layout, name).write_text("".join(json.dumps(each) + "\n" for each in lines))
     problems = verify(recording.layout.root)
     if not expected:
         assert problems == []
         return
     [problem] = problems
-    assert "network.jsonl, line 2" in problem and expected in problem
-
-
-@pytest.mark.parametrize("line, expected", [
-    ({"text": "x"}, ""), ({"blob": "0" * 64}, "named by"), ({"direction": "up"}, "field direction"),
-    ({"channel": 0}, "field channel"),
-])
-def test_lines_of_what_connections_carried(recording, line, expected):
-    recording.layout.messages.write_text(f"{json.dumps(MESSAGE)}\n{json.dumps(MESSAGE | line)}\n")
-    problems = verify(recording.layout.root)
-    if not expected:
-        assert problems == []
-        return
-    [problem] = problems
-    assert "messages.jsonl, line 2" in problem and expected in problem
+    assert f"{name}.jsonl, line 2" in problem and expected in problem
 
 
 @pytest.mark.parametrize("name", ["events", "chat", "resources", "network", "messages", "console"])

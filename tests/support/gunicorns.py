@@ -39,6 +39,8 @@ class Gunicorn:
 
     def start(self) -> None:
         """Start it and wait until every process serves."""
+        while select.select([self._ready], [], [], 0)[0]:  # of a process that gunicorn put in another's place by itself
+            os.read(self._ready, 4096)
         command = [sys.executable, "-m", "gunicorn", "--config", self._data / "gunicorn.py", "demotape.wsgi:make_app()"]
         with (self._data / "log").open("ab") as log:
             self._process = subprocess.Popen(command, env=self._environment, stderr=log, start_new_session=True)

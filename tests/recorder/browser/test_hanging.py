@@ -78,3 +78,26 @@ def test_a_tab_that_hangs_already_keeps_none_from_being_recorded(site, tmp_path)
     asyncio.run(work())
     turns = fold(Recording(tmp_path / "recording").events)
     assert [turn["intent"] for turn in turns] == ["tabcreate", "load", "tabswitch", "click"]
+
+
+@pytest.mark.parametrize("arguments", [[], ["--site-per-process"]], ids=["with its page", "in a process of its own"])
+def test_a_frame_of_another_site_that_hangs_keeps_nothing_from_being_kept(site, tmp_path, arguments):
+    site.pages |= {"/": f"<button id=three>three</button><iframe src='{site.other_origin}/in'></iframe>", "/in": PAGE}
+
+    async def work():
+        async with async_playwright() as playwright:
+            browser = await launch(playwright, headless=True, arguments=arguments)
+            page = await (await browser.new_context()).new_page()
+            recorder = Recorder(page.context, tmp_path / "recording")
+            await recorder.__aenter__()
+            await page.goto(site.origin)
+            await page.click("#three")
+            with pytest.raises(PlaywrightError):
+                await page.frames[1].click("#two", timeout=1500)
+            async with asyncio.timeout(LONG):
+                await recorder.__aexit__(None, None, None)
+            await browser.close()
+    asyncio.run(work())
+    turns = fold(Recording(tmp_path / "recording").events)
+    assert [(turn["intent"], (turn["element"] or {}).get("attributes", {}).get("id")) for turn in turns] == [
+        ("load", None), ("click", "three"), ("click", "two")]
