@@ -7,6 +7,7 @@ import asyncio
 import math
 import tempfile
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -36,6 +37,7 @@ from .offline import open_browser, open_context
 from .pictures import likeness as picture_likeness
 from .reading import read_recording
 from .server import ReplayServer
+from .timers import moments_of, run_timers
 from .varying import everything_fixed, not_of_the_page
 
 _LOOK = 0.025  # seconds between two looks at a page
@@ -44,8 +46,7 @@ _AT_LEAST, _AT_MOST = 1.0, 2.0  # seconds that a page may take to be as recorded
 _RESTS = 0.25  # seconds without a change after which a page that is equivalent will not become the same
 _CHANGING = 0.4  # seconds that one may take which goes on changing
 _ROUND = 0.15  # seconds that a look at a page takes, with what is before the next, where it is not busy
-_LAG, _STEP = 0.5, 0.1  # seconds by which timers may be behind those recorded, as an action began them later
-_LONG = 20.0  # seconds of timers that are not run one by one; and those of a page that never answers at once
+_LONG = 20.0  # seconds after which a page that never answers at once is not waited for
 _POINTED = ("click", "dblclick", "hover", "drag")
 _TAB = 5.0  # seconds that a tab or a dialog may take to open
 _SILENT = 4.0  # seconds after which a page that does not answer is left alone
@@ -141,6 +142,7 @@ class Runner:
         self._answered: set[str] = set()  # ids of the turns whose dialog has come
         self._last: Look | None = None  # what was seen last
         self._before = Comparison("same", "", 1.0, 1.0)  # of the turn before
+        self._late = 0.0  # seconds by which the newest action came later than its turn
         self._likenesses: dict[str, asyncio.Task[float | None]] = {}  # of pictures, by turn
         self._seen = "", facts("<html>")  # the newest document, with its facts
         self._facts = lru_cache(4)(self._read_facts)
@@ -197,6 +199,8 @@ class Runner:
             found = await self._do(turn)
         except (NotFound, ActionFailed) as error:
             return Outcome(turn["id"], turn["intent"], "failed", str(error), round(time.monotonic() - began, 3))
+        fresh = self._server and self._server.document
+        self._late = 0.0 if fresh else max(0.0, time.monotonic() + self._clock - turn["timestamp"])
         after = self._turns[number + 1] if number + 1 < len(self._turns) else None
         expected = after["state"] if after else self._last_expected
         gap = after["timestamp"] - turn["timestamp"] if after else _AT_MOST
@@ -296,10 +300,16 @@ class Runner:
         if gap <= 0:
             return False
         self._clock += gap
-        clock = self._context.clock
         async with _unless_it_hangs():
-            await (clock.run_for(int(gap * 1000)) if gap < _LONG else clock.fast_forward(int(gap * 1000)))
+            await run_timers(self._context, gap)
         return True
+
+    async def _run_on(self, moments: deque[float]) -> bool:
+        """Let timers run on to the first of the moments that is ahead; returns whether one was."""
+        while moments:
+            if await self._advance(moments.popleft()):
+                return True
+        return False
 
     async def _settle(self, expected: Mapping[str, Any] | None, patience: float, until: float = 0.0
                       ) -> Comparison:
@@ -309,27 +319,27 @@ class Runner:
         if self._server:
             self._server.play_until(until or math.inf)
         before = ""
-        advanced, further = False, 0.0
+        moments: deque[float] | None = None  # that timers have still to run on to
         while True:
             look = self._last = await self._look(expected)
             comparison = self._compare(expected, look)
+            same = expected is not None and comparison.verdict == "same"
             now, last = now + min(time.monotonic() - last, _ROUND), time.monotonic()
             if look is None or look.document != before:
                 changed, before = now, look.document if look else ""
             quiet = self._server is None or self._server.quiet_for() > _QUIET
             if not quiet:
                 rested = now
-            if quiet and not advanced:
-                advanced = True
-                if await self._advance(until):
+            elif moments is None:
+                moments = deque(moments_of(until, self._late))
+                if await (self._advance(until) if same else self._run_on(moments)):
                     continue
-            if quiet and expected and comparison.verdict == "same":
+            if quiet and same:
                 break
-            if quiet and advanced and now - changed > _QUIET and self._differed(comparison):
-                break
-            if quiet and until and further < _LAG:
-                further += _STEP
-                if await self._advance(until + further):
+            if quiet and moments is not None:
+                if (not moments or moments[0] > until) and now - changed > _QUIET and self._differed(comparison):
+                    break
+                if await self._run_on(moments):
                     continue
             still = now - changed > _RESTS
             alike = not expected or comparison.verdict == "equivalent"  # it may not become more so

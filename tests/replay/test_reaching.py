@@ -3,10 +3,13 @@
 import asyncio
 
 import pytest
+from playwright.async_api import Page
 
 from pipeline import refresh
 from recorder import Recording
 from replay import running
+from replay.acting import Actor
+from replay.timers import moments_of
 
 COUNTING = """<!DOCTYPE html><title>Counting</title><button>Begin</button><p>0 seconds</p><script>
 let seconds = 0;
@@ -28,20 +31,48 @@ document.onmousemove = () => {
 </script>"""
 
 
-def run(recording_browser, site, tmp_path, page, act) -> running.Result:
+def run(recording_browser, site, tmp_path, page, act, later: float = 0.0) -> running.Result:
+    """Record `act` and run it again; the last state is said to be `later` seconds later than it was told."""
     site.pages["/"] = page
     root = recording_browser.record(act, url=site.origin + "/", keep={"replayable": True}).recording.layout.root
     site.pages.clear()
-    return asyncio.run(running.run(Recording(root), refresh(root)[0], tmp_path / "run"))
+    recording = Recording(root)
+    last = dict(recording.manifest["last_state"])
+    last["screenshot_time"] += later
+    return asyncio.run(running.run(recording, refresh(root)[0], tmp_path / "run", last=last))
 
 
-def test_a_timer_runs_on_to_the_last_state(recording_browser, site, tmp_path):
-    async def act(page):
-        await page.locator("button").click()
-        await page.get_by_text("2 seconds").wait_for()
+async def count(page: Page) -> None:
+    await page.locator("button").click()
+    await page.get_by_text("2 seconds").wait_for()
 
-    result = run(recording_browser, site, tmp_path, COUNTING, act)
+
+# A press may have its effect late on a busy machine, in the recording or in the run.
+@pytest.mark.parametrize("later", [0.0, 1.0])
+def test_a_timer_runs_on_to_the_last_state(recording_browser, site, tmp_path, later):
+    result = run(recording_browser, site, tmp_path, COUNTING, count, later)
     assert [each.verdict for each in result.outcomes] == ["same", "same"], result.outcomes
+
+
+@pytest.mark.parametrize("late", [0.8, 2.6])
+def test_a_timer_that_an_action_begins_late_runs_on_as_long(recording_browser, site, tmp_path, monkeypatch, late):
+    acts = Actor.act
+
+    async def slow(self, *given):
+        await asyncio.sleep(late)
+        return await acts(self, *given)
+
+    monkeypatch.setattr(Actor, "act", slow)
+    result = run(recording_browser, site, tmp_path, COUNTING, count)
+    assert [each.verdict for each in result.outcomes] == ["same", "same"], result.outcomes
+
+
+def test_moments_to_look_at_a_page():
+    assert moments_of(0.0, 1.0) == []
+    assert [round(each, 1) for each in moments_of(10.0, 0.0)] == [9.5, 10.0, 10.1, 10.2, 10.3, 10.4, 10.5]
+    assert [round(each, 1) for each in moments_of(10.0, 0.3)][-4:] == [10.5, 10.6, 10.7, 10.8]
+    late = moments_of(10.0, 7.0)
+    assert (min(late), max(late)) == (9.5, 17.5) and len(late) == 18
 
 
 @pytest.mark.parametrize("place", ["page", "frame", "popup"])

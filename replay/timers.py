@@ -1,0 +1,37 @@
+"""The timers of pages that run again: they run on to times of the recording, and when a page may be as recorded."""
+
+import asyncio
+from contextlib import suppress
+
+from playwright.async_api import BrowserContext
+
+_AROUND, _STEP = 0.5, 0.1  # seconds around the recorded time, and between two looks
+_LONG = 20.0  # seconds of timers that are not run one by one
+_TOLD = 0.2  # seconds that a page may take to read its clock: one that loads has none yet
+
+
+def moments_of(until: float, late: float) -> list[float]:
+    """Times at which to look at a page, ascending, whose state was recorded at the time `until`; in seconds of the
+    recording's clock, none where it is not known (0).
+
+    Timers that run since before an action should be as they were at that time, those which it began `late` seconds
+    later, as it came by so much later than in the recording. Either may be off a little: an action has its effect some
+    time after it was told, and a state is as old as its picture.
+    """
+    if not until:
+        return []
+    after = [until + _STEP * step for step in range(round(_AROUND / _STEP) + 1)]
+    begun = [until + late + _STEP * step - _AROUND for step in range(2 * round(_AROUND / _STEP) + 1)]
+    return [until - _AROUND, *after, *(each for each in begun if each > after[-1])]
+
+
+async def run_timers(context: BrowserContext, seconds: float) -> None:
+    """Let the timers of all pages run on by so many seconds. Raises playwright's Error when a page is gone."""
+    # The clock of a page takes in the time that has passed only each 0.1 s, and when it is read; what it has not taken
+    # in when it is told to run on it leaves out.
+    frames = [frame for page in context.pages for frame in page.frames]
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_TOLD):
+            await asyncio.gather(*(frame.evaluate("() => void Date.now()") for frame in frames), return_exceptions=True)
+    milliseconds = int(seconds * 1000)
+    await (context.clock.run_for(milliseconds) if seconds < _LONG else context.clock.fast_forward(milliseconds))
