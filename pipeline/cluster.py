@@ -17,6 +17,7 @@ Result = TypeVar("Result")
 # What scheduler and workers are asked, in Python's own words: who has no demotape can answer that, too.
 _THEIRS = "__import__('pipeline.workers') and __import__('importlib.metadata').metadata.version('demotape')"
 CONNECT_TIMEOUT = 10  # seconds in which a scheduler must answer and have a worker
+ANSWER_TIMEOUT = 60  # seconds in which all workers must answer, though they are at work
 
 
 @contextmanager
@@ -53,7 +54,12 @@ def connected(address: str) -> Iterator["Client"]:
 
 def _check_versions(client: "Client", address: str) -> None:
     """Raise InputError where scheduler or workers have another demotape: they would give no answer, or another one."""
-    ours, found = version("demotape"), client.run(eval, _THEIRS, on_error="return")
+    ours = version("demotape")
+    try:
+        found = client.sync(client.run, eval, _THEIRS, on_error="return", callback_timeout=ANSWER_TIMEOUT)
+    except TimeoutError:
+        raise InputError(f"--scheduler {address}: a worker does not answer; look at each and end the one that "
+                         "hangs") from None
     try:
         found[address] = client.run_on_scheduler(eval, _THEIRS)
     except Exception as error:  # whatever it is

@@ -111,6 +111,18 @@ def test_workers_without_this_demotape_are_told(workers, monkeypatch):
         pass
 
 
+def test_a_worker_that_hangs_is_told(workers, monkeypatch):
+    monkeypatch.setattr(cluster, "ANSWER_TIMEOUT", 2)
+    hanging = workers.workers[0].pid
+    os.kill(hanging, signal.SIGSTOP)
+    try:
+        with pytest.raises(InputError, match=f"{workers.scheduler_address}: a worker does not answer"), \
+                cluster.connected(workers.scheduler_address):
+            pass
+    finally:
+        os.kill(hanging, signal.SIGCONT)
+
+
 def test_a_recording_that_the_workers_give_up_fails_and_the_others_go_on(sources, workers):
     paths = [source.recording.layout.root for source in sources[:3]]
     jobs = [Dying(path) if path.name == "rec-b" else job
