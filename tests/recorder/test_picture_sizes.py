@@ -55,6 +55,6 @@ def test_every_kind_is_decoded(suffix):
     b"", b"BM", b"\xff\xd8", b"\x89PNG\r\n\x1a\n", b"RIFF\0\0\0\0WEBP", b"<html>", b"\xff\xd8" + b"\xff" * 10_000_000,
     b"\xff\xd8" + b"\xff\xe0\0\2" * 3_000_000, bitmap()[:30], png()[:20]], ids=range(10))
 def test_what_is_no_picture_is_none_soon(content):
-    begun = time.process_time()
+    begun = time.thread_time()
     assert decoded(content) is None
-    assert time.process_time() - begun < 2
+    assert time.thread_time() - begun < 2

@@ -335,8 +335,8 @@ def test_no_string_crashes_it(text, grammar):
     "Element:", "Action: ", "<a ", "a", "1", "9" * 5000 + ",", "\\", '", uid="', '", a', "x if y else ", "\n", "('",
     "**a,"])
 def test_long_strings_are_read_soon(piece):
-    start = time.process_time()
+    start = time.thread_time()
     for begin, end in (("", ""), ("click(", ")"), ('click(uid="', '")'), ("click('", "')"), ("[", "] a"), ("```", "x"),
                        ("Element: <a ", ">\nAction: CLICK"), ("Type [3]; ", "")):
         crashes(begin + (piece * LONGEST)[:LONGEST - len(begin + end)] + end)
-    assert time.process_time() - start < 2
+    assert time.thread_time() - start < 2

@@ -160,14 +160,14 @@ def test_deep_json_is_compared_as_text():
 
 
 def test_hostile_bodies_take_linear_time():
-    began = time.process_time()
+    began = time.thread_time()
     for recorded, actual, content_type in (
             (b"--" + b"\n--a" * 50_000, b"--a\n" + b"--a\n" * 50_000, form("a")),
             (b"demotape-secret-1" * 5_000, b"x" * 75_000, "text/plain"),
             (b"demotape-secret-1a" * 5_000, b"ab" * 40_000, "text/plain"),
             (b"a=1&" * 25_000, b"a=2&" * 25_000, FORM)):
         likeness(recorded, actual, content_type)
-    assert time.process_time() - began < 3
+    assert time.thread_time() - began < 3
 
 
 @settings(max_examples=80, deadline=None)

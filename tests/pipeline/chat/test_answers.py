@@ -233,9 +233,9 @@ def test_reactions_in_any_form_do_no_harm(tmp_path, reactions):
 
 def test_many_replies_to_messages_that_begin_alike_take_no_long():
     texts = [f'Replying to "{"a" * (number % 10)}b…"\n{"a" * 200}{number}' for number in range(20_000)]
-    began = time.process_time()
+    began = time.thread_time()
     done = match([Message("A", text, Stamp(1.0, "offset"), number) for number, text in enumerate(texts)])
-    assert time.process_time() - began < 5
+    assert time.thread_time() - began < 5
     assert len(done.messages) == len(texts) == len(done.problems)
 
 

@@ -46,6 +46,6 @@ def test_the_reason_is_the_rest():
                                   "\n" * 1_000_000, "VERDICT: " + "NOT A " * 160_000, "*" * 1_000_000,
                                   "</think>" * 125_000])
 def test_long_answers_take_no_time(text):
-    begun = time.process_time()
+    begun = time.thread_time()
     read_verdict(text)
-    assert time.process_time() - begun < 2
+    assert time.thread_time() - begun < 2

@@ -71,9 +71,9 @@ def test_pictures_that_differ_everywhere_in_spots_cost_little():
     dots = page()
     dots[4::40, 4::40] = dots[5::40, 4::40] = dots[4::40, 5::40] = 255 - dots[4::40, 4::40]
     for picture in (noise, dots):
-        began = time.process_time()
+        began = time.thread_time()
         assert len(changed_areas(page(), picture)) <= MOST
-        assert time.process_time() - began < 1
+        assert time.thread_time() - began < 1
 
 
 def test_places_are_told_in_css_pixels_and_nothing_of_other_sizes(tmp_path):

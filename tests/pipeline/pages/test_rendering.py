@@ -1,7 +1,7 @@
 """A rendered page holds nothing that runs, fetches, navigates or sends, and looks as the captured one did."""
 
 import html
-from time import process_time
+from time import thread_time
 
 import pytest
 from hypothesis import example, given, settings
@@ -101,9 +101,9 @@ def test_a_style_sheet_says_the_same_and_fetches_nothing(captured, shown):
 
 
 def test_a_style_sheet_that_imports_itself_ends():
-    start = process_time()
+    start = thread_time()
     assert sheet("@import url(http://site.example/self.css);").strip() == ""
-    assert process_time() - start < 5
+    assert thread_time() - start < 5
 
 
 def test_what_a_page_holds_is_bounded():
@@ -221,9 +221,9 @@ def test_a_page_whose_elements_are_named_like_properties_stands_as_it_stood(reco
 def test_a_page_twice_as_long_takes_twice_as_long(piece):
     def seconds(length):
         text = piece * (length // len(piece))
-        start = process_time()
+        start = thread_time()
         rendered(text)
-        return process_time() - start
+        return thread_time() - start
 
     seconds(1000)
     short, long = (min(seconds(length) for _ in range(3)) for length in (20_000, 80_000))

@@ -33,9 +33,9 @@ def test_no_text_takes_more_than_linear_time(kind, finder):
         for size in SIZES:
             text, best = unit * (size // len(unit)), float("inf")
             for _ in range(2):
-                began = time.process_time()
+                began = time.thread_time()
                 sum(1 for _ in finder(text))
-                best = min(best, time.process_time() - began)
+                best = min(best, time.thread_time() - began)
             took.append(max(best, 0.005))
         steps = [after / before for before, after in zip(took, took[1:], strict=False)]
         assert not (steps[-1] > STEEP and steps[-2] > STEEP), (unit, took)
@@ -55,9 +55,9 @@ def test_a_megabyte_of_a_page_takes_two_seconds_at_most():
 
 def seconds(work: Callable[[], object]) -> float:
     """Processor time that work takes, which has to find something."""
-    began = time.process_time()
+    began = time.thread_time()
     assert work()
-    return time.process_time() - began
+    return time.thread_time() - began
 
 
 def test_a_page_with_fonts_in_it_is_searched_without_a_word(capfd):

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from functools import lru_cache
-from time import process_time
+from time import thread_time
 
 import cv2
 import numpy as np
@@ -42,10 +42,10 @@ def test_a_known_value_is_found_also_misread(read, known, found):
 
 def test_long_lines_and_values_cost_little():
     values = Values(f"{number:040}x" for number in range(200))
-    began = process_time()
+    began = thread_time()
     for _ in range(50):
         values.stand_in("ab12 " * 60)
-    assert process_time() - began < 2
+    assert thread_time() - began < 2
 
 
 def test_a_recogniser_that_is_not_installed_is_named_before_anything_is_written(tmp_path, monkeypatch):

@@ -68,8 +68,8 @@ def test_it_takes_time_in_proportion_to_the_page():
     values = {f"4111{BREAK}1111{BREAK}1111{BREAK}1111": "card"}
     known, took = Redactor(values), []
     for size in (100_000, 400_000):
-        begun = time.process_time()
+        begun = time.thread_time()
         for piece in (b"4111", b"4111<i>", b"4111<i>1111", b"<", b"4111<i> ", b"4111 <i>1111</i>"):
             known.markup(piece * (size // len(piece)))
-        took.append(time.process_time() - begun)
+        took.append(time.thread_time() - begun)
     assert took[1] < 12 * max(took[0], 0.02)

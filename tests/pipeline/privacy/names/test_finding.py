@@ -29,9 +29,9 @@ def test_no_text_takes_more_than_linear_time(finder):
         took = []
         for size in SIZES:
             text = unit * (size // len(unit))
-            began = time.process_time()
+            began = time.thread_time()
             sum(1 for _ in finder(text))
-            took.append(max(time.process_time() - began, 0.02))
+            took.append(max(time.thread_time() - began, 0.02))
         steps = [after / before for before, after in zip(took, took[1:], strict=False)]
         assert not all(step > STEEP for step in steps), (unit, took)
         assert took[-1] < 3, (unit, took)
