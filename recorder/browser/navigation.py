@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,15 +31,21 @@ class Navigations:
     """Follows one tab's navigations: what began each, when, and which way through the history it went.
 
     `opened`: another page seems to have opened the tab; then its first navigation was most likely that page's doing.
+    `spawn` has something done beside.
     """
 
-    def __init__(self, session: Session, main_frame: str, clock: Clock, *, opened: bool):
+    def __init__(self, session: Session, main_frame: str, clock: Clock,
+                 spawn: Callable[[Coroutine[Any, Any, Any]], Any], *, opened: bool):
         self._session = session
+        self._spawn = spawn
         self._clock = clock
         self._started = _Started()
         self._reason = ""
         self._opened = opened
+        self._moves = 0  # navigations that are done
+        self._entry: int | None = None  # the id of the history's entry that is shown, once it is told
         self.main_frame = main_frame
+        spawn(self._history())
 
     def requested(self, event: dict[str, Any]) -> None:
         """Page.frameRequestedNavigation: the page itself asks for a navigation."""
@@ -66,11 +72,14 @@ class Navigations:
         """
         if same_document and self._started.kind in _OTHER_DOCUMENT:  # a script's, while another page is on its way
             return "same_document", self._clock.now
+        self._moves += 1
+        left, self._entry = self._entry, None
         started, self._started = self._started, _Started()
         opened, self._opened = self._opened, self._opened and url == "about:blank"
         epoch = min(started.epoch, self._clock.now)
         if started.kind.startswith(("history", "restore")):
-            return self._direction(before), epoch
+            return self._direction(left, before), epoch
+        self._spawn(self._history())
         if started.kind.startswith("reload"):
             return _BY_REASON.get(started.reason, "reload"), epoch
         if same_document:
@@ -79,9 +88,12 @@ class Navigations:
             return self._of_a_new_tab(url), epoch
         return _BY_REASON.get(started.reason, "typed"), epoch
 
-    async def _direction(self, before: str) -> str:
-        """`back` or `forward`: which way the history moved from the address `before` to where it is now."""
+    async def _direction(self, left: int | None, before: str) -> str:
+        """`back` or `forward`: which way the history moved from the entry `left`, or where that is not known from the
+        address `before`, to where it is now."""
         index, entries = await self._history()
+        if entries and left in (ids := [entry["id"] for entry in entries]) and ids[index] != left:
+            return "forward" if ids.index(left) < index else "back"
         others = [at for at, entry in enumerate(entries) if entry["url"] == before and at != index]
         return "forward" if others and max(others) < index else "back"
 
@@ -93,10 +105,14 @@ class Navigations:
 
     async def _history(self) -> tuple[int, list[dict[str, Any]]]:
         """The current index and the entries; none where the tab has gone."""
+        moves = self._moves
         for _ in range(_TRIES):
             try:
                 history = await self._session.send("Page.getNavigationHistory")
-                return history["currentIndex"], history["entries"]
+                index, entries = history["currentIndex"], history["entries"]
+                if entries and moves == self._moves:
+                    self._entry = entries[index]["id"]
+                return index, entries
             except ProtocolError as error:
                 if "Not attached" not in str(error):
                     break

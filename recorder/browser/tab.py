@@ -70,7 +70,7 @@ class Tab(TabState):
         `session`: the page's; `main_frame`: the id of its main frame. Nothing is waited for, so that a page that is
         held before its first instruction is not held longer than its browser takes to read the commands.
         """
-        self._navigations = Navigations(session, main_frame, self._observer, opened=self._opened)
+        self._navigations = Navigations(session, main_frame, self._observer, self._spawn, opened=self._opened)
         self._screencast = Screencast(session, self._on_screencast, self._note_gap, self._start)
         self._window = WholeWindow(session, self._spawn, self._screencast.look_again)
         for name, handler in {

@@ -1,6 +1,7 @@
 """Why a tab shows another page: only what the person asked the browser for is a `load` of theirs."""
 
 import time
+from collections.abc import Coroutine
 
 import pytest
 
@@ -67,8 +68,40 @@ def test_a_new_tab_that_a_person_goes_on_from_is_a_load(recording_browser, site,
     assert loads == [site.origin + "/next", site.origin + "/"]
 
 
+@pytest.mark.parametrize("late", [False, True], ids=["from the first page", "attached late"])
+def test_forward_is_told_from_back_though_addresses_come_twice(recording_browser, site, tmp_path, late):
+    site.pages |= {"/": "<a href=/next>Next</a>", "/next": "<a href=/>First</a><a id=part href=#part>Part</a>"}
+
+    async def wander(page):
+        for _ in range(2):
+            await page.click("a")
+            await page.wait_for_load_state()
+
+    async def run():
+        context = await recording_browser.browser.new_context()
+        page = await context.new_page()
+        if late:
+            await page.goto(site.origin + "/")
+            await wander(page)
+        async with Recorder(context, tmp_path / "rec"):
+            if not late:
+                await page.goto(site.origin + "/")
+                await wander(page)
+            for step in (page.go_back, page.go_back, page.go_forward, page.go_forward, page.go_back):
+                await step()
+            await page.click("#part")
+            await page.go_back()
+            await page.go_forward()
+        await context.close()
+
+    recording_browser.run(run())
+    intents = [turn["intent"] for turn in fold(Recording(tmp_path / "rec").events)]
+    told = [intent for intent in intents if intent in ("back", "forward")]
+    assert told == ["back", "back", "forward", "forward", "back", "back", "forward"], intents
+
+
 def _navigations() -> Navigations:
-    return Navigations(None, "F", RecordingClock(lambda: 5.0, lambda: 0.0), opened=False)
+    return Navigations(None, "F", RecordingClock(lambda: 5.0, lambda: 0.0), Coroutine.close, opened=False)
 
 
 @pytest.mark.parametrize("kind, reason, transition", [
@@ -112,7 +145,7 @@ def test_a_load_comes_before_what_is_pressed_at_once_also_where_this_program_is_
 def test_a_navigation_stays_where_it_was_though_somebody_sets_the_clock():
     wall, steady = [1000.0], [0.0]
     clock = RecordingClock(lambda: wall[0], lambda: steady[0])
-    navigations = Navigations(None, "F", clock, opened=False)
+    navigations = Navigations(None, "F", clock, Coroutine.close, opened=False)
     for set_by in (0.0, -3600.0, 86400.0):
         steady[0] += 10.0
         navigations.started({"frameId": "F", "navigationType": "differentDocument"})
