@@ -6,6 +6,7 @@ from contextlib import suppress
 from playwright.async_api import BrowserContext
 
 _AROUND, _STEP = 0.5, 0.1  # seconds around the recorded time, and between two looks
+_EFFECT = 0.2  # seconds after an action in which it has its effect
 _LONG = 20.0  # seconds of timers that are not run one by one
 _TOLD = 0.2  # seconds that a page may take to read its clock: one that loads has none yet
 
@@ -21,7 +22,7 @@ def moments_of(until: float, late: float) -> list[float]:
     if not until:
         return []
     after = [until + _STEP * step for step in range(round(_AROUND / _STEP) + 1)]
-    begun = [until + late + _STEP * step - _AROUND for step in range(2 * round(_AROUND / _STEP) + 1)]
+    begun = [until + late + _STEP * step - _AROUND for step in range(round((_AROUND + _EFFECT) / _STEP) + 1)]
     return [until - _AROUND, *after, *(each for each in begun if each > after[-1])]
 
 
