@@ -82,20 +82,25 @@ class Actor:
             "load": self._load, "back": self._back, "forward": self._forward, "reload": self._reload,
         }
 
-    async def act(self, intent: str, arguments: Mapping[str, Any], element: Element | None) -> Found | None:
-        """Do one action; returns the element that was found for it, if it has one. Raises ActionFailed, also where the
-        page hangs for good, and NotFound where there is no such element, or not surely."""
+    async def act(self, intent: str, arguments: Mapping[str, Any], element: Element | None,
+                  ready: Awaitable[object] | None = None) -> Found | None:
+        """Do one action; returns the element that was found for it, if it has one. `ready`: what must be done before,
+        while the element is looked for. Raises ActionFailed, also where the page hangs for good, and NotFound where
+        there is no such element, or not surely."""
         if intent not in self._does:
             raise ActionFailed(f"{intent} cannot be done in a page")
         typed = sum(len(value) for value in arguments.values() if isinstance(value, str))
         try:
             async with asyncio.timeout(_STUCK + typed * _A_LETTER):
-                return await self._act(intent, arguments, element)
+                return await self._act(intent, arguments, element, ready)
         except TimeoutError:
             raise ActionFailed("the page does not answer any more") from None
 
-    async def _act(self, intent: str, arguments: Mapping[str, Any], element: Element | None) -> Found | None:
+    async def _act(self, intent: str, arguments: Mapping[str, Any], element: Element | None,
+                   ready: Awaitable[object] | None) -> Found | None:
         found = await self._find(element) if element and element["tag"] != "html" else None
+        if ready:
+            await ready
         try:
             await self._does[intent](arguments, found, element)
         except (PlaywrightError, ProtocolError) as error:
@@ -122,6 +127,8 @@ class Actor:
                 raise ActionFailed("neither an element nor a point is told")
             return x, y
         place = await self._steady(found, element)
+        if element and x is not None and y is not None and _stood(element, place):
+            return x, y  # at an edge, what lies beside or above it counts
         left, top, width, height = place
         before = element["bbox"] if element else None
         across, down = 0.5, 0.5
@@ -132,9 +139,12 @@ class Actor:
 
     async def _steady(self, found: Found, element: Element | None) -> tuple[float, float, float, float]:
         """The box of an element once it is shown and stands still. A page that is not there yet shows it later, or
-        another one in its place."""
+        another one in its place. Where it stands as it was recorded, a person could press it: it is left there, also
+        where a part of it is out of sight."""
         loop = asyncio.get_running_loop()
         until = loop.time() + self._patience
+        if element and element["bbox"] and (place := await _shown(found, scrolled=False)) and _stood(element, place):
+            return place
         place = await _shown(found)
         for _ in range(_LOOKS):
             while place is None:
@@ -163,7 +173,6 @@ class Actor:
             for key in held:
                 await self._page.keyboard.down(key)
                 stack.push_async_callback(self._page.keyboard.up, key)
-            await self._page.mouse.move(x, y)
             number = arguments.get("button", 0)
             button: Any = _BUTTONS[number] if number in range(3) else "left"
             await self._page.mouse.click(x, y, button=button, click_count=count)
@@ -356,12 +365,19 @@ class Actor:
         await self._page.reload(wait_until="commit", timeout=_GOING)
 
 
-async def _shown(found: Found) -> tuple[float, float, float, float] | None:
+async def _shown(found: Found, *, scrolled: bool = True) -> tuple[float, float, float, float] | None:
     """The box of an element; None where it has none, as it is not shown or gone."""
     try:
-        return await box(found)
+        return await box(found, scrolled=scrolled)
     except ProtocolError:
         return None
+
+
+def _stood(element: Element, place: tuple[float, float, float, float]) -> bool:
+    """Whether a box is that of an element as it was recorded."""
+    box = element["bbox"]
+    recorded = (box["x"], box["y"], box["width"], box["height"]) if box else ()
+    return bool(recorded) and all(abs(one - other) < 1 for one, other in zip(place, recorded, strict=True))
 
 
 def _changed(before: str, after: str) -> tuple[int, int]:

@@ -50,10 +50,7 @@ async def find(worlds: Sequence[World], element: Element) -> Found:
     if best["score"] - max(others) < MARGIN:
         raise NotFound(f"{_named(element)} cannot be told from another element ({best['score']:.2f} and "
                        f"{max(others):.2f})")
-    taken = await session.send("Runtime.evaluate", {"expression": "demotapeFind.take()", "contextId": world})
-    if "objectId" not in taken["result"]:
-        raise NotFound(f"{_named(element)} is gone")
-    return Found(session, world, taken["result"]["objectId"], best["score"], tuple(best["by"]))
+    return Found(session, world, best["object_id"], best["score"], tuple(best["by"]))
 
 
 async def ask(found: Found, function: str, *arguments: Any) -> Any:
@@ -74,10 +71,11 @@ async def related(found: Found, function: str) -> Found | None:
     return replace(found, object_id=name) if name and answer["result"].get("subtype") == "node" else None
 
 
-async def box(found: Found) -> tuple[float, float, float, float] | None:
-    """Left, top, width and height in the viewport of the page, once it was scrolled into view; None where it has none.
-    """
-    await found.session.send("DOM.scrollIntoViewIfNeeded", {"objectId": found.object_id})
+async def box(found: Found, *, scrolled: bool = True) -> tuple[float, float, float, float] | None:
+    """Left, top, width and height in the viewport of the page, once it was scrolled into view (not `scrolled`: as it
+    is); None where it has none."""
+    if scrolled:
+        await found.session.send("DOM.scrollIntoViewIfNeeded", {"objectId": found.object_id})
     quads = (await found.session.send("DOM.getContentQuads", {"objectId": found.object_id}))["quads"]
     if not quads:
         return None
@@ -86,14 +84,17 @@ async def box(found: Found) -> tuple[float, float, float, float] | None:
 
 
 async def _look(world: World, wanted: str) -> dict[str, Any] | None:
+    """What of a frame's document is most like the wanted element, and its name there; None where there is nothing."""
     session, context = world
     try:
-        answer = await session.send("Runtime.evaluate", {
-            "expression": f"{_source()}\ndemotapeFind.find({wanted})", "contextId": context, "returnByValue": True})
+        told, taken = await asyncio.gather(
+            session.send("Runtime.evaluate", {"expression": f"{_source()}\ndemotapeFind.find({wanted})",
+                                              "contextId": context, "returnByValue": True}),
+            session.send("Runtime.evaluate", {"expression": "demotapeFind.take()", "contextId": context}))
     except ProtocolError:  # the frame is gone
         return None
-    value = answer["result"].get("value")
-    return value if isinstance(value, dict) else None
+    value, name = told["result"].get("value"), taken["result"].get("objectId")
+    return value | {"object_id": name} if isinstance(value, dict) and name else None
 
 
 def _named(element: Element) -> str:

@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -34,8 +34,9 @@ from .edited import otherwise
 from .exchanges import Archive
 from .finding import Found, NotFound
 from .offline import open_browser, open_context
-from .pictures import likeness as picture_likeness
+from .pictures import Pictures
 from .reading import read_recording
+from .results import Outcome, Result, held_against
 from .server import ReplayServer
 from .timers import moments_of, run_timers
 from .varying import everything_fixed, not_of_the_page
@@ -47,43 +48,11 @@ _RESTS = 0.25  # seconds without a change after which a page that is equivalent 
 _CHANGING = 0.4  # seconds that one may take which goes on changing
 _ROUND = 0.15  # seconds that a look at a page takes, with what is before the next, where it is not busy
 _LONG = 20.0  # seconds after which a page that never answers at once is not waited for
+_BROWSERS = ("dialog", "tabcreate", "tabswitch", "tabremove")  # turns that are not of a page
 _POINTED = ("click", "dblclick", "hover", "drag")
 _TAB = 5.0  # seconds that a tab or a dialog may take to open
 _SILENT = 4.0  # seconds after which a page that does not answer is left alone
 _NOT_REACHED = "not reached, as a turn before it failed"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of one turn. `by`: what the element was found by; `score` from 0 to 1. `elements`, `texts` and
-    `picture` (SSIM) say how alike the state after it and the recorded one are, from 0 to 1; None when not known.
-    `shown`: the screenshot after it, an image file's bytes."""
-
-    turn: str
-    intent: str
-    verdict: str
-    reason: str
-    seconds: float
-    by: tuple[str, ...] = ()
-    score: float | None = None
-    elements: float | None = None
-    texts: float | None = None
-    picture: float | None = None
-    shown: bytes | None = field(default=None, repr=False)
-
-
-@dataclass
-class Result:
-    """What came of a run. `verdict`: the worst of its turns'; `last`: of its last state alone; `missing`: requests that
-    were not recorded, counted by method and address."""
-
-    verdict: str
-    last: str
-    outcomes: list[Outcome]
-    seconds: float
-    recorded_seconds: float
-    browser: str
-    missing: dict[tuple[str, str], int] = field(default_factory=dict)
 
 
 async def run(recording: Recording, demonstration: Demonstration, out: Path, *, live: bool = False,
@@ -109,14 +78,7 @@ async def run(recording: Recording, demonstration: Demonstration, out: Path, *, 
         context = await open_context(browser, recording, first)
         runner = Runner(recording, turns, context, server, last, archive)
         result = await runner.run(out, demonstration["task"], on_turn, replayable=replayable)
-    return _held_against(result, otherwise(fold(recording.events), demonstration["turns"]))
-
-
-def _held_against(result: Result, edited: Mapping[str, str]) -> Result:
-    """The same result, in which what is not what the person did is not called the same, though the pages are."""
-    outcomes = [replace(each, verdict="equivalent", reason=edited[each.turn])
-                if each.verdict == "same" and each.turn in edited else each for each in result.outcomes]
-    return replace(result, outcomes=outcomes, verdict=worst([each.verdict for each in outcomes]))
+    return held_against(result, otherwise(fold(recording.events), demonstration["turns"]))
 
 
 @asynccontextmanager
@@ -143,7 +105,7 @@ class Runner:
         self._last: Look | None = None  # what was seen last
         self._before = Comparison("same", "", 1.0, 1.0)  # of the turn before
         self._late = 0.0  # seconds by which the newest action came later than its turn
-        self._likenesses: dict[str, asyncio.Task[float | None]] = {}  # of pictures, by turn
+        self._pictures = Pictures(recording)
         self._seen = "", facts("<html>")  # the newest document, with its facts
         self._facts = lru_cache(4)(self._read_facts)
         typed = (value for turn in turns for value in turn["arguments"].values() if isinstance(value, str))
@@ -158,17 +120,20 @@ class Runner:
         about: Provenance = {"actor": "script", "agent": "demotape replay"}
         with tempfile.TemporaryDirectory(prefix="demotape-uploads-") as uploads:
             self._uploads = Path(uploads)
-            async with Recorder(self._context, out, task, provenance=about,
-                                replayable=replayable) as self._recorder:
+            async with Recorder(self._context, out, task, provenance=about, replayable=replayable,
+                                stills=True) as self._recorder:
                 began = time.monotonic()
                 self._clock = self._turns[0]["timestamp"] - began  # to be added to ours: the recording's
                 if self._server:
                     self._server.play_until(self._turns[0]["timestamp"])
                 await self._begin(page)
                 outcomes = await self._do_all(on_turn)
+                if self._pictures.newest:
+                    await self._pictures.newest
                 seconds = time.monotonic() - began
-        outcomes = [replace(each, picture=await self._likenesses[each.turn]) if each.turn in self._likenesses else each
-                    for each in outcomes]
+        pictures = await asyncio.gather(*(self._pictures.of(each.turn) for each in outcomes))
+        outcomes = [replace(each, shown=shown, picture=alike)
+                    for each, (shown, alike) in zip(outcomes, pictures, strict=True)]
         version = f"Chromium {self._context.browser.version}" if self._context.browser else "Chromium"
         return Result(worst([each.verdict for each in outcomes]), outcomes[-1].verdict, outcomes, round(seconds, 3),
                       max(0.0, round(self._turns[-1]["timestamp"] - self._turns[0]["timestamp"], 3)), version,
@@ -206,24 +171,21 @@ class Runner:
         gap = after["timestamp"] - turn["timestamp"] if after else _AT_MOST
         # The last state was told after its picture was painted, and what timers change is painted.
         until = after["timestamp"] if after else expected and expected["screenshot_time"]
-        comparison = await self._settle(expected, min(max(gap, _AT_LEAST), _AT_MOST), until or 0.0)
-        if comparison.verdict != "same" and after and await self._point(after):
-            pointed = await self._settle(expected, _AT_LEAST, until or 0.0)
-            comparison = min(pointed, comparison, key=lambda each: VERDICTS.index(each.verdict))
-        shown = self._last.picture if self._last else None
-        self._likenesses[turn["id"]] = asyncio.ensure_future(self._likeness(expected, shown))
+        comparison = await self._settle(expected, min(max(gap, _AT_LEAST), _AT_MOST), until or 0.0, after)
+        self._pictures.take(turn["id"], expected, self._picture(expected))
         return Outcome(turn["id"], turn["intent"], comparison.verdict, comparison.reason,
                        round(time.monotonic() - began, 3), found.by if found else (),
                        round(found.score, 3) if found else None, round(comparison.elements, 4),
-                       round(comparison.texts, 4), None, shown)
+                       round(comparison.texts, 4))
 
-    async def _likeness(self, expected: Mapping[str, Any] | None, shown: bytes | None) -> float | None:
-        """How alike the pictures are; nothing waits for it but the end."""
-        recorded = self._recording.blob(expected["screenshot"]) if expected and expected["screenshot"] else None
-        return await asyncio.to_thread(picture_likeness, recorded, shown)
+    async def _picture(self, expected: Mapping[str, Any] | None) -> bytes | None:
+        tab = self._tab(expected["tab"] if expected else self._shown())
+        return await tab.picture() if tab else None
 
     async def _do(self, turn: Mapping[str, Any]) -> Found | None:
         intent, arguments = turn["intent"], turn["arguments"]
+        if intent in _BROWSERS and self._pictures.newest:
+            await self._pictures.newest
         match intent:
             case "dialog":
                 await self._wait(lambda: turn["id"] in self._answered, "the dialog did not come")
@@ -243,7 +205,7 @@ class Runner:
                 tab = self._tab(number)
                 await self._scroll_as_recorded(turn, page)
                 actor = Actor(page, tab.worlds if tab else list, self._uploads)
-                return await actor.act(intent, arguments, turn["element"])
+                return await actor.act(intent, arguments, turn["element"], self._pictures.newest)
         return None
 
     async def _point(self, turn: Mapping[str, Any]) -> bool:
@@ -311,14 +273,16 @@ class Runner:
                 return True
         return False
 
-    async def _settle(self, expected: Mapping[str, Any] | None, patience: float, until: float = 0.0
-                      ) -> Comparison:
-        """Wait until the page is as it was recorded, or rests and has had its time; returns how it compares."""
+    async def _settle(self, expected: Mapping[str, Any] | None, patience: float, until: float = 0.0,
+                      after: Mapping[str, Any] | None = None) -> Comparison:
+        """Wait until the page is as it was recorded, or rests and has had its time; returns how it compares. `after`:
+        the turn that comes next."""
         began = last = time.monotonic()
         now = changed = rested = 0.0  # seconds of the page: those in which it is too busy to answer count little
         if self._server:
             self._server.play_until(until or math.inf)
         before = ""
+        unpointed: Comparison | None = None  # how it compared before the pointer was moved
         moments: deque[float] | None = None  # that timers have still to run on to
         while True:
             look = self._last = await self._look(expected)
@@ -337,8 +301,12 @@ class Runner:
             if quiet and same:
                 break
             if quiet and moments is not None:
-                if (not moments or moments[0] > until) and now - changed > _QUIET and self._differed(comparison):
-                    break
+                if not moments or moments[0] > until:
+                    if after and await self._point(after):
+                        unpointed, after = comparison, None
+                        continue
+                    if now - changed > _QUIET and self._differed(comparison):
+                        break
                 if await self._run_on(moments):
                     continue
             still = now - changed > _RESTS
@@ -348,8 +316,8 @@ class Runner:
             if now > patience + _AT_MOST or time.monotonic() - began > _LONG:
                 break
             await asyncio.sleep(_LOOK)
-        self._before = comparison
-        return comparison
+        self._before = min(comparison, unpointed or comparison, key=lambda each: VERDICTS.index(each.verdict))
+        return self._before
 
     def _differed(self, comparison: Comparison) -> bool:
         """Whether what differs is what did a turn ago, and no more: waiting did not help then."""

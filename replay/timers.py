@@ -1,4 +1,5 @@
-"""The timers of pages that run again: they run on to times of the recording, and when a page may be as recorded."""
+"""The timers and animations of pages that run again: they run on to times of the recording, at which a page may be as
+recorded."""
 
 import asyncio
 from contextlib import suppress
@@ -9,6 +10,10 @@ _AROUND, _STEP = 0.5, 0.1  # seconds around the recorded time, and between two l
 _EFFECT = 0.2  # seconds after an action in which it has its effect
 _LONG = 20.0  # seconds of timers that are not run one by one
 _TOLD = 0.2  # seconds that a page may take to read its clock: one that loads has none yet
+_ON = """(milliseconds) => {
+  void Date.now();
+  for (const each of document.getAnimations()) if (each.playState === "running") each.currentTime += milliseconds;
+}"""
 
 
 def moments_of(until: float, late: float) -> list[float]:
@@ -27,12 +32,14 @@ def moments_of(until: float, late: float) -> list[float]:
 
 
 async def run_timers(context: BrowserContext, seconds: float) -> None:
-    """Let the timers of all pages run on by so many seconds. Raises playwright's Error when a page is gone."""
+    """Let timers and animations of all pages run on by so many seconds. Raises playwright's Error when one is gone."""
+    # Transitions and animations of style sheets are the browser's, which goes by the time of the run: what timers do
+    # meanwhile would find the page as it is long before.
     # The clock of a page takes in the time that has passed only each 0.1 s, and when it is read; what it has not taken
     # in when it is told to run on it leaves out.
     frames = [frame for page in context.pages for frame in page.frames]
+    milliseconds = int(seconds * 1000)
     with suppress(TimeoutError):
         async with asyncio.timeout(_TOLD):
-            await asyncio.gather(*(frame.evaluate("() => void Date.now()") for frame in frames), return_exceptions=True)
-    milliseconds = int(seconds * 1000)
+            await asyncio.gather(*(frame.evaluate(_ON, milliseconds) for frame in frames), return_exceptions=True)
     await (context.clock.run_for(milliseconds) if seconds < _LONG else context.clock.fast_forward(milliseconds))

@@ -19,12 +19,13 @@ _SEED = f"demotape{token_hex(8)}"  # the binding by which a document tells its s
 
 @dataclass(frozen=True)
 class Extras:
-    """What is kept of a page besides its states."""
+    """What is kept of a page besides its states; `stills`: pictures only when they are asked for."""
 
     har: bool = False
     mhtml: bool = False
     replayable: bool = False
     console: bool = False
+    stills: bool = False
 
 
 def follow(session: Session, tab: int, main_frame: str, requests: network.OpenRequests, observer: TabObserver,

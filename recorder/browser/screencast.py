@@ -13,6 +13,8 @@ Of a continuous screencast the browser holds frames back while two are unacknowl
 sends: a page that then stays as it is would be shown as it was before. So it is counted how many frames it may still
 send; if it may have held one back, the screencast is begun anew once the page rests, which makes the browser send what
 is on the screen.
+
+Where only stills are wanted there is no screencast, but a picture each time that it is asked for.
 """
 
 import asyncio
@@ -45,11 +47,13 @@ _SAME = 3  # looks that show the same, after which a page rests
 
 class Screencast:
     """`take` is called with each frame's PNG bytes, the browser's metadata of it, and whether it would send a frame of
-    what it paints next; `on_gap` when it will not, after all; `spawn` runs coroutines."""
+    what it paints next; `on_gap` when it will not, after all; `spawn` runs coroutines. `stills`: there are no frames,
+    only what `still` is asked for."""
 
     def __init__(self, session: Session, take: Callable[[bytes, dict[str, Any], bool], None],
-                 on_gap: Callable[[], None], spawn: Callable[[Coroutine], Any]):
+                 on_gap: Callable[[], None], spawn: Callable[[Coroutine], Any], *, stills: bool = False):
         self._session = session
+        self._stills = stills
         self._take = take
         self._on_gap = on_gap
         self._spawn = spawn
@@ -77,12 +81,20 @@ class Screencast:
         """Begin; the browser sends at once what is on the screen. Where the page is just given to another process it
         may send nothing, then or later: begin anew if nothing has come after so many seconds of `patience`."""
         self._left, self._acknowledged, self._held_back, self._changed = _UNACKNOWLEDGED, 0.0, False, None
+        if self._stills:
+            self.shown.set()
+            return
         self._session.post("Page.startScreencast", {"format": "png"})
         self._steady_since = asyncio.get_running_loop().time()
         self._starts += 1
         self._silent = True
         if not self._looking:
             self._spawn(self._expect(self._starts, patience))
+
+    async def still(self) -> bytes:
+        """What the page shows, painted anew, as a PNG file."""
+        shot = await self._session.send("Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True})
+        return base64.b64decode(shot["data"])
 
     async def _expect(self, start: int, patience: float) -> None:
         await asyncio.sleep(patience)

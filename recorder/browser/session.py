@@ -50,16 +50,18 @@ class Recorder:
     Raises InputError for another browser, a `cdp` where it does not answer, or a folder that holds a recording;
     DemotapeError at the end when the disk failed on the way (what was written stays readable). Options: `har` keeps the
     network with bodies, `replayable` what it takes to serve it again, `console` what pages write to the console,
-    `mhtml` each page as one file, `axtree` lets processing make the accessibility tree of each state. While it records,
-    the threads of Python take turns more often (`sys.setswitchinterval`), so that its writing does not hold up who
-    acts; and new pages wait for the event loop, so do not block it.
+    `mhtml` each page as one file, `axtree` lets processing make the accessibility tree of each state, `stills` takes
+    pictures only when `Tab.picture` asks for one, which is lighter. While it records, the threads of Python take turns
+    more often (`sys.setswitchinterval`), so that its writing does not hold up who acts; and new pages wait for the
+    event loop, so do not block it.
     """
 
     def __init__(self, context: BrowserContext, directory: Path | str, task: str = "", *,
                  cdp: str | None = None, keys: bool = False, provenance: Provenance | None = None, **options: bool):
         self._builder = RecordingBuilder(directory, task, options, on_failure=self._on_failure)
         self._provenance = None if provenance is None else validated(dict(provenance), ProvenanceSchema(), "provenance")
-        self._extras = Extras(*(bool(options.get(name)) for name in ("har", "mhtml", "replayable", "console")))
+        self._extras = Extras(*(bool(options.get(name)) for name in ("har", "mhtml", "replayable", "console",
+                                                                       "stills")))
         self._sized = False  # whether it is known what size pages have
         self.stopped = asyncio.Event()  # set when the recording fails on the way, as on a full disk, and by Alt+S
         self._steer = self._obey if keys else None

@@ -18,7 +18,7 @@ from recorder.media.painted_frames import PaintedFrame
 from schemas.package_types import Message, Snapshot
 from schemas.types import EventData
 
-from . import closed_roots, loaded_before, pixels, resources
+from . import closed_roots, dialogs, loaded_before, pixels, resources
 from .capture_script import BINDING, DRAWN, LAST, TELLING, WORLD, capture_script, ending_script
 from .following import Extras, follow, follow_scripts
 from .navigation import Navigations
@@ -32,8 +32,7 @@ _ROUNDS, _ROUND = 10, 0.05  # times that frames are asked at the end, until they
 _AS_LONG = 2  # times as long as they took to answer, where that is more: the machine is busy
 _BEGINS = 1.0  # seconds in which a tab shows what is there at first; one out of sight does not
 _ANSWERED = 0.5  # seconds that frames have to tell what they show
-_SILENT = 20.0  # seconds after which a page that does not answer is taken to hang, as in an endless loop; where the
-# machine is busy others take some of them, and nothing of what they did is to be lost
+_SILENT = 20.0  # seconds after which a silent page is taken to hang; with fewer, what busy machines do late is lost
 _BETWEEN = 0.02  # seconds between two questions where secrets stand
 _FAREWELL = 1.0  # seconds that a page has to take note of the end; one with a dialog open answers nothing
 
@@ -71,18 +70,17 @@ class Tab(TabState):
         held before its first instruction is not held longer than its browser takes to read the commands.
         """
         self._navigations = Navigations(session, main_frame, self._observer, self._spawn, opened=self._opened)
-        self._screencast = Screencast(session, self._on_screencast, self._note_gap, self._start)
+        self._screencast = Screencast(session, self._on_screencast, self._note_gap, self._start,
+                                      stills=self._extras.stills)
         self._window = WholeWindow(session, self._spawn, self._screencast.look_again)
         for name, handler in {
             "Page.frameRequestedNavigation": self._navigations.requested,
             "Page.frameNavigated": self._on_navigated,
             "Page.navigatedWithinDocument": self._on_same_document,
-            "Page.javascriptDialogOpening": self._on_dialog,
-            "Page.javascriptDialogClosed": self._on_dialog_closed,
-            "Page.downloadWillBegin": self._on_download,
             "Page.frameStartedNavigating": self._on_leaving,
             "Network.requestWillBeSent": self._navigations.asked,
             "Page.loadEventFired": self._on_loaded,
+            **dialogs.listeners(self, self._observer),
         }.items():
             session.on(name, handler)
         self.arm_frame(session)
@@ -174,6 +172,17 @@ class Tab(TabState):
         with suppress(TimeoutError):
             await asyncio.wait_for(self._in_worlds(LAST), _ANSWERED)
         await self.answered()
+
+    async def picture(self) -> bytes | None:
+        """What it shows, an image file's bytes; None when there is none. Where pictures are only taken when they are
+        asked for, it is taken now."""
+        if self._extras.stills:
+            with suppress(TimeoutError, ProtocolError):
+                async with asyncio.timeout(_BEGINS):
+                    self.paint(self.still(await self._screencast.still(), self._observer.seconds(self._observer.now)))
+                    while self.waits:
+                        await asyncio.sleep(_BETWEEN)
+        return newest.image if (newest := self.ring.newest) else None
 
     async def resources_in_use(self) -> set[str]:
         """Addresses of the style sheets, images and fonts of the documents that it shows now, among others."""
@@ -305,6 +314,10 @@ class Tab(TabState):
         self.paint(PaintedFrame(image, at, scroll=(metadata["scrollOffsetX"], metadata["scrollOffsetY"]),
                                 size=(metadata["deviceWidth"] / scale, metadata["deviceHeight"] / scale),
                                 followed=followed))
+
+    def paint(self, frame: PaintedFrame) -> None:
+        """Take in a painted frame, and ask where secrets stand if it waits for that."""
+        super().paint(frame)
         if self.waits and not self._asking:
             self._asking = True
             self._start(self._learn_places())
@@ -364,15 +377,6 @@ class Tab(TabState):
         data: EventData = {"url": url, "transition": await transition}
         self._observer.on_browser_event(self, "navigate", epoch, data, before)
 
-    def _on_dialog(self, event: dict[str, Any]) -> None:
-        self._dialog: EventData = {"kind": event["type"], "message": event["message"]}
-
-    def _on_dialog_closed(self, event: dict[str, Any]) -> None:
-        data = self._dialog | {"accepted": event["result"]}
-        if data["kind"] == "prompt" and event["result"]:
-            data["text"] = event.get("userInput", "")
-        self._observer.on_browser_event(self, "dialog", self._observer.now, data)
-
     def _on_loaded(self, _event: dict[str, Any]) -> None:
         self._loads += 1
         self._screencast.look_again()
@@ -389,10 +393,6 @@ class Tab(TabState):
             epoch = self._observer.now
             answer = await self._sessions[0].send("Page.captureSnapshot", {"format": "mhtml"})
             self._observer.on_page_archive(self, epoch, answer["data"].encode())
-
-    def _on_download(self, event: dict[str, Any]) -> None:
-        self._observer.on_browser_event(self, "download", self._observer.now,
-                                    {"url": event["url"], "files": [event["suggestedFilename"]]})
 
 
 def _note_world(context: dict[str, Any], worlds: set[int]) -> None:

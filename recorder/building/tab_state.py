@@ -107,6 +107,12 @@ class TabState:
                     (viewport["width"] * self.zoom, viewport["height"] * self.zoom), placed, painted,
                     everywhere if alone else None, target=target)
 
+    def still(self, image: bytes, time: float) -> PaintedFrame:
+        """A picture, taken at a time, of what it shows; no other follows by itself."""
+        scroll, viewport = self.facts["scroll"], self.facts["viewport"]
+        return PaintedFrame(image, time, scroll=(scroll["x"] * self.zoom, scroll["y"] * self.zoom),
+                            size=(viewport["width"] * self.zoom, viewport["height"] * self.zoom), followed=False)
+
     def tell_ahead(self, frame_group: str, chunks: list[tuple[int, str]], rows: list[tuple[int, TableRow]]) -> None:
         """Take in texts and rows of a frame group that its next snapshot is made of, or one after that."""
         self._told_since.add(frame_group)
