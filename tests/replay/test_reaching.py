@@ -16,6 +16,15 @@ let seconds = 0;
 document.querySelector("button").onclick = () =>
   setInterval(() => document.querySelector("p").textContent = `${++seconds} seconds`, 1000);
 </script>"""
+GROWING = """<!DOCTYPE html><title>Growing</title><style>
+div { height: 40px; background: #36c; transition: height 1.5s } .big { height: 400px }
+</style><button>Begin</button><p></p><div></div><script>
+const box = document.querySelector("div");
+document.querySelector("button").onclick = () => {
+  box.className = "big";
+  setTimeout(() => document.querySelector("p").textContent = Math.round(box.getBoundingClientRect().height), 1700);
+};
+</script>"""
 # As calendars do: a press begins something, which shows once the pointer moves.
 MOVED = """<!DOCTYPE html><title>Moved</title><style>
 div, button { position: absolute; left: 40px; width: 200px; }
@@ -65,6 +74,24 @@ def test_a_timer_that_an_action_begins_late_runs_on_as_long(recording_browser, s
     monkeypatch.setattr(Actor, "act", slow)
     result = run(recording_browser, site, tmp_path, COUNTING, count)
     assert [each.verdict for each in result.outcomes] == ["same", "same"], result.outcomes
+
+
+async def grow(page: Page) -> None:
+    await page.locator("button").click()
+    await page.get_by_text("400").wait_for()
+
+
+def test_transitions_run_on_with_the_timers_that_look_at_them(recording_browser, site, tmp_path):
+    """A timer that ran ahead of the browser's transition would find the box small."""
+    result = run(recording_browser, site, tmp_path, GROWING, grow, 0.5)
+    assert [each.verdict for each in result.outcomes] == ["same", "same"], result.outcomes
+    assert result.seconds < result.recorded_seconds + 1
+
+
+def test_pictures_of_a_run_show_what_the_turn_came_to(recording_browser, site, tmp_path):
+    result = run(recording_browser, site, tmp_path, GROWING, grow, 0.5)
+    assert [each.picture for each in result.outcomes] == [pytest.approx(1.0, abs=0.01)] * 2
+    assert all(each.shown.startswith(b"\x89PNG") for each in result.outcomes)
 
 
 def test_moments_to_look_at_a_page():
