@@ -143,9 +143,9 @@ class Actor:
         where a part of it is out of sight."""
         loop = asyncio.get_running_loop()
         until = loop.time() + self._patience
-        if element and element["bbox"]:
-            if (stands := await _shown(found, scrolled=False)) and _stood(element, stands):
-                return stands
+        if (element and element["bbox"] and (stands := await _shown(found, scrolled=False))
+                and _stood(element, stands)):
+            return stands
         place = await _shown(found)
         for _ in range(_LOOKS):
             while place is None:
