@@ -17,7 +17,9 @@ _BY_ENTRY = {"link": "link", "form_submit": "form", "typed": "typed", "address_b
              "keyword": "typed", "keyword_generated": "typed", "auto_bookmark": "typed", "auto_toplevel": "typed"}
 _OTHER_DOCUMENT = ("differentDocument", "historyDifferentDocument", "reload", "reloadBypassingCache", "restore",
                    "restoreWithPost")
-_TRIES, _PAUSE = 100, 0.03  # while a tab changes its renderer the browser does not answer for its history
+_TRIES, _PAUSE = 300, 0.01  # while a tab changes its renderer the browser does not answer for its history
+
+Entry = dict[str, Any]  # of a tab's history, as CDP tells it
 
 
 @dataclass
@@ -43,9 +45,11 @@ class Navigations:
         self._reason = ""
         self._opened = opened
         self._moves = 0  # navigations that are done
-        self._entry: int | None = None  # the id of the history's entry that is shown, once it is told
+        self._entry: Entry | None = None  # of the history, which is shown; where that is known
+        self._entries: list[Entry] = []  # as last told
+        self._one_by_one = asyncio.Lock()  # moves are taken in in their order
         self.main_frame = main_frame
-        spawn(self._history())
+        spawn(self._moved(0, None))
 
     def requested(self, event: dict[str, Any]) -> None:
         """Page.frameRequestedNavigation: the page itself asks for a navigation."""
@@ -73,13 +77,12 @@ class Navigations:
         if same_document and self._started.kind in _OTHER_DOCUMENT:  # a script's, while another page is on its way
             return "same_document", self._clock.now
         self._moves += 1
-        left, self._entry = self._entry, None
         started, self._started = self._started, _Started()
         opened, self._opened = self._opened, self._opened and url == "about:blank"
         epoch = min(started.epoch, self._clock.now)
         if started.kind.startswith(("history", "restore")):
-            return self._direction(left, before), epoch
-        self._spawn(self._history())
+            return self._direction(self._moves, before, url), epoch
+        self._spawn(self._moved(self._moves, url))
         if started.kind.startswith("reload"):
             return _BY_REASON.get(started.reason, "reload"), epoch
         if same_document:
@@ -88,12 +91,29 @@ class Navigations:
             return self._of_a_new_tab(url), epoch
         return _BY_REASON.get(started.reason, "typed"), epoch
 
-    async def _direction(self, left: int | None, before: str) -> str:
-        """`back` or `forward`: which way the history moved from the entry `left`, or where that is not known from the
-        address `before`, to where it is now."""
-        index, entries = await self._history()
-        if entries and left in (ids := [entry["id"] for entry in entries]) and ids[index] != left:
-            return "forward" if ids.index(left) < index else "back"
+    async def _moved(self, move: int, url: str | None, *, through: bool = False
+                     ) -> tuple[Entry | None, Entry | None, int, list[Entry]]:
+        """Take in a move to the address `url`; `through`: through the history. Returns the entry that was left and
+        that which was reached, where they are known, the current index and the entries.
+
+        The browser's answer may be of a later move already, which its page has not told yet.
+        """
+        async with self._one_by_one:
+            left, before = self._entry, self._entries
+            index, entries = await self._history()
+            now = entries[index] if entries else None
+            if move != self._moves or (now and url not in (None, now["url"])):
+                now = _beside(left, before, url) if through else None
+            self._entry, self._entries = now, entries
+        return left, now, index, entries
+
+    async def _direction(self, move: int, before: str, url: str) -> str:
+        """`back` or `forward`: which way the history moved from the entry that was left, or where that is not known
+        from one of the address `before`, to one of the address `url`."""
+        left, now, index, entries = await self._moved(move, url, through=True)
+        ids = [entry["id"] for entry in entries]
+        if left and now and left["id"] in ids and now["id"] in ids and left["id"] != now["id"]:
+            return "forward" if ids.index(left["id"]) < ids.index(now["id"]) else "back"
         others = [at for at, entry in enumerate(entries) if entry["url"] == before and at != index]
         return "forward" if others and max(others) < index else "back"
 
@@ -103,18 +123,23 @@ class Navigations:
         entry = entries[index] if entries else {"url": ""}
         return _BY_ENTRY.get(entry["transitionType"], "link") if entry["url"] == url else "link"
 
-    async def _history(self) -> tuple[int, list[dict[str, Any]]]:
+    async def _history(self) -> tuple[int, list[Entry]]:
         """The current index and the entries; none where the tab has gone."""
-        moves = self._moves
         for _ in range(_TRIES):
             try:
                 history = await self._session.send("Page.getNavigationHistory")
-                index, entries = history["currentIndex"], history["entries"]
-                if entries and moves == self._moves:
-                    self._entry = entries[index]["id"]
-                return index, entries
+                return history["currentIndex"], history["entries"]
             except ProtocolError as error:
                 if "Not attached" not in str(error):
                     break
                 await asyncio.sleep(_PAUSE)
         return 0, []
+
+
+def _beside(entry: Entry | None, entries: list[Entry], url: str | None) -> Entry | None:
+    """The one entry before or after another that has an address; None where there is none, or both do."""
+    at = next((at for at, each in enumerate(entries) if entry and each["id"] == entry["id"]), None)
+    if at is None:
+        return None
+    found = [each for each in (*entries[max(0, at - 1):at], *entries[at + 1:at + 2]) if each["url"] == url]
+    return found[0] if len(found) == 1 else None
