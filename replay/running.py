@@ -225,6 +225,8 @@ class Runner:
         state = turn["state"]
         if state and turn["intent"] != "load" and (look := self._last) and look.state["tab"] == state["tab"] \
                 and look.state["url"] == state["url"] and told_scroll(state["scroll"], look.state["scroll"]):
+            if self._pictures.newest:
+                await self._pictures.newest
             async with _unless_it_hangs():
                 await page.evaluate("([x, y]) => scrollTo({ left: x, top: y, behavior: 'instant' })",
                                     [state["scroll"]["x"], state["scroll"]["y"]])

@@ -12,7 +12,14 @@ _LONG = 20.0  # seconds of timers that are not run one by one
 _TOLD = 0.2  # seconds that a page may take to read its clock: one that loads has none yet
 _ON = """(milliseconds) => {
   void Date.now();
-  for (const each of document.getAnimations()) if (each.playState === "running") each.currentTime += milliseconds;
+  const on = (root) => {
+    for (const each of root.getAnimations()) {
+      const timed = each.timeline === document.timeline && each.playState === "running";
+      if (timed) each.currentTime += milliseconds * each.playbackRate;
+    }
+    for (const { shadowRoot } of root.querySelectorAll("*")) if (shadowRoot) on(shadowRoot);
+  };
+  on(document);
 }"""
 
 
@@ -34,7 +41,7 @@ def moments_of(until: float, late: float) -> list[float]:
 async def run_timers(context: BrowserContext, seconds: float) -> None:
     """Let timers and animations of all pages run on by so many seconds. Raises playwright's Error when one is gone."""
     # Transitions and animations of style sheets are the browser's, which goes by the time of the run: what timers do
-    # meanwhile would find the page as it is long before.
+    # meanwhile would find the page as it is long before. Those in closed shadow roots are not reached.
     # The clock of a page takes in the time that has passed only each 0.1 s, and when it is read; what it has not taken
     # in when it is told to run on it leaves out.
     frames = [frame for page in context.pages for frame in page.frames]

@@ -17,8 +17,10 @@
   const { getData } = DataTransfer.prototype;
   const getterOf = (kind, key) => Object.getOwnPropertyDescriptor(kind.prototype, key)?.get;
   const clipboard = getterOf(ClipboardEvent, "clipboardData");
+  // A driver that has set the page's clock, as Playwright's, tells its own times of events.
+  const isBrowsers = (get) => apply(Function.prototype.toString, get, []).includes("[native code]");
   const getters = [Event, UIEvent, MouseEvent, PointerEvent, KeyboardEvent, InputEvent]
-    .flatMap((kind) => READ.map((key) => ({ key, get: getterOf(kind, key) }))).filter(({ get }) => get);
+    .flatMap((kind) => READ.map((key) => ({ key, get: getterOf(kind, key) }))).filter(({ get }) => get && isBrowsers(get));
 
   /** Tell the capture script; whether it is there (`detail` empty), or keeps what it was told of from the page. */
   const tell = (target, detail) =>

@@ -5,6 +5,7 @@ import time
 import warnings
 from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack, suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +61,7 @@ class Recorder:
                  cdp: str | None = None, keys: bool = False, provenance: Provenance | None = None, **options: bool):
         self._builder = RecordingBuilder(directory, task, options, on_failure=self._on_failure)
         self._provenance = None if provenance is None else validated(dict(provenance), ProvenanceSchema(), "provenance")
-        self._extras = Extras(*(bool(options.get(name)) for name in ("har", "mhtml", "replayable", "console",
-                                                                       "stills")))
+        self._extras = Extras(**{each.name: bool(options.get(each.name)) for each in fields(Extras)})
         self._sized = False  # whether it is known what size pages have
         self.stopped = asyncio.Event()  # set when the recording fails on the way, as on a full disk, and by Alt+S
         self._steer = self._obey if keys else None

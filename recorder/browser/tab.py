@@ -174,15 +174,15 @@ class Tab(TabState):
         await self.answered()
 
     async def picture(self) -> bytes | None:
-        """What it shows, an image file's bytes; None when there is none. Where pictures are only taken when they are
-        asked for, it is taken now."""
-        if self._extras.stills:
-            with suppress(TimeoutError, ProtocolError):
-                async with asyncio.timeout(_BEGINS):
-                    self.paint(self.still(await self._screencast.still(), self._observer.seconds(self._observer.now)))
-                    while self.waits:
-                        await asyncio.sleep(_BETWEEN)
-        return newest.image if (newest := self.ring.newest) else None
+        """What it shows, painted anew, with `stills`: an image file's bytes; None where it takes more than a second."""
+        before = self.ring.newest
+        with suppress(TimeoutError, ProtocolError):
+            async with asyncio.timeout(_BEGINS):
+                self.paint(self.still(await self._screencast.still(), self._observer.seconds(self._observer.now)))
+                while (newest := self.ring.newest) is before:  # until it is told where secrets stand
+                    await asyncio.sleep(_BETWEEN)
+                return newest.image if newest else None
+        return None
 
     async def resources_in_use(self) -> set[str]:
         """Addresses of the style sheets, images and fonts of the documents that it shows now, among others."""

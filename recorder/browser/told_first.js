@@ -12,6 +12,8 @@ demotape.toldFirst = (function () {
     return {
       ...told,
       told: true,
+      timed: told.timeStamp !== undefined,
+      timeStamp: told.timeStamp ?? teller.timeStamp,
       target: teller.target,
       composedPath: () => teller.composedPath(),
       getModifierState: (name) => Boolean(held[name]),
@@ -27,11 +29,15 @@ demotape.toldFirst = (function () {
     else if (event.type !== "keyup") demotape.events.hear(event);
   }
 
-  /** Whether an event came the other way, too: the page may let it come to us, before or after we are told of it. */
-  function isRepeated({ type, timeStamp, told = false }) {
+  /**
+   * Whether an event came the other way, too: the page may let it come to us, before or after we are told of it. Where
+   * its time is not told, it is the next one of its type.
+   */
+  function isRepeated({ type, isTrusted, timeStamp, told = false, timed = true }) {
     const last = heard.get(type);
-    if (last?.timeStamp === timeStamp && last.told !== told) return heard.delete(type);
-    heard.set(type, { timeStamp, told });
+    const alike = last?.timeStamp === timeStamp || (isTrusted && !(timed && last?.timed));
+    if (last && last.told !== told && alike) return heard.delete(type);
+    heard.set(type, { timeStamp, told, timed });
     return false;
   }
 

@@ -11,13 +11,11 @@ from .tab_state import TabState
 
 @dataclass(frozen=True)
 class Look:
-    """What a tab shows: `state` without blobs, the DOM snapshot and the element table as in a recording, and the newest
-    picture (an image file's bytes; None when there is none)."""
+    """What a tab shows: `state` without blobs, the DOM snapshot and the element table as in a recording."""
 
     state: State
     document: str
     rows: list[TableRow]
-    picture: bytes | None
 
 
 def look(tab: TabState, secrets: Secrets) -> Look | None:
@@ -30,5 +28,4 @@ def look(tab: TabState, secrets: Secrets) -> Look | None:
         return None
     state = tab.state(None)
     state["url"] = secrets.in_event(state["url"])
-    frame = tab.ring.newest
-    return Look(state, secrets.in_markup(document), rows, frame.image if frame else None)
+    return Look(state, secrets.in_markup(document), rows)

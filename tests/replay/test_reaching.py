@@ -81,9 +81,21 @@ async def grow(page: Page) -> None:
     await page.get_by_text("400").wait_for()
 
 
-def test_transitions_run_on_with_the_timers_that_look_at_them(recording_browser, site, tmp_path):
+# A list that a page draws as its own element has its transitions in a shadow root.
+SHADOWED = GROWING.replace("<div></div>", "<section></section>").replace(
+    'const box = document.querySelector("div");',
+    'const root = document.querySelector("section").attachShadow({ mode: "open" });'
+    'root.append(document.querySelector("style").cloneNode(true), document.createElement("div"));'
+    'const box = root.querySelector("div");')
+BY_SCROLLING = GROWING.replace("</style>", "@keyframes fade { to { opacity: .9 } }"
+                               "button { animation: fade linear; animation-timeline: scroll() }</style>")
+
+
+@pytest.mark.parametrize("page", [GROWING, SHADOWED, BY_SCROLLING],
+                         ids=["plain", "in a shadow root", "beside one that goes by scrolling"])
+def test_transitions_run_on_with_the_timers_that_look_at_them(recording_browser, site, tmp_path, page):
     """A timer that ran ahead of the browser's transition would find the box small."""
-    result = run(recording_browser, site, tmp_path, GROWING, grow, 0.5)
+    result = run(recording_browser, site, tmp_path, page, grow, 0.5)
     assert [each.verdict for each in result.outcomes] == ["same", "same"], result.outcomes
     assert result.seconds < result.recorded_seconds + 1
 
@@ -92,6 +104,8 @@ def test_pictures_of_a_run_show_what_the_turn_came_to(recording_browser, site, t
     result = run(recording_browser, site, tmp_path, GROWING, grow, 0.5)
     assert [each.picture for each in result.outcomes] == [pytest.approx(1.0, abs=0.01)] * 2
     assert all(each.shown.startswith(b"\x89PNG") for each in result.outcomes)
+    run_again = refresh(tmp_path / "run")[0]["turns"]  # a run is a recording, in which each action is told once
+    assert [turn["intent"] for turn in run_again] == ["load", "click"] and run_again[1]["state"]["screenshot"]
 
 
 def test_moments_to_look_at_a_page():

@@ -73,9 +73,12 @@ def assert_heard_once_from_before(directory):
     assert "hunter2" not in (directory / "events.jsonl").read_text()
 
 
-def test_a_window_that_ran_before_the_recorder_reached_it(recording_browser, stopping, tmp_path, monkeypatch):
+@pytest.mark.parametrize("clock", [False, True], ids=["", "whose clock the driver has set"])
+def test_a_window_that_ran_before_the_recorder_reached_it(recording_browser, stopping, tmp_path, monkeypatch, clock):
     async def run():
         context = await recording_browser.browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+        if clock:
+            await context.clock.install(time=1_000_000_000)
         async with Recorder(context, tmp_path / "rec"):
             reach_pages_late(monkeypatch)
             popup = await opened_by(context, stopping.origin)
@@ -85,6 +88,35 @@ def test_a_window_that_ran_before_the_recorder_reached_it(recording_browser, sto
 
     recording_browser.run(run())
     assert_heard_once_from_before(tmp_path / "rec")
+
+
+@pytest.mark.parametrize("place", ["first tab", "popup"])
+def test_an_event_is_heard_once_though_the_driver_has_set_the_clock(recording_browser, site, tmp_path, place):
+    """Playwright tells pages other times of events, and so the page's world tells others than the recorder's."""
+    site.pages |= {"/": "<button onclick=\"open('/there', '', 'noopener')\">Open</button>",
+                   "/there": "<input autofocus><button>Press</button>"}
+
+    async def run():
+        context = await recording_browser.browser.new_context()
+        await context.clock.install(time=1_000_000_000)
+        page = await context.new_page()
+        async with Recorder(context, tmp_path / "rec"):
+            await page.goto(site.origin + ("/there" if place == "first tab" else "/"))
+            if place == "popup":
+                async with context.expect_page() as opened:
+                    await page.click("button")
+                page = await opened.value
+            await page.locator("input").click()
+            await page.keyboard.type("aa")
+            await page.locator("button").click()
+        await context.close()
+
+    recording_browser.run(run())
+    events = [event for event in Recording(tmp_path / "rec").events if event["tab"] == (1 if place == "first tab" else 2)]
+    told = [event["type"] for event in events if event["type"] in ("pointerdown", "click", "keydown", "input")]
+    assert told == ["pointerdown", "click", *["keydown", "input"] * 2, "pointerdown", "click"]
+    times = [event["time"] for event in events if event["type"] in told]
+    assert times == sorted(times) and times[0] > 0
 
 
 def test_keys_that_steer_reach_no_page_that_listens_before_the_recorder(recording_browser, site, tmp_path, monkeypatch):
