@@ -112,7 +112,8 @@ def test_an_event_is_heard_once_though_the_driver_has_set_the_clock(recording_br
         await context.close()
 
     recording_browser.run(run())
-    events = [event for event in Recording(tmp_path / "rec").events if event["tab"] == (1 if place == "first tab" else 2)]
+    tab = 1 if place == "first tab" else 2
+    events = [event for event in Recording(tmp_path / "rec").events if event["tab"] == tab]
     told = [event["type"] for event in events if event["type"] in ("pointerdown", "click", "keydown", "input")]
     assert told == ["pointerdown", "click", *["keydown", "input"] * 2, "pointerdown", "click"]
     times = [event["time"] for event in events if event["type"] in told]
