@@ -8,7 +8,6 @@ It refuses to run as root; then the user nobody runs it.
 import importlib.util
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
@@ -104,15 +103,18 @@ def frozen(url: str) -> Iterator[None]:
     """The PostgreSQL behind a database hangs: it takes what it is sent, and says nothing."""
     with psycopg.connect(url.replace("+psycopg", "")) as connection:
         head = psutil.Process(connection.info.backend_pid).parent()
-    processes = [head, *head.children(recursive=True)]
-    for process in processes:
-        process.send_signal(signal.SIGSTOP)
+    stopped = [head]
     try:
+        head.suspend()  # first, as it begins others
+        for process in head.children(recursive=True):
+            stopped.append(process)
+            with suppress(psutil.NoSuchProcess):  # one that served a connection may just have ended
+                process.suspend()
         yield
     finally:
-        for process in processes:
+        for process in stopped:
             with suppress(psutil.NoSuchProcess):
-                process.send_signal(signal.SIGCONT)
+                process.resume()
 
 
 class Server:
