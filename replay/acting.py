@@ -16,6 +16,7 @@ from schemas import REDACTED
 from schemas.types import Element
 
 from .finding import Found, NotFound, World, ask, box, find, related
+from .keys import changed, type_text
 
 _BUTTONS = ("left", "middle", "right")
 _STEADY, _LOOKS = 0.03, 20  # seconds between two looks whether an element moves; how many
@@ -68,13 +69,16 @@ class ActionFailed(Exception):
 
 class Actor:
     """Acts in one page. `worlds`: where the capture script runs in it now; `uploads`: a folder for files that are
-    uploaded, which must outlast the page; `patience`: seconds that an element may take to appear."""
+    uploaded, which must outlast the page; `patience`: seconds that an element may take to appear; `ahead`: type without
+    waiting for each letter, as none opens a dialog."""
 
-    def __init__(self, page: Page, worlds: Callable[[], Sequence[World]], uploads: Path, patience: float = 5.0):
+    def __init__(self, page: Page, worlds: Callable[[], Sequence[World]], uploads: Path, patience: float = 5.0, *,
+                 ahead: bool = False):
         self._page = page
         self._worlds = worlds
         self._uploads = uploads
         self._patience = patience
+        self._ahead = ahead
         self._does: dict[str, Callable[[Mapping[str, Any], Found | None, Element | None], Awaitable[None]]] = {
             "click": self._click, "dblclick": self._click_twice, "hover": self._hover, "textInput": self._type,
             "change": self._change, "submit": self._submit, "scroll": self._scroll, "copy": self._copy,
@@ -83,7 +87,7 @@ class Actor:
         }
 
     async def act(self, intent: str, arguments: Mapping[str, Any], element: Element | None,
-                  ready: Awaitable[object] | None = None) -> Found | None:
+                  ready: Callable[[], Awaitable[object]] | None = None) -> Found | None:
         """Do one action; returns the element that was found for it, if it has one. `ready`: what must be done before,
         while the element is looked for. Raises ActionFailed, also where the page hangs for good, and NotFound where
         there is no such element, or not surely."""
@@ -97,10 +101,10 @@ class Actor:
             raise ActionFailed("the page does not answer any more") from None
 
     async def _act(self, intent: str, arguments: Mapping[str, Any], element: Element | None,
-                   ready: Awaitable[object] | None) -> Found | None:
+                   ready: Callable[[], Awaitable[object]] | None) -> Found | None:
         found = await self._find(element) if element and element["tag"] != "html" else None
         if ready:
-            await ready
+            await ready()
         try:
             await self._does[intent](arguments, found, element)
         except (PlaywrightError, ProtocolError) as error:
@@ -203,7 +207,7 @@ class Actor:
             await self._focus(found)
             before = await ask(found, _VALUE) or ""
             if before and await self._select(found, before, "" if secret else wanted):
-                first, last = _changed(before, "" if secret else wanted)
+                first, last = changed(before, "" if secret else wanted)
                 wanted = wanted if secret else wanted[first:len(wanted) - last]
                 if not wanted:
                     await keyboard.press("Backspace")
@@ -211,11 +215,11 @@ class Actor:
                 await keyboard.press("Control+a")
                 if not wanted:
                     await keyboard.press("Delete")
-        await keyboard.type(wanted)
+        await type_text(keyboard, wanted, ahead=self._ahead)
 
     async def _select(self, found: Found, before: str, wanted: str) -> bool:
         """Select the part of a field's text that is to change; False where a field does not let itself be told."""
-        first, last = _changed(before, wanted)
+        first, last = changed(before, wanted)
         return bool(await ask(found, _SELECT, first, len(before) - last))
 
     async def _change(self, arguments: Mapping[str, Any], found: Found | None, element: Element | None) -> None:
@@ -379,14 +383,6 @@ def _stood(element: Element, place: tuple[float, float, float, float]) -> bool:
     box = element["bbox"]
     recorded = (box["x"], box["y"], box["width"], box["height"]) if box else ()
     return bool(recorded) and all(abs(one - other) < 1 for one, other in zip(place, recorded, strict=True))
-
-
-def _changed(before: str, after: str) -> tuple[int, int]:
-    """How many characters at the beginning, and how many at the end, two texts have in common."""
-    most = min(len(before), len(after))
-    first = next((at for at in range(most) if before[at] != after[at]), most)
-    last = next((at for at in range(most - first) if before[-1 - at] != after[-1 - at]), most - first)
-    return first, last
 
 
 def _file_name(name: str) -> str:

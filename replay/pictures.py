@@ -2,7 +2,7 @@
 as for external videos."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 import cv2
@@ -12,22 +12,39 @@ from skimage.metrics import structural_similarity
 from recorder.reader import Recording
 from schemas import limits
 
+Taking = Callable[[asyncio.Event], Coroutine[Any, Any, bytes | None]]  # takes one; sets the event once it is painted
 _LEAST = 14  # pixels of a side, below which SSIM has no window
 
 
 class Pictures:
-    """Pictures of the states that turns of a recording end in. Each is taken while what comes next is made ready, and
-    held against the recorded one when it is asked for."""
+    """Pictures of the states that turns of a recording end in. Each is taken while a page is looked at or what comes
+    next is made ready, and held against the recorded one when it is asked for."""
 
     def __init__(self, recording: Recording):
         self._recording = recording
         self._taken: dict[str, tuple[str | None, asyncio.Task[bytes | None]]] = {}
-        self.newest: asyncio.Task[bytes | None] | None = None  # who changes the page waits for it
+        self._newest: asyncio.Task[bytes | None] | None = None
+        self._painted = asyncio.Event()  # the newest is
 
-    def take(self, turn: str, expected: Mapping[str, Any] | None, taking: Coroutine[Any, Any, bytes | None]) -> None:
-        """Begin to take the picture of a turn's state; `expected`: the state that was recorded."""
-        self.newest = asyncio.ensure_future(taking)
-        self._taken[turn] = expected["screenshot"] if expected else None, self.newest
+    def begin(self, taking: Taking) -> None:
+        """Begin to take the picture of what is shown now."""
+        self._painted = asyncio.Event()
+        self._newest = asyncio.ensure_future(taking(self._painted))
+
+    def keep(self, turn: str, expected: Mapping[str, Any] | None) -> None:
+        """The picture that was begun last is that of a turn's state; `expected`: the state that was recorded."""
+        if self._newest:
+            self._taken[turn] = expected["screenshot"] if expected else None, self._newest
+
+    async def painted(self) -> None:
+        """Wait until what is shown may change, as the newest picture is painted."""
+        if self._newest:
+            await self._painted.wait()
+
+    async def taken(self) -> None:
+        """Wait until the newest picture is there, after which its tab may go."""
+        if self._newest:
+            await self._newest
 
     async def of(self, turn: str) -> tuple[bytes | None, float | None]:
         """The picture of a turn's state, and how alike it and the recorded one are; None where there is none."""

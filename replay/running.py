@@ -128,8 +128,7 @@ class Runner:
                     self._server.play_until(self._turns[0]["timestamp"])
                 await self._begin(page)
                 outcomes = await self._do_all(on_turn)
-                if self._pictures.newest:
-                    await self._pictures.newest
+                await self._pictures.taken()
                 seconds = time.monotonic() - began
         pictures = await asyncio.gather(*(self._pictures.of(each.turn) for each in outcomes))
         outcomes = [replace(each, shown=shown, picture=alike)
@@ -160,32 +159,32 @@ class Runner:
 
     async def _turn(self, number: int, turn: Mapping[str, Any]) -> Outcome:
         began = time.monotonic()
+        after = self._turns[number + 1] if number + 1 < len(self._turns) else None
         try:
-            found = await self._do(turn)
+            found = await self._do(turn, opens_dialog=after is not None and after["intent"] == "dialog")
         except (NotFound, ActionFailed) as error:
             return Outcome(turn["id"], turn["intent"], "failed", str(error), round(time.monotonic() - began, 3))
         fresh = self._server and self._server.document
         self._late = 0.0 if fresh else max(0.0, time.monotonic() + self._clock - turn["timestamp"])
-        after = self._turns[number + 1] if number + 1 < len(self._turns) else None
         expected = after["state"] if after else self._last_expected
         gap = after["timestamp"] - turn["timestamp"] if after else _AT_MOST
         # The last state was told after its picture was painted, and what timers change is painted.
         until = after["timestamp"] if after else expected and expected["screenshot_time"]
         comparison = await self._settle(expected, min(max(gap, _AT_LEAST), _AT_MOST), until or 0.0, after)
-        self._pictures.take(turn["id"], expected, self._picture(expected))
+        self._pictures.keep(turn["id"], expected)
         return Outcome(turn["id"], turn["intent"], comparison.verdict, comparison.reason,
                        round(time.monotonic() - began, 3), found.by if found else (),
                        round(found.score, 3) if found else None, round(comparison.elements, 4),
                        round(comparison.texts, 4))
 
-    async def _picture(self, expected: Mapping[str, Any] | None) -> bytes | None:
-        tab = self._tab(expected["tab"] if expected else self._shown())
-        return await tab.picture() if tab else None
+    def _begin_picture(self, expected: Mapping[str, Any] | None) -> None:
+        if tab := self._tab(expected["tab"] if expected else self._shown()):
+            self._pictures.begin(tab.picture)
 
-    async def _do(self, turn: Mapping[str, Any]) -> Found | None:
+    async def _do(self, turn: Mapping[str, Any], *, opens_dialog: bool) -> Found | None:
         intent, arguments = turn["intent"], turn["arguments"]
-        if intent in _BROWSERS and self._pictures.newest:
-            await self._pictures.newest
+        if intent in _BROWSERS:
+            await self._pictures.taken()
         match intent:
             case "dialog":
                 await self._wait(lambda: turn["id"] in self._answered, "the dialog did not come")
@@ -204,8 +203,8 @@ class Runner:
                 page = await self._page(number)
                 tab = self._tab(number)
                 await self._scroll_as_recorded(turn, page)
-                actor = Actor(page, tab.worlds if tab else list, self._uploads)
-                return await actor.act(intent, arguments, turn["element"], self._pictures.newest)
+                actor = Actor(page, tab.worlds if tab else list, self._uploads, ahead=not opens_dialog)
+                return await actor.act(intent, arguments, turn["element"], self._pictures.painted)
         return None
 
     async def _point(self, turn: Mapping[str, Any]) -> bool:
@@ -225,8 +224,7 @@ class Runner:
         state = turn["state"]
         if state and turn["intent"] != "load" and (look := self._last) and look.state["tab"] == state["tab"] \
                 and look.state["url"] == state["url"] and told_scroll(state["scroll"], look.state["scroll"]):
-            if self._pictures.newest:
-                await self._pictures.newest
+            await self._pictures.painted()
             async with _unless_it_hangs():
                 await page.evaluate("([x, y]) => scrollTo({ left: x, top: y, behavior: 'instant' })",
                                     [state["scroll"]["x"], state["scroll"]["y"]])
@@ -286,10 +284,14 @@ class Runner:
         before = ""
         unpointed: Comparison | None = None  # how it compared before the pointer was moved
         moments: deque[float] | None = None  # that timers have still to run on to
+        pictured = False
         while True:
+            if self._server and await self._rested(self._server):
+                now, last = now + time.monotonic() - last, time.monotonic()
+                rested, pictured = now, False
             look = self._last = await self._look(expected)
             comparison = self._compare(expected, look)
-            same = expected is not None and comparison.verdict == "same"
+            same = expected is not None and (comparison.verdict == "same" or self._differed(comparison))
             now, last = now + min(time.monotonic() - last, _ROUND), time.monotonic()
             if look is None or look.document != before:
                 changed, before = now, look.document if look else ""
@@ -299,16 +301,17 @@ class Runner:
             elif moments is None:
                 moments = deque(moments_of(until, self._late))
                 if await (self._advance(until) if same else self._run_on(moments)):
+                    if same:  # as it will be after the next look
+                        self._begin_picture(expected)
+                        pictured = True
                     continue
             if quiet and same:
                 break
+            pictured = False
             if quiet and moments is not None:
-                if not moments or moments[0] > until:
-                    if after and await self._point(after):
-                        unpointed, after = comparison, None
-                        continue
-                    if now - changed > _QUIET and self._differed(comparison):
-                        break
+                if (not moments or moments[0] > until) and after and await self._point(after):
+                    unpointed, after = comparison, None
+                    continue
                 if await self._run_on(moments):
                     continue
             still = now - changed > _RESTS
@@ -318,8 +321,19 @@ class Runner:
             if now > patience + _AT_MOST or time.monotonic() - began > _LONG:
                 break
             await asyncio.sleep(_LOOK)
+        if not pictured:
+            self._begin_picture(expected)
         self._before = min(comparison, unpointed or comparison, key=lambda each: VERDICTS.index(each.verdict))
         return self._before
+
+    async def _rested(self, server: ReplayServer) -> bool:
+        """Wait until the network rests, which looks at the page would hold up; returns whether there was to wait."""
+        until = time.monotonic() + _CHANGING
+        if server.quiet_for() > _QUIET:
+            return False
+        while (wait := _QUIET - server.quiet_for()) >= 0 and time.monotonic() < until:
+            await asyncio.sleep(max(wait, _LOOK / 5))
+        return True
 
     def _differed(self, comparison: Comparison) -> bool:
         """Whether what differs is what did a turn ago, and no more: waiting did not help then."""

@@ -33,7 +33,7 @@ FLOORS = {
         {"evaluate", "ranker", "outcomes"}, {"judging"}, {"processing", "verify"}, {"batch", "hub"},
     ),
     "replay": (
-        {"exchanges", "certificates", "pictures", "multipart", "finding", "action_forms", "timers"},
+        {"exchanges", "certificates", "pictures", "multipart", "finding", "keys", "action_forms", "timers"},
         {"varying", "cdxj", "warc_unpacking", "har_reading", "har_writing", "channels", "acting", "action_strings"},
         {"bodies", "warc_records", "comparing", "edited"}, {"addresses", "warc_reading", "results"},
         {"variants", "order", "warc"},

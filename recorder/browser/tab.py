@@ -151,10 +151,8 @@ class Tab(TabState):
                 await self._in_worlds(DRAWN)
 
     async def settle(self) -> None:
-        """Wait for what the browser has already sent, and for what was begun: navigations, resources.
-
-        A press that was answered to who drives may still be on its way to a frame in a process of its own.
-        """
+        """Wait for what the browser has already sent, and for what was begun: navigations, resources. A press that was
+        answered to who drives may still be on its way to a frame in a process of its own."""
         for _ in range(_ROUNDS):
             heard, asked = self._last_heard, time.monotonic()
             await self.answered()
@@ -173,15 +171,18 @@ class Tab(TabState):
             await asyncio.wait_for(self._in_worlds(LAST), _ANSWERED)
         await self.answered()
 
-    async def picture(self) -> bytes | None:
-        """What it shows, painted anew, with `stills`: an image file's bytes; None where it takes more than a second."""
-        before = self.ring.newest
+    async def picture(self, painted: asyncio.Event) -> bytes | None:
+        """What it shows, with `stills`: an image file's bytes; None where it takes more than a second. `painted` is set
+        once the page may change, which may be before it is told where secrets stand."""
         with suppress(TimeoutError, ProtocolError):
             async with asyncio.timeout(_BEGINS):
-                self.paint(self.still(await self._screencast.still(), self._observer.seconds(self._observer.now)))
-                while (newest := self.ring.newest) is before:  # until it is told where secrets stand
+                frame = self.still(await self._screencast.still(), self._observer.seconds(self._observer.now))
+                painted.set()
+                self.paint(frame)
+                while (shown := self.ring.standing_at(frame.time)) is None or shown.last.time < frame.time:
                     await asyncio.sleep(_BETWEEN)
-                return newest.image if newest else None
+                return shown.frame.image
+        painted.set()
         return None
 
     async def resources_in_use(self) -> set[str]:
@@ -283,10 +284,9 @@ class Tab(TabState):
 
     async def _in_worlds(self, source: str) -> None:
         """Run source wherever the capture script runs, as far as those answer."""
-        asked = {"expression": source, "awaitPromise": True}
-        await asyncio.gather(*(session.send("Runtime.evaluate", {**asked, "contextId": world})
-                               for session in self._sessions for world in self._worlds[session]),
-                             return_exceptions=True)
+        await asyncio.gather(*(
+            session.send("Runtime.evaluate", {"expression": source, "awaitPromise": True, "contextId": world})
+            for session in self._sessions for world in self._worlds[session]), return_exceptions=True)
 
     def take(self, path: tuple[int, ...], snapshot: Snapshot, time: float) -> None:
         """Take in what a frame group shows; the viewport may be known only now."""
@@ -327,7 +327,7 @@ class Tab(TabState):
 
     def _is_elsewhere(self, snapshot: Snapshot | None) -> bool:
         """Whether the page is scrolled otherwise than in the newest frame."""
-        if not (snapshot and self._shown):
+        if not snapshot or not self._shown:
             return False
         told = self._shown["scrollOffsetX"], self._shown["scrollOffsetY"]
         offsets = snapshot["scroll"]["x"], snapshot["scroll"]["y"]

@@ -2,6 +2,8 @@
 
 import asyncio
 
+import cv2
+import numpy as np
 from playwright.async_api import async_playwright
 
 from recorder import Recorder, Recording
@@ -10,6 +12,11 @@ from recorder.browser import launch
 PAGE = """<!DOCTYPE html><title>Stills</title><style>
 @keyframes turn { to { transform: rotate(360deg) } } i { display: block; animation: turn 1s linear infinite }
 </style><button onclick="this.textContent = 'After'">Before</button><i>o</i><input type="password">"""
+SECRET = """<input type=password value=letters id=secret style="background: #f00; position: absolute; top: 200px">
+<script>
+const moved = (button) => { document.getElementById("secret").style.top = "280px"; return button };
+</script><button"""
+RED = (0, 0, 255)
 
 
 async def record(origin: str, folder) -> tuple[list[bytes | None], int]:
@@ -22,12 +29,14 @@ async def record(origin: str, folder) -> tuple[list[bytes | None], int]:
             await page.goto(origin + "/")
             [tab] = recorder.tabs
             take_in, tab._on_frame = tab._on_frame, lambda *given: (frames.append(given), take_in(*given))
-            before = await tab.picture()
+            painted = asyncio.Event()
+            before = asyncio.ensure_future(tab.picture(painted))
+            await painted.wait()
             await page.click("button")
-            after = await tab.picture()
+            after = await tab.picture(asyncio.Event())
             await asyncio.sleep(0.5)
         await browser.close()
-    return [before, after], len(frames)
+    return [await before, after], len(frames)
 
 
 def test_only_what_is_asked_for_is_painted(site, tmp_path):
@@ -36,3 +45,12 @@ def test_only_what_is_asked_for_is_painted(site, tmp_path):
     assert frames == 2 and pictures[0] != pictures[1]
     [press] = [event for event in Recording(tmp_path / "recording").events if event["type"] == "pointerdown"]
     assert press["state"]["screenshot"]
+
+
+def test_a_page_may_change_as_soon_as_it_is_painted_and_no_secret_is_seen(site, tmp_path):
+    """What is pressed moves the secret field: neither where it was nor where it went is seen, of both pictures."""
+    site.pages["/"] = PAGE.replace("<button", SECRET).replace("this.textContent", "moved(this).textContent")
+    pictures, _ = asyncio.run(record(site.origin, tmp_path / "recording"))
+    shown = [cv2.imdecode(np.frombuffer(picture, np.uint8), cv2.IMREAD_COLOR) for picture in pictures]
+    assert not any((picture == RED).all(axis=2).any() for picture in shown)
+    assert any((shown[0] != shown[1]).any(axis=2).ravel())
