@@ -26,10 +26,10 @@ class Pictures:
         self._newest: asyncio.Task[bytes | None] | None = None
         self._painted = asyncio.Event()  # the newest is
 
-    def begin(self, taking: Taking) -> None:
-        """Begin to take the picture of what is shown now."""
+    def begin(self, taking: Taking | None) -> None:
+        """Begin to take the picture of what is shown now; None where nothing shows it, and there is none."""
         self._painted = asyncio.Event()
-        self._newest = asyncio.ensure_future(taking(self._painted))
+        self._newest = asyncio.ensure_future(taking(self._painted)) if taking else None
 
     def keep(self, turn: str, expected: Mapping[str, Any] | None) -> None:
         """The picture that was begun last is that of a turn's state; `expected`: the state that was recorded."""

@@ -101,6 +101,7 @@ class Runner:
         self._server = server
         self._pages: list[Page] = []
         self._dialogs = [turn for turn in turns if turn["intent"] == "dialog"]
+        self._dialog_times = [event["time"] for event in recording.events if event["type"] == "dialog"]
         self._answered: set[str] = set()  # ids of the turns whose dialog has come
         self._last: Look | None = None  # what was seen last
         self._before = Comparison("same", "", 1.0, 1.0)  # of the turn before
@@ -161,7 +162,7 @@ class Runner:
         began = time.monotonic()
         after = self._turns[number + 1] if number + 1 < len(self._turns) else None
         try:
-            found = await self._do(turn, opens_dialog=after is not None and after["intent"] == "dialog")
+            found = await self._do(turn, opens_dialog=self._opened_dialog(turn, after))
         except (NotFound, ActionFailed) as error:
             return Outcome(turn["id"], turn["intent"], "failed", str(error), round(time.monotonic() - began, 3))
         fresh = self._server and self._server.document
@@ -178,8 +179,13 @@ class Runner:
                        round(comparison.texts, 4))
 
     def _begin_picture(self, expected: Mapping[str, Any] | None) -> None:
-        if tab := self._tab(expected["tab"] if expected else self._shown()):
-            self._pictures.begin(tab.picture)
+        tab = self._tab(expected["tab"] if expected else self._shown())
+        self._pictures.begin(tab.picture if tab else None)
+
+    def _opened_dialog(self, turn: Mapping[str, Any], after: Mapping[str, Any] | None) -> bool:
+        """Whether a dialog opened after a turn and before the next, also one whose turn is dropped."""
+        until = after["timestamp"] if after else math.inf
+        return any(turn["timestamp"] <= time <= until for time in self._dialog_times)
 
     async def _do(self, turn: Mapping[str, Any], *, opens_dialog: bool) -> Found | None:
         intent, arguments = turn["intent"], turn["arguments"]

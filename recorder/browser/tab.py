@@ -327,7 +327,7 @@ class Tab(TabState):
 
     def _is_elsewhere(self, snapshot: Snapshot | None) -> bool:
         """Whether the page is scrolled otherwise than in the newest frame."""
-        if not snapshot or not self._shown:
+        if not (snapshot and self._shown):
             return False
         told = self._shown["scrollOffsetX"], self._shown["scrollOffsetY"]
         offsets = snapshot["scroll"]["x"], snapshot["scroll"]["y"]

@@ -9,6 +9,7 @@ from pipeline import refresh
 from recorder import Recording
 from replay import running
 from replay.acting import Actor
+from replay.pictures import Pictures
 from replay.timers import moments_of
 
 COUNTING = """<!DOCTYPE html><title>Counting</title><button>Begin</button><p>0 seconds</p><script>
@@ -137,3 +138,19 @@ def test_what_shows_when_the_pointer_moves_on_is_there_for_the_next_turn(recordi
                       "style='border:0'></iframe>"}[place]
     result = run(recording_browser, site, tmp_path, outer, act)
     assert result.verdict == "same", result.outcomes
+
+
+def test_a_state_that_nothing_shows_has_no_picture_of_another(tmp_path):
+    async def picture(painted: asyncio.Event) -> bytes:
+        painted.set()
+        return b"PNG"
+
+    async def take() -> list[bytes | None]:
+        pictures = Pictures(None)
+        for turn, taking in (("turn-1", picture), ("turn-2", None), ("turn-3", picture)):
+            pictures.begin(taking)
+            pictures.keep(turn, None)
+            await pictures.painted()
+        return [(await pictures.of(f"turn-{number}"))[0] for number in (1, 2, 3)]
+
+    assert asyncio.run(take()) == [b"PNG", None, b"PNG"]

@@ -12,9 +12,9 @@ from recorder.browser import launch
 PAGE = """<!DOCTYPE html><title>Stills</title><style>
 @keyframes turn { to { transform: rotate(360deg) } } i { display: block; animation: turn 1s linear infinite }
 </style><button onclick="this.textContent = 'After'">Before</button><i>o</i><input type="password">"""
-SECRET = """<input type=password value=letters id=secret style="background: #f00; position: absolute; top: 200px">
+SECRET = """<input type=password value=letters id=field style="background: #f00; position: absolute; top: 200px">
 <script>
-const moved = (button) => { document.getElementById("secret").style.top = "280px"; return button };
+const moved = (button) => { document.getElementById("field").style.top = "280px"; return button };
 </script><button"""
 RED = (0, 0, 255)
 
@@ -53,4 +53,4 @@ def test_a_page_may_change_as_soon_as_it_is_painted_and_no_secret_is_seen(site, 
     pictures, _ = asyncio.run(record(site.origin, tmp_path / "recording"))
     shown = [cv2.imdecode(np.frombuffer(picture, np.uint8), cv2.IMREAD_COLOR) for picture in pictures]
     assert not any((picture == RED).all(axis=2).any() for picture in shown)
-    assert any((shown[0] != shown[1]).any(axis=2).ravel())
+    assert (shown[0] != shown[1]).any()
