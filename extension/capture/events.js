@@ -11,8 +11,10 @@ demotape.events = (function () {
   const GESTURE_REST = 150; // ms after a gesture in which the page reacts to it
   const HOVER_REST = 350; // ms that the pointer must rest for a hover
   const HOVER_SNAPSHOT_EVERY = 120; // ms between snapshots of a sweeping pointer
+  const HOVER_LOOK = 30; // ms from its coming over something to one: who presses at once is not kept waiting
   const TEXT_LIMIT = 20000;
   const LEADING = "a[href]:not([href^='#']), area[href], form button:not([type=button]), form input[type=submit]";
+  const ENTERED = `${LEADING}, form input`;
 
   const { own, rest } = demotape;
   const { send, attempt } = demotape.sending;
@@ -131,7 +133,7 @@ demotape.events = (function () {
     send("scroll", event, element, { scroll: { x: own(element).scrollLeft, y: own(element).scrollTop } });
   }
 
-  const hover = { cancel: null, cancelRefresh: null, stale: 0, target: null };
+  const hover = { cancel: null, cancelLook: null, cancelRefresh: null, stale: 0, target: null };
   /** The pointer truly moves (the browser tells of no move when the page changes beneath a pointer that rests). */
   function onPointerMove(event) {
     if (event.target === hover.target || event.pointerType !== "mouse" || event.buttons) return;
@@ -143,7 +145,13 @@ demotape.events = (function () {
     const data = { ...pointerData(event), button: 0 };
     const told = demotape.shown.tellOfDocument(rest.seen.taken);
     hover.cancel = demotape.later(() => attempt(() => onRest(event, target, data, before, told)), HOVER_REST);
-    if (performance.timeOrigin + event.timeStamp - rest.seen.taken > HOVER_SNAPSHOT_EVERY) rest.look();
+    hover.cancelLook ??= demotape.later(lookUnder, HOVER_LOOK);
+  }
+
+  /** Look at the page with the pointer where it is: the state before it moves on. */
+  function lookUnder() {
+    hover.cancelLook = null;
+    if (demotape.now() - rest.seen.taken > HOVER_SNAPSHOT_EVERY) attempt(rest.look);
   }
 
   /** The pointer rests: a hover, if the page shows something else than before. */
@@ -154,8 +162,8 @@ demotape.events = (function () {
 
   /** A gesture makes what was seen before it stale. A timer that runs already is left: each costs the person's time. */
   function forgetHover() {
-    hover.cancel?.();
-    hover.cancel = null;
+    for (const cancel of [hover.cancel, hover.cancelLook]) cancel?.();
+    hover.cancel = hover.cancelLook = null;
     rest.seen.snapshot = null;
     hover.stale = performance.now();
     hover.cancelRefresh ??= demotape.later(refresh, GESTURE_REST);
@@ -180,12 +188,18 @@ demotape.events = (function () {
     return event.clipboardData?.getData("text/plain") ?? "";
   }
 
+  /** What was pressed may lead to another document. */
+  function noteLeading() {
+    demotape.sending.stir("leading");
+    demotape.snapshotCache.postpone();
+  }
+
   const HANDLERS = {
     pointerdown: (event) => {
       forgetHover();
       const element = targetOf(event);
       begin("pointerdown", event, element, pointerData(event));
-      if (own(element)?.closest(LEADING)) demotape.sending.stir("leading");
+      if (own(element)?.closest(LEADING)) noteLeading();
     },
     pointerup: (event) => send("pointerup", event, targetOf(event), pointerData(event)),
     click: onClick, dblclick: onClick, auxclick: onClick, contextmenu: onClick,
@@ -194,6 +208,7 @@ demotape.events = (function () {
       const element = targetOf(event);
       if (event.repeat) send("keydown", event, element, keyData(event, element));
       else begin("keydown", event, element, keyData(event, element));
+      if (event.key === "Enter" && own(element)?.closest(ENTERED)) noteLeading();
     },
     // Text that no key brings: dictation, an input method, a menu of the browser.
     beforeinput: (event) => {
@@ -319,8 +334,8 @@ demotape.events = (function () {
     ending = new AbortController();
     reopened.disconnect();
     demotape.snapshotCache.renew();
-    for (const cancel of [hover.cancel, hover.cancelRefresh]) cancel?.();
-    hover.cancelRefresh = null;
+    for (const cancel of [hover.cancel, hover.cancelLook, hover.cancelRefresh]) cancel?.();
+    hover.cancelLook = hover.cancelRefresh = null;
     rest.forget();
   }
 

@@ -167,11 +167,19 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
   // how much longer than the work itself took.
   const REST_LEAST = 15, REST_MOST = 60, REST_SHARE = 8;
   const LOADING = 1000; // ms in which a page that loads is left alone unless somebody acts: each piece of it would be a change
+  const LEADS = 200; // ms after a press that may lead to another document: what that needs of the machine comes first
   let rest = REST_LEAST;
+  shared.postponed ??= -Infinity; // until when
   function warmSoon() {
     if (shared.warming) return;
     shared.warming = true;
-    demotape.later(() => requestIdleCallback(warm, { timeout: IDLE_WAIT }), shared.warmed ? rest : 0);
+    const wait = Math.max(shared.warmed ? rest : 0, shared.postponed - demotape.now());
+    demotape.later(() => requestIdleCallback(warm, { timeout: IDLE_WAIT }), wait);
+  }
+
+  /** What was pressed may lead to another document. */
+  function postpone() {
+    shared.postponed = demotape.now() + LEADS;
   }
 
   function warm(deadline) {
@@ -179,6 +187,7 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
     const { document } = shared.rootFrame;
     const { documentElement, readyState } = own(document);
     if (!documentElement || demotape.events.isStopped()) return;
+    if (demotape.now() < shared.postponed) return warmSoon();
     const start = performance.now();
     if (readyState !== "complete" && start < LOADING && shared.acted < 0) return void demotape.later(warmSoon, LOADING - start);
     update();
@@ -198,5 +207,5 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
     for (const known of [shared.controls, shared.frames, shared.scopes, shared.toldSecrets]) known.clear();
   }
 
-  return { take, warmSoon, watch, partOfPlain, forget, update, renew };
+  return { take, warmSoon, postpone, watch, partOfPlain, forget, update, renew };
 });

@@ -199,3 +199,49 @@ def test_a_page_that_changes_all_the_time_takes_no_more_memory_the_longer_it_is_
     page.evaluate(CHANGE_OFTEN)
     assert memory() < before + 1, "MB"
     context.close()
+
+
+LINKS = """<!DOCTYPE html><title>Links</title><style>a:hover { color: red }</style>
+<p><a id=one href=/next>One</a> <a id=two href=/next>Two</a> <button id=three>Three</button>
+<form action=/next><input id=field></form>
+<script>addEventListener('click', (event) => event.preventDefault());
+addEventListener('submit', (event) => event.preventDefault())</script>"""
+HEARD = """() => {
+  globalThis.heard = { pressed: null, rested: [], looks: 0, during: 0 };
+  for (const type of ["pointerdown", "keydown"]) {
+    addEventListener(type, () => (heard.pressed = performance.now()), true);
+  }
+  const { rested, look } = demotape.rest;
+  demotape.rest.rested = (shown) => (heard.rested.push(performance.now()), rested(shown));
+  demotape.rest.look = () => (heard.looks++, look());
+  addEventListener("pointermove", () => (heard.before = heard.looks), true);
+  demotape.events.start(() => {});
+  addEventListener("pointermove", () => (heard.during += heard.looks - heard.before), true);
+}"""
+
+
+@pytest.mark.parametrize("press", [
+    pytest.param(lambda page: page.click("#one"), id="link"),
+    pytest.param(lambda page: (page.click("#field"), page.wait_for_timeout(300), page.keyboard.press("Enter")),
+                 id="enter")])
+def test_the_next_document_comes_before_looks_at_this_one(browser: Browser, press):
+    """After a press that may lead away, nothing is put together while a server or the next page needs the machine."""
+    page = browser.new_page()
+    show(page, LINKS).evaluate(HEARD)
+    page.wait_for_function("heard.rested.length")
+    press(page)
+    page.wait_for_function("heard.rested.at(-1) > heard.pressed")
+    assert page.evaluate("heard.rested.find((time) => time > heard.pressed) - heard.pressed") >= 190
+    page.close()
+
+
+def test_who_presses_at_once_does_not_wait_for_a_look_at_the_hover(browser: Browser):
+    """The page is looked at with the pointer where it is, but not before the page hears of it."""
+    page = browser.new_page()
+    show(page, LINKS).evaluate(HEARD)
+    page.hover("#three")
+    page.wait_for_function("demotape.rest.seen.snapshot && demotape.now() - demotape.rest.seen.taken > 200")
+    page.hover("#two")
+    page.wait_for_function("demotape.rest.seen.taken > demotape.shared.moved")
+    assert page.evaluate("heard.during") == 0
+    page.close()
