@@ -69,6 +69,8 @@ def facts(document: str | bytes) -> Facts:
         found.elements[signed] += 1
         if tag in _CONTROLS and element.get("type") != "hidden":
             found.controls[_held(element, tag)] += 1
+        if lifted := element.get("data-demotape-lifted"):
+            found.controls[f"{tag} {_named(element.get('id'))} {_plain(lifted)}"] += 1
         if element.get("data-demotape-focus") is not None:
             focus += f"/{tag} {_named(element.get('id') or element.get('name'))}"
         if (offsets := element.get("data-demotape-scroll")) and tag not in ("html", "body"):

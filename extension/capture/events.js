@@ -261,8 +261,10 @@ demotape.events = (function () {
     "transitionend", "animationstart", "animationend", "contentvisibilityautostatechange",
   ];
   const MOVELESS = new Set(["pointerover", "keyup"]);
+  const LIFTING = ["beforetoggle", "toggle", "fullscreenchange"];
   function stir(event) {
     if (event && !MOVELESS.has(event.type)) demotape.shown.change();
+    if (LIFTING.includes(event?.type)) demotape.snapshotCache.lift();
     demotape.shared.stirred++;
     demotape.rest.followSecrets();
     demotape.snapshotCache.warmSoon();
@@ -284,6 +286,7 @@ demotape.events = (function () {
     for (const type of ["change", "submit", "scroll", "scrollend"]) {
       root.addEventListener(type, onEvent, quietly());
     }
+    for (const type of LIFTING) root.addEventListener(type, stir, quietly());
     listenForLoads(root);
   }
 

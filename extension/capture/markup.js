@@ -155,6 +155,7 @@ demotape.markup = (function () {
     if (tag === "option" && isChosen(element)) text += ' selected=""';
     if (tag === "html") text += attribute("data-demotape-base", element.baseURI) + modeOf(own(element).ownerDocument);
     if (shared.focused.has(element)) text += attribute("data-demotape-focus", shared.focused.get(element));
+    if (shared.lifted.has(element)) text += attribute("data-demotape-lifted", shared.lifted.get(element));
     record.scroll = scrollState(element);
     return record.scroll ? text + attribute("data-demotape-scroll", record.scroll) : text;
   }

@@ -29,7 +29,8 @@ demotape.plain = (function () {
     if (!escapes || UNLIKE.has(node.localName) || own(node.ownerDocument).contentType !== "text/html") return null;
     const below = node.getElementsByTagName("*");
     const { length } = below;
-    if (length >= MOST || holds(demotape.shared.scrolled, element) || holds(demotape.shared.focused.keys(), element)) return null;
+    const { scrolled, focused, lifted } = demotape.shared;
+    if (length >= MOST || [scrolled, focused.keys(), lifted.keys()].some((each) => holds(each, element))) return null;
     const runs = runsOf(element, below, length);
     if (!runs) return null;
     const html = node.outerHTML;

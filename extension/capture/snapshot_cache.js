@@ -12,6 +12,8 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
   shared.observers ??= new Set();
   shared.scopes ??= new Map(); // document or shadow root -> what its adopted sheets were
   shared.focused ??= new Map(); // elements with the focus -> whether it is "visible" or "hidden"
+  shared.lifted ??= new Map(); // elements of the top layer -> how they came there
+  shared.lifting ??= true; // whether one may have come since they were looked for
   shared.version ??= 0; // counts what was heard to change
 
   // What has changed.
@@ -56,6 +58,7 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
         shared.records = new WeakMap();
         shared.masks = true;
       }
+      if (attributeName === "open") lift();
       if (own(target).nodeType === Node.DOCUMENT_NODE) {
         const holder = own(target).defaultView?.frameElement;
         if (holder) forget(holder);
@@ -74,6 +77,7 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
   function watch(scope) {
     if (shared.scopes.has(scope)) return;
     shared.scopes.set(scope, sheetsOf(scope));
+    lift();
     observer.observe(scope, WATCHED);
     if (own(scope).host) demotape.events.listenInside(scope);
   }
@@ -94,6 +98,7 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
       else if (recordOf(element).scroll !== scrollState(element)) forget(element);
     }
     followFocus();
+    followLifted();
     for (const [scope, sheets] of shared.scopes) {
       const { host, head, documentElement } = own(scope);
       if (!own(host ?? documentElement)?.isConnected) shared.scopes.delete(scope);
@@ -113,14 +118,38 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
       const shown = element && focusOf(element);
       if (shown) now.set(element, shown);
     }
-    const before = shared.focused;
+    forgetChanged(shared.focused, now);
     shared.focused = now;
+  }
+
+  // An element in the top layer (fullscreen, a modal dialog, a popover) stands above all others, whatever holds it.
+  const LIFTED = ["fullscreen", "popover-open", "modal"].filter((name) => CSS.supports(`selector(:${name})`));
+
+  /** One may have come there: no attribute tells of fullscreen and popovers. */
+  function lift() {
+    shared.lifting = true;
+  }
+
+  /** Which elements are in the top layer, and how they came there. */
+  function followLifted() {
+    const selector = LIFTED.map((name) => `:${name}`).join();
+    const found = shared.lifting
+      ? Array.from(shared.scopes.keys(), (scope) => Array.from(own(scope).querySelectorAll(selector))).flat()
+      : [...shared.lifted.keys()].filter((element) => own(element).isConnected && own(element).matches(selector));
+    shared.lifting = false;
+    const now = new Map(found.map((element) => [element, LIFTED.find((name) => own(element).matches(`:${name}`))]));
+    forgetChanged(shared.lifted, now);
+    shared.lifted = now;
+  }
+
+  /** Forget the texts of elements of which one map says something else than the other. */
+  function forgetChanged(before, now) {
     for (const element of new Set([...before.keys(), ...now.keys()])) {
       if (before.get(element) !== now.get(element)) forgetText(element);
     }
   }
 
-  /** Forget an element's text and its ancestors': the focus changes nothing that the table says. */
+  /** Forget an element's text and its ancestors': what changed changes nothing that the table says. */
   function forgetText(element) {
     for (let at = element; at; at = holderOf(at)) {
       const record = shared.records.get(at);
@@ -203,9 +232,9 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
   function renew() {
     observer.disconnect();
     shared.version++; // what was seen before counts no more
-    Object.assign(shared, { records: new WeakMap(), root: null, gesture: null, masks: true, maskSeen: false });
+    Object.assign(shared, { records: new WeakMap(), root: null, gesture: null, masks: true, maskSeen: false, lifting: true });
     for (const known of [shared.controls, shared.frames, shared.scopes, shared.toldSecrets]) known.clear();
   }
 
-  return { take, warmSoon, postpone, watch, partOfPlain, forget, update, renew };
+  return { take, warmSoon, postpone, watch, partOfPlain, forget, lift, update, renew };
 });

@@ -28,6 +28,41 @@
       if (rootOf(element)) focusIn(rootOf(element));
     }
   };
+  // What was in the top layer is again. Fullscreen is for persons to give: a popover that fills the page stands for it.
+  const FILLS = {
+    position: "fixed", inset: "0", margin: "0", boxSizing: "border-box", minWidth: "0", maxWidth: "none", minHeight: "0",
+    maxHeight: "none", width: "100%", height: "100%", objectFit: "contain", transform: "none",
+  };
+  const KEPT = ["border-width", "border-style", "border-color", "padding", "overflow", "color", "background-color"];
+  const showPopover = (element) => {
+    Element.prototype.setAttribute.call(element, "popover", "manual"); // none closes another, or itself
+    HTMLElement.prototype.showPopover.call(element);
+  };
+  const fill = (element) => {
+    const before = getComputedStyle(element);
+    const style = Object.getOwnPropertyDescriptor(HTMLElement.prototype, "style").get.call(element);
+    for (const [name, value] of KEPT.map((each) => [each, before.getPropertyValue(each)])) style.setProperty(name, value);
+    if (before.backgroundColor === "rgba(0, 0, 0, 0)") style.backgroundColor = "black"; // its backdrop
+    for (const [name, value] of Object.entries(FILLS)) style[name] = value;
+    showPopover(element);
+  };
+  const showModal = (element) => {
+    Element.prototype.removeAttribute.call(element, "open");
+    HTMLDialogElement.prototype.showModal.call(element);
+  };
+  const LIFTS = { modal: showModal, "popover-open": showPopover, fullscreen: fill };
+  const liftIn = (scope) => {
+    for (const element of allIn(scope)) {
+      const lifts = LIFTS[told(element, "data-demotape-lifted")];
+      if (lifts && element !== own(document, "documentElement")) {
+        try {
+          lifts(element);
+          HTMLElement.prototype.blur.call(own(document, "activeElement") ?? element);
+        } catch { /* another kind of element than it was */ }
+      }
+      if (rootOf(element)) liftIn(rootOf(element));
+    }
+  };
   let outlined = null;
   const placeAll = (scope) => {
     for (const element of allIn(scope)) {
@@ -95,6 +130,7 @@
       const target = Document.prototype.querySelector.call(document, ":target");
       for (let at = target; at; at = at.parentElement) place(at, 0, 0);
     }
+    liftIn(document);
     placeAll(document);
     if (alone()) focusIn(document);
   };

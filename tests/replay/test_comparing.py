@@ -56,3 +56,12 @@ def test_what_an_id_counts_by_the_order_of_rendering_may_differ(one, other):
     page = "<p>{0}</p><input id=i value={0}>"
     assert compare(facts(page.format(one)), facts(page.format(other)), ("/", "/"),
                    (_PLACE, _PLACE)).verdict == "differs"
+
+
+def test_a_popover_that_is_not_open_is_another_page():
+    """Its text is there either way."""
+    page = "<h1>Flows</h1><div popover{}><p>A menu</div>"
+    opened = page.format(" data-demotape-lifted=popover-open")
+    assert _verdict("", "", opened) == "same"
+    one = compare(facts(opened), facts(page.format("")), ("", ""), (_PLACE, _PLACE))
+    assert (one.verdict, one.reason) == ("differs", "a control differs: div  popover-open")
