@@ -21,7 +21,7 @@ SHADOW_ATTRIBUTE = "data-demotape-shadow"
 SOURCE_ATTRIBUTE = "data-demotape-src"
 HOISTED_ATTRIBUTE = "data-demotape-hoisted"
 PRIVATE_ATTRIBUTES = ("data-demotape-scroll", "data-demotape-focus", "data-demotape-lifted", "data-demotape-base",
-                      "data-demotape-mode", SOURCE_ATTRIBUTE)
+                      "data-demotape-mode", "data-demotape-whole", SOURCE_ATTRIBUTE)
 
 # libxml2's default HTML parser silently drops elements nested deeper than 254 and everything behind an attribute or
 # a text of ten million characters; readers of an export use it with its defaults.

@@ -28,6 +28,25 @@
       if (rootOf(element)) focusIn(rootOf(element));
     }
   };
+  // A paragraph that a script had put a block into was ended by it when the text was read, and its own end has become an
+  // empty paragraph, which no element of the page was: what stands between belongs to it.
+  const isEnd = (node) => node.localName === "p" && told(node, "data-demotape-uid") === null;
+  const makeWhole = (scope) => {
+    const done = new Set(); // where no further end is
+    for (const element of [...allIn(scope)]) {
+      if (rootOf(element)) makeWhole(rootOf(element));
+      if (told(element, "data-demotape-whole") === null || done.has(element.parentNode)) continue;
+      const rest = [];
+      let at = element.nextSibling;
+      for (; at && !isEnd(at); at = at.nextSibling) rest.push(at);
+      if (!at) {
+        done.add(element.parentNode);
+        continue;
+      }
+      for (const each of rest) Node.prototype.appendChild.call(element, each);
+      Node.prototype.removeChild.call(at.parentNode, at);
+    }
+  };
   // What was in the top layer is again. Fullscreen is for persons to give: a popover that fills the page stands for it.
   const FILLS = {
     position: "fixed", inset: "0", margin: "0", boxSizing: "border-box", minWidth: "0", maxWidth: "none", minHeight: "0",
@@ -130,6 +149,7 @@
       const target = Document.prototype.querySelector.call(document, ":target");
       for (let at = target; at; at = at.parentElement) place(at, 0, 0);
     }
+    makeWhole(document);
     liftIn(document);
     placeAll(document);
     if (alone()) focusIn(document);
