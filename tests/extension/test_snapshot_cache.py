@@ -218,11 +218,12 @@ HEARD = """() => {
   demotape.events.start(() => {});
   addEventListener("pointermove", () => (heard.during += heard.looks - heard.before), true);
 }"""
+LOOKED_AT = "heard.rested.at(-1) > heard.pressed"  # since the last press
 
 
 @pytest.mark.parametrize("press", [
     pytest.param(lambda page: page.click("#one"), id="link"),
-    pytest.param(lambda page: (page.click("#field"), page.wait_for_timeout(300), page.keyboard.press("Enter")),
+    pytest.param(lambda page: (page.click("#field"), page.wait_for_function(LOOKED_AT), page.keyboard.press("Enter")),
                  id="enter")])
 def test_the_next_document_comes_before_looks_at_this_one(browser: Browser, press):
     """After a press that may lead away, nothing is put together while a server or the next page needs the machine."""
@@ -230,7 +231,7 @@ def test_the_next_document_comes_before_looks_at_this_one(browser: Browser, pres
     show(page, LINKS).evaluate(HEARD)
     page.wait_for_function("heard.rested.length")
     press(page)
-    page.wait_for_function("heard.rested.at(-1) > heard.pressed")
+    page.wait_for_function(LOOKED_AT)
     assert page.evaluate("heard.rested.find((time) => time > heard.pressed) - heard.pressed") >= 190
     page.close()
 

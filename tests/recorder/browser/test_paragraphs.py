@@ -1,7 +1,5 @@
 """A paragraph into which scripts have put blocks, as no HTML text can have it, stands so in the rendered page."""
 
-import asyncio
-
 import pytest
 
 from pipeline.pages.rendering import render
@@ -38,7 +36,6 @@ def test_a_paragraph_that_no_text_can_have_is_rendered_as_it_was(recording_brows
     async def user_actions(page):
         await page.wait_for_selector("#b")
         for _ in range(2):
-            await asyncio.sleep(0.3)
             trees.append(await page.evaluate(TREE))
             await page.click("#b")
 

@@ -1,7 +1,5 @@
 """The top layer (modal dialogs, popovers, fullscreen): what stood there stands there in the rendered page."""
 
-import asyncio
-
 import lxml.html
 import pytest
 
@@ -47,7 +45,6 @@ def test_what_was_in_the_top_layer_is_there_in_the_rendered_page(recording_brows
         await page.click(f"#{opener}")
         await page.wait_for_function("document.querySelector(':modal, :popover-open, :fullscreen') || "
                                      "host.shadowRoot.querySelector(':popover-open')")
-        await asyncio.sleep(0.3)
         places.append(await page.evaluate(PLACE, inside))
         await page.mouse.click(places[0][0] + places[0][2] / 2, places[0][1] + places[0][3] / 2)
         await page.wait_for_function("!document.querySelector(':modal, :popover-open, :fullscreen') && "
