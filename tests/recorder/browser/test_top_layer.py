@@ -63,3 +63,35 @@ def test_what_was_in_the_top_layer_is_there_in_the_rendered_page(recording_brows
     assert places[0][4] == inside
     assert recording_browser.run(show(render(session.recording, opened))) == pytest.approx(places[0])
     assert recording_browser.run(show(render(session.recording, closed))) != pytest.approx(places[0])
+
+
+INNER = """<!DOCTYPE html><div style="height: 30px; overflow: hidden">
+<div popover id=pop>In the popover <button id=in-pop onclick="pop.hidePopover()">Hide</button></div></div>
+<button id=p popovertarget=pop>Popover</button> <main></main><script>
+  const paragraph = document.createElement('p'), block = document.createElement('div');
+  block.append('block');
+  paragraph.append('before', block, 'after');
+  document.querySelector('main').append(paragraph);
+</script>"""
+INSIDE = """() => [document.querySelector('#pop').matches(':popover-open'),
+  [...document.querySelector('main p').childNodes].map((each) => each.textContent)]"""
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_it_is_there_in_a_frame_of_the_same_site_and_of_another(recording_browser, site, host):
+    """So is a paragraph that holds a block."""
+    site.pages["/"] = f"<iframe src={site.origin.replace('127.0.0.1', host)}/inner width=500 height=400></iframe>"
+    site.pages["/inner"] = INNER
+
+    async def user_actions(page):
+        frame = page.frame_locator("iframe")
+        await frame.locator("#p").click()
+        await frame.locator("#in-pop").click()
+
+    async def show(document):
+        async with shown_offline(recording_browser.browser, document) as page:
+            return await page.frames[1].evaluate(INSIDE)
+
+    session = recording_browser.record(user_actions, url=site.origin + "/")
+    opened = [turn["state"] for turn in session.turns if turn["intent"] == "click"][-1]
+    assert recording_browser.run(show(render(session.recording, opened))) == [True, ["before", "block", "after"]]
