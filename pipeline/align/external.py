@@ -35,6 +35,7 @@ from .video_clock import Piece, VideoClock
 LOW = 0.5  # a confidence below is low
 _REFUSED = 0.4  # the most where neither the screenshot nor the frame is to be relied on
 _PAGES, _MORE_PAGES = 10, 60  # frames, at first and then, and screenshots in which the page's rectangle is looked for
+_TOLD = 0.05  # by which a picture explains the elements better than the one taken, to be told by them
 _PAIRS = 32  # actions, the first ones, whose frames tell it better
 _OFTEN = 0.08  # share of late screenshots from which on their own times are not trusted
 _BEYOND = 0.5  # seconds after the last frame that it still counts as shown
@@ -47,7 +48,8 @@ class Found:
 
     `similarity`: SSIM of the captured screenshot and that frame. `late`: it was taken after the action. `better`: blob
     of another captured screenshot that fits; `page`: the page cut out of the frame, as a file, when no captured one
-    does and the frame shows it better; `painted`: when that was on the screen, seconds of the recording.
+    does and the frame shows it better; `painted`: when that was on the screen, seconds of the recording. `told`: the
+    recorded elements clearly speak for either, however unsure the place in the video is.
     """
 
     time: float | None
@@ -57,6 +59,7 @@ class Found:
     better: str | None = None
     page: bytes | None = None
     painted: float | None = None
+    told: bool = False
 
 
 def align(recording: Recording, turns: Sequence[Turn], video: Video, pictures: Mapping[str, Picture], encode: Encode,
@@ -167,7 +170,7 @@ def _look_at_all(scene: Scene, clock: VideoClock, turns: Sequence[BrowserTurn], 
         scene.video.times[look.verdict.number] for look in looks
         if look.verdict and _is_shown(look.verdict, usual or 0.0)]))
     refuse_worse(scene, looks, usual)
-    found = _conclude(scene, clock, turns, looks, cut_pages(scene, looks, usual, encode), usual or 0.0)
+    found = _conclude(scene, clock, turns, looks, cut_pages(scene, looks, encode), usual or 0.0)
     return found, spans_of(clock, scene.video.lead, usual or 0.0)
 
 
@@ -303,6 +306,7 @@ def _finish(scene: Scene, look: Look, window: Window, order: list[str], ends: np
     here = int(np.searchsorted(ends, look.turn["timestamp"]))
     around = sorted(range(max(0, here - _NEIGHBOURS), min(len(order), here + _NEIGHBOURS)),
                     key=lambda index: abs(index + 0.5 - here))
+    look.before = scene.pictures[order[here - 1]] if here else None
     look.neighbours = [scene.pictures[name] for name in dict.fromkeys(order[index] for index in around)]
     look.verdict, look.strict = judge(look.view, look.picture, look.neighbours, window)
     look.view = View(look.view.number, newer=look.view.newer)
@@ -323,7 +327,7 @@ def _conclude(scene: Scene, clock: VideoClock, turns: Sequence[BrowserTurn], loo
         time = float(scene.video.times[verdict.number])
         painted = turn["timestamp"] - max(0.0, clock.video_time(turn["timestamp"], best.piece) - time)
         found[turn["id"]] = Found(time, verdict.similarity, round(confidence, 3), verdict.late, verdict.better,
-                                  pages.get(best.key), round(painted, 4))
+                                  pages.get(best.key), round(painted, 4), (best.gain or 0.0) >= _TOLD)
     return found
 
 

@@ -14,7 +14,9 @@ class Look:
     """One turn on one piece of the clock: the frames it waits for, and what came of it.
 
     `near`, `later`, `last`: times of frames, seconds of the video. `spot`: the layout's piece. `strict`: the verdict if
-    the screenshot's own time is not to be trusted. `neighbours`: captured screenshots around it.
+    the screenshot's own time is not to be trusted. `neighbours`: captured screenshots around it; `before`: the last one
+    that was shown before it. `gain`: by how much what is to take the screenshot's place explains the recorded elements
+    better; None when that cannot be told.
     """
 
     turn: BrowserTurn
@@ -30,6 +32,8 @@ class Look:
     verdict: Verdict | None = None
     strict: Verdict | None = None
     neighbours: list[Picture] = field(default_factory=list)
+    before: Picture | None = None
+    gain: float | None = None
 
     @property
     def key(self) -> str:

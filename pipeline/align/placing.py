@@ -37,7 +37,7 @@ def stage(demonstration: Demonstration, context: Context) -> Demonstration:
     if video:
         found, told["alignment"], spans = align(context.recording, turns, video, pictures, encode, context.place)
         context.video_spans.extend(spans)
-        turns = [_told(turn, found.get(turn["id"]), context.keep) for turn in turns]
+        turns = [tell(turn, found.get(turn["id"]), context.keep) for turn in turns]
         if video.lost or video.cut_off:
             _log.warning("%s: %s; what is whole was used", context.video, _damage(video))
     elif context.recording.layout.video.exists():
@@ -76,14 +76,15 @@ def _marked(turn: Turn, pictures: Mapping[str, Picture]) -> Turn:
     return {**turn, "state": {**state, "screenshot_status": status}}
 
 
-def _told(turn: Turn, found: Found | None, keep: Callable[[bytes], str]) -> Turn:
+def tell(turn: Turn, found: Found | None, keep: Callable[[bytes], str]) -> Turn:
     """The turn with what the external video says of it."""
     if found is None or turn["type"] == "chat" or not turn["state"]:
         return turn
     state: TurnState = {**turn["state"], "video_time": found.time and round(found.time, 4),
                         "similarity": found.similarity and round(found.similarity, 4),
                         "confidence": found.confidence}
-    least = _WORTH_IT if state["screenshot_status"] == "broken" or not state["screenshot"] else LOW
+    broken = state["screenshot_status"] == "broken" or not state["screenshot"]
+    least = _WORTH_IT if broken or found.told else LOW
     if state["url"] != _EMPTY_PAGE and found.confidence >= least and (found.better or found.page):
         state |= {"screenshot": found.better or keep(found.page or b""), "screenshot_time": found.painted,
                   "screenshot_status": "good", "screenshot_source": "captured" if found.better else "video",

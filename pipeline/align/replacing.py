@@ -1,9 +1,9 @@
 """What takes the place of a late or broken screenshot; never a worse one.
 
 Another picture must fit the recorded elements at least as well as the one that was taken, and not be dimmed. It must
-also be known that the page is where it is looked for in the frame, and as bright: frames before and after show
-screenshots there, or this one does. That it fits the elements better says nothing of that: they are found in a picture
-that is a little off, or too bright, as well.
+also be known that the page is where it is looked for in the frame, and as bright: what it has in common with
+screenshots is there, or frames long before and after show screenshots there. That it fits the elements better says
+nothing of that: they are found in a picture that is a little off, or too bright, as well.
 """
 
 import json
@@ -18,16 +18,16 @@ from schemas import InputError
 
 from .explaining import explained
 from .look import Look
-from .pointer import TILE
+from .pointer import CHANGED, TILE
 from .scene import Scene
 from .screenshots import full_size
-from .ssim import ssim
-from .video import Shot
+from .standing import stands
 
 Encode = Callable[[np.ndarray], bytes]
 UNLIKE = 0.08  # of SSIM below the usual one from which on a picture is not what the frame shows
 _DIMMED = 40.0  # grey levels by which all screenshots around are brighter than something that is dimmed
 _WHOLE = 0.9  # of a page of another moment, that a frame must show: the rest would be of the screenshot's moment
+_LEAST = 8  # pixels at working size: less is no part of a change
 _WORSE = 0.04  # by which another picture explains the elements worse than the one taken
 
 
@@ -39,12 +39,12 @@ def refuse_worse(scene: Scene, looks: Sequence[Look], usual: float | None) -> No
         if not verdict or not verdict.better or verdict.similarity is None:
             continue
         better = names.get(verdict.better)
-        gain = _gain(scene, look, full_size(scene.recording, better)) if better else None
-        if (usual is not None and verdict.better_similarity < usual - UNLIKE) or (gain or 0.0) < -_WORSE:
+        look.gain = _gain(scene, look, full_size(scene.recording, better)) if better else None
+        if (usual is not None and verdict.better_similarity < usual - UNLIKE) or (look.gain or 0.0) < -_WORSE:
             look.verdict = replace(verdict, better=None)
 
 
-def cut_pages(scene: Scene, looks: Sequence[Look], usual: float | None, encode: Encode) -> dict[str, bytes]:
+def cut_pages(scene: Scene, looks: Sequence[Look], encode: Encode) -> dict[str, bytes]:
     """The page in colour, as a file, for looks whose screenshot no captured one replaces, by their key; those left out
     for which the frame does not show it better."""
     pages: dict[str, bytes] = {}
@@ -56,27 +56,25 @@ def cut_pages(scene: Scene, looks: Sequence[Look], usual: float | None, encode: 
             due.setdefault(float(scene.video.times[shown]), []).append(look)
     for shot in scene.video.shots(np.array(sorted(due))):
         for look in due[min(due, key=lambda time: abs(time - shot.time))]:
-            page = _page(scene, look, shot)
-            if look.picture is None or look.picture.blank or _is_better(scene, look, shot, page, usual):
+            cut = scene.layout.pieces[look.spot].rectangle.page(shot.colour(), look.viewport)
+            page = _page(scene, look, cut)
+            look.gain = _gain(scene, look, cv2.cvtColor(page, cv2.COLOR_BGR2GRAY))
+            if look.picture is None or look.picture.blank or (
+                    _is_better(scene, look, page) and _is_in_place(scene, look, shot.time, cut)):
                 pages[look.key] = encode(page)
     return pages
 
 
-def _page(scene: Scene, look: Look, shot: Shot) -> np.ndarray:
-    """The page as the frame shows it; where the frame's edge cuts it off, something covers it, or nothing has changed,
+def _page(scene: Scene, look: Look, shown: np.ndarray) -> np.ndarray:
+    """The page as a frame shows it; where the frame's edge cuts it off, something covers it, or nothing has changed,
     as the screenshot that was taken shows it: BGR at the viewport's size."""
-    page = scene.layout.pieces[look.spot].rectangle.page(shot.colour(), look.viewport)
     taken = None if look.picture is None or look.picture.blank else decoded(scene.recording.blob(look.picture.name))
     if taken is None:
-        return page
+        return shown
     taken = cv2.resize(taken, look.viewport, interpolation=cv2.INTER_AREA)
-    open_part = _open_part(scene, look).astype(np.uint8)
-    if look.verdict and look.verdict.part is not None:
-        rows, columns = scene.layout.pieces[look.spot].rectangle.seen(look.viewport, scene.video.size, look.shape)
-        tiles = np.kron(look.verdict.part.astype(np.uint8), np.ones((TILE, TILE), np.uint8))
-        open_part[rows, columns] &= tiles[:rows.stop - rows.start, :columns.stop - columns.start]
-    mask = cv2.resize(open_part, look.viewport, interpolation=cv2.INTER_NEAREST)
-    return np.where(mask[..., None] > 0, page, taken)
+    open_part = _open_part(scene, look) & _due_part(scene, look)
+    mask = cv2.resize(open_part.astype(np.uint8), look.viewport, interpolation=cv2.INTER_NEAREST)
+    return np.where(mask[..., None] > 0, shown, taken)
 
 
 def _open_part(scene: Scene, look: Look) -> np.ndarray:
@@ -86,22 +84,51 @@ def _open_part(scene: Scene, look: Look) -> np.ndarray:
     return open_part & ~scene.hidden(look.viewport, look.spot)
 
 
-def _is_better(scene: Scene, look: Look, shot: Shot, page: np.ndarray, usual: float | None) -> bool:
+def _due_part(scene: Scene, look: Look) -> np.ndarray:
+    """Pixels of the page at working size that are to be taken from the frame: rows x columns, true or false."""
+    due = np.ones(look.shape, bool)
+    if look.verdict and look.verdict.part is not None:
+        rows, columns = scene.layout.pieces[look.spot].rectangle.seen(look.viewport, scene.video.size, look.shape)
+        tiles = np.kron(look.verdict.part, np.ones((TILE, TILE), bool))
+        due[:] = False
+        due[rows, columns] = tiles[:rows.stop - rows.start, :columns.stop - columns.start]
+    return due
+
+
+def _is_better(scene: Scene, look: Look, page: np.ndarray) -> bool:
     """Whether a page cut out of a frame (BGR, CSS size) is better than the screenshot that was taken."""
     grey, seen = cv2.cvtColor(page, cv2.COLOR_BGR2GRAY), _open_part(scene, look)
     whole = look.verdict is not None and look.verdict.part is None
-    if usual is None or not seen.any() or (whole and seen.mean() < _WHOLE):
+    if not seen.any() or (whole and seen.mean() < _WHOLE) or _is_of_two_moments(scene, look, seen):
         return False
-    cut = cv2.resize(grey, look.shape[::-1], interpolation=cv2.INTER_AREA)
-    known = [picture.grey for picture in (look.picture, *look.neighbours)
-             if picture and picture.shape == look.shape and not picture.blank]
+    cut, known = cv2.resize(grey, look.shape[::-1], interpolation=cv2.INTER_AREA), _known(look)
     if not known or _brightest(cut, seen) < min(_brightest(picture, seen) for picture in known) - _DIMMED:
         return False
-    gain = _gain(scene, look, grey)
-    if gain is not None and gain < -_WORSE:
+    return look.gain is None or look.gain >= -_WORSE
+
+
+def _is_of_two_moments(scene: Scene, look: Look, seen: np.ndarray) -> bool:
+    """Whether what is to be taken from the frame, and is not seen there, has changed since the screenshot before: the
+    one that was taken may show another moment of it."""
+    if look.picture is None or look.before is None or look.before.shape != look.shape or look.before.blank:
         return False
-    return scene.is_sure_at(shot.time) or max(
-        ssim(*(np.where(seen, one, 0) for one in (cut, picture))) for picture in known) >= usual - UNLIKE
+    changed = cv2.absdiff(cv2.blur(look.picture.grey, (3, 3)), cv2.blur(look.before.grey, (3, 3))) > CHANGED
+    due = cv2.dilate(_due_part(scene, look).astype(np.uint8), np.ones((TILE, TILE), np.uint8)) > 0
+    return int((changed & due & ~seen).sum()) >= _LEAST
+
+
+def _is_in_place(scene: Scene, look: Look, time: float, shown: np.ndarray) -> bool:
+    """Whether the page of the frame of a time (BGR, CSS size) is known to stand where it is looked for: by what it has
+    in common with screenshots, or, where that does not tell, by the frames around."""
+    small = cv2.resize(cv2.cvtColor(shown, cv2.COLOR_BGR2GRAY), look.shape[::-1], interpolation=cv2.INTER_AREA)
+    told = stands(small, _known(look), _open_part(scene, look))
+    return scene.is_sure_at(time) if told is None else told
+
+
+def _known(look: Look) -> list[np.ndarray]:
+    """The screenshot that was taken and others of that size around it: grey, at working size."""
+    return [picture.grey for picture in (look.picture, *look.neighbours)
+            if picture and picture.shape == look.shape and not picture.blank]
 
 
 def _brightest(page: np.ndarray, seen: np.ndarray) -> float:

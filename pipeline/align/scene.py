@@ -13,7 +13,7 @@ from .screenshots import Picture, work_shape
 from .video import Video
 
 _NEARBY = 6.0  # seconds
-_SETTLED = 0.5  # seconds in which a page that is nearly in its place may still move
+_SETTLED = 3.0  # seconds in which a page that is nearly in its place may still move
 
 
 @dataclass(frozen=True)

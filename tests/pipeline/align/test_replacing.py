@@ -5,15 +5,19 @@ from types import SimpleNamespace
 
 import cv2
 import numpy as np
+import pytest
 import zstandard
 
 from pipeline.align.choose import Verdict, View
+from pipeline.align.external import Found
 from pipeline.align.layout import Layout
 from pipeline.align.look import Look
+from pipeline.align.placing import tell
 from pipeline.align.rectangle import Rectangle
 from pipeline.align.replacing import cut_pages
 from pipeline.align.scene import Scene
 from pipeline.align.screenshots import Picture
+from pipeline.align.standing import stands
 from pipeline.align.video_clock import Piece
 
 SIZE, SHAPE = (320, 200), (200, 320)
@@ -56,16 +60,23 @@ class Frames:
             yield SimpleNamespace(time=float(time), colour=lambda pixels=pixels: pixels)
 
 
-def taken_from(pages, rate=12.5, number=1, left=0.0, known=(0.0, 0.6)) -> np.ndarray | None:
-    """What is cut out for an action at a frame; None when the late screenshot stays."""
+def picture_of(page: np.ndarray) -> Picture:
+    return Picture("taken", SIZE, SHAPE, False, zstandard.compress(cv2.cvtColor(page, cv2.COLOR_BGR2GRAY).tobytes()))
+
+
+def taken_from(pages, rate=12.5, number=1, left=0.0, known=(0.0, 0.6), hidden=0, before=None, part=None
+               ) -> np.ndarray | None:
+    """What is cut out for an action at a frame; None when the late screenshot stays. `hidden`: columns that something
+    covers from 250 on; `before`: the page that the screenshot before shows; `part`: tiles to be taken."""
+    covered = np.zeros(SHAPE, bool)
+    covered[:, 250:250 + hidden] = True
     scene = Scene(Recording(), Frames(pages, rate), Layout.always(Rectangle(left, 0, 1, 1)), {}, [], [],
-                  explained=np.array(known))
-    grey = cv2.cvtColor(LATE, cv2.COLOR_BGR2GRAY)
-    picture = Picture("taken", SIZE, SHAPE, False, zstandard.compress(grey.tobytes()))
+                  {(0, SIZE): covered}, np.array(known))
     turn = {"id": "turn-1", "state": {"elements": "elements"}}
-    look = Look(turn, Piece(0, 0, 0, 1, 9, 0, 0, 0, 1), picture, SIZE, SHAPE, View(number), set(), set(), 0.0, 0,
-                Verdict(number, 0.5, True, None))
-    found = cut_pages(scene, [look], 0.98, lambda page: cv2.imencode(".png", page)[1].tobytes())
+    look = Look(turn, Piece(0, 0, 0, 1, 9, 0, 0, 0, 1), picture_of(LATE), SIZE, SHAPE, View(number), set(), set(), 0.0,
+                0, Verdict(number, 0.5, True, None, part=part))
+    look.before = None if before is None else picture_of(before)
+    found = cut_pages(scene, [look], lambda page: cv2.imencode(".png", page)[1].tobytes())
     return cv2.imdecode(np.frombuffer(found[look.key], np.uint8), cv2.IMREAD_COLOR) if found else None
 
 
@@ -73,10 +84,18 @@ def test_a_late_screenshot_gives_way_to_the_page_before():
     assert (taken_from([RIGHT] * 4 + [LATE] * 4) == RIGHT).all()
 
 
-def test_a_page_is_taken_only_where_it_is_known_to_be():
-    """That it fits the elements better does not tell: so does one that is dimmed otherwise than the video is."""
+def test_a_page_is_taken_where_parts_of_it_tell_that_it_is_in_its_place():
+    """Also shortly after the window was moved, or where no frame nearby shows a screenshot."""
     for known in ((), (0.0,), (0.6,)):
-        assert taken_from([RIGHT] * 4 + [LATE] * 4, known=known) is None
+        assert (taken_from([RIGHT] * 4 + [LATE] * 4, known=known) == RIGHT).all()
+
+
+def test_a_page_of_which_no_part_tells_is_taken_only_where_the_page_is_known_to_be():
+    """That it fits the elements better does not tell: so does one that is dimmed otherwise than the video is."""
+    dimmed = (RIGHT * 0.9).astype(np.uint8)
+    assert taken_from([dimmed] * 4 + [LATE] * 4) is not None
+    for known in ((), (0.0,), (0.6,)):
+        assert taken_from([dimmed] * 4 + [LATE] * 4, known=known) is None
 
 
 def test_a_page_is_taken_whole():
@@ -84,6 +103,49 @@ def test_a_page_is_taken_whole():
     assert taken_from([RIGHT] * 4 + [LATE] * 4, left=-10.0) is not None
 
 
+def test_what_a_frame_does_not_show_is_not_of_another_moment():
+    """A box that is half covered would be half checked."""
+    frames = [RIGHT] * 4 + [LATE] * 4
+    assert taken_from(frames, hidden=20, before=RIGHT) is None
+    assert taken_from(frames, hidden=20, before=LATE) is not None
+    assert taken_from(frames, before=RIGHT) is not None, "all of it is seen"
+    words, more = np.zeros((13, 20), bool), np.zeros((13, 20), bool)
+    words[:, :8] = more[:, 11:] = True
+    assert taken_from(frames, hidden=20, before=RIGHT, part=more) is None
+    assert taken_from(frames, hidden=20, before=RIGHT, part=words) is not None, "that is far from what is covered"
+
+
 def test_a_page_that_lacks_what_the_recording_has_is_not_taken():
     """A frame shortly after may have it, and what the action did as well."""
     assert taken_from([BEFORE] * 2 + [RIGHT] * 2 + [LATE] * 4) is None
+
+
+@pytest.mark.parametrize("rows, columns", [(2, 0), (0, -2), (-3, 3)])
+def test_a_page_that_stands_beside_its_place_is_not_taken(rows, columns):
+    """As while its window is dragged slowly: frames before and after show screenshots nearly there."""
+    beside = np.roll(RIGHT, (rows, columns), (0, 1))
+    assert taken_from([RIGHT, beside, RIGHT, RIGHT] + [LATE] * 4) is None
+
+
+def test_parts_that_pages_have_in_common_tell_where_they_stand():
+    chance = np.random.default_rng(3)
+    header, one, other = (cv2.blur(chance.integers(0, 255, (rows, 320), np.uint8), (3, 3)) for rows in (60, 140, 140))
+    page, known, seen = np.vstack([header, one]), np.vstack([header, other]), np.ones(SHAPE, bool)
+    assert stands(page, [known], seen) is True
+    assert stands(np.roll(page, 2, 1), [known], seen) is False and stands(np.roll(page, -4, 0), [known], seen) is False
+    assert stands(page // 2, [known], seen) is None, "it is dimmed"
+    assert stands(np.roll(page, 15, 1), [known], seen) is None, "farther away than anybody looks"
+    assert stands(one[:120], [other[:120]], seen[:120]) is None, "nothing in common tells nothing"
+    seen[:60] = False
+    assert stands(page, [known], seen) is None, "nor does what is not seen"
+
+
+@pytest.mark.parametrize("confidence, told, taken", [(0.8, False, True), (0.3, False, False), (0.3, True, True),
+                                                     (0.05, True, False)])
+def test_an_unsure_place_is_enough_where_the_elements_speak_for_another_picture(confidence, told, taken):
+    state = {"url": "http://shop.test/", "screenshot": "late.png", "screenshot_time": 1.0, "screenshot_status": "good"}
+    turn = {"id": "turn-1", "type": "browser", "state": state}
+    found = tell(turn, Found(2.0, 0.5, confidence, True, "better.png", painted=0.9, told=told), str)["state"]
+    assert found["screenshot"] == ("better.png" if taken else "late.png")
+    assert found.get("screenshot_late") == (None if taken or confidence < 0.1 else True)
+    assert found["confidence"] == confidence
