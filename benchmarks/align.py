@@ -39,6 +39,7 @@ from .sessions import record_sessions
 _LEAST = 60  # pixels, more than a caret has, in which a late screenshot must differ to be a wrong one
 _RUNS = 3
 _ALIKE = 0.9  # SSIM with the right screenshot of a page cut out of the video
+_CLEARLY = 40  # grey levels by which a pixel of it shows something else
 _RUN = """import json, resource, sys
 from pathlib import Path
 from pipeline import Context, align
@@ -130,21 +131,33 @@ def check_pictures(turns: list[dict], faults: dict[str, Fault], recording: Recor
 
 def _is_right(recording: Recording, state: dict, fault: Fault | None, view: np.ndarray) -> tuple[bool, bool]:
     """A late one's: nearer to what was right than to what came later, where the two differ; the same where the video
-    shows the difference. A good one's: unchanged, or the same to the eye."""
-    def grey(name: str, shape: tuple | None = None) -> np.ndarray:
-        picture = decode_picture(recording.blob(name))
-        return picture if shape in (None, picture.shape) else cv2.resize(picture, shape[::-1])
-
+    shows the difference. A good one's: unchanged, or the same to the eye in every part."""
     name = state["screenshot"]
     if fault and fault.changed.sum() >= _LEAST:
-        final, right, late = (grey(one, fault.changed.shape).astype(int) for one in (name, fault.right, fault.late))
+        final, right, late = (_grey(recording, one, fault.changed.shape).astype(int)
+                              for one in (name, fault.right, fault.late))
         nearer = [name == fault.right or (part.any() and np.abs(final - right)[part].mean()
                                           < np.abs(final - late)[part].mean())
                   for part in (fault.changed, fault.changed & view)]
         return bool(nearer[0]), bool(nearer[1])
-    taken = state.get("screenshot_taken") or name
-    same = name == taken or ssim(grey(taken), grey(name, grey(taken).shape)) >= _ALIKE
+    same = _is_unspoiled(recording, state)
     return same, same
+
+
+def _is_unspoiled(recording: Recording, state: dict) -> bool:
+    """Whether a picture still shows what the screenshot that was taken does: all of it is alike, and no more pixels
+    differ clearly than a caret has."""
+    name, taken = state["screenshot"], state.get("screenshot_taken") or state["screenshot"]
+    if name == taken:
+        return True
+    before = _grey(recording, taken)
+    after = _grey(recording, name, before.shape)
+    return ssim(before, after) >= _ALIKE and int((cv2.absdiff(before, after) > _CLEARLY).sum()) < _LEAST
+
+
+def _grey(recording: Recording, name: str, shape: tuple | None = None) -> np.ndarray:
+    picture = decode_picture(recording.blob(name))
+    return picture if shape in (None, picture.shape) else cv2.resize(picture, shape[::-1])
 
 
 def acting(demonstration: dict) -> list[dict]:
@@ -181,7 +194,7 @@ def run_case(number: int, session: Path, folder: Path, seed: int, found: Counter
             check_pictures(acting(demonstration), faults, Recording(target), meeting, times, found, verbose)
         else:
             check_times(acting(demonstration), meeting, times, found, verbose)
-            check_spoiled(acting(demonstration), found)
+            check_spoiled(acting(demonstration), Recording(target), found)
         shutil.rmtree(target)
     got = found - before
     print(f"  case {number}: {describe(meeting)}: {got['within_one_frame']} of {got['filmed']} within one frame, "
@@ -198,9 +211,11 @@ def describe(meeting: Meeting) -> str:
             f"dimmed {[spell.dimmed for spell in meeting.spells]}")
 
 
-def check_spoiled(turns: list[dict], found: Counter) -> None:
-    """Count what was replaced although nothing was wrong with it."""
+def check_spoiled(turns: list[dict], recording: Recording, found: Counter) -> None:
+    """Count what was replaced although nothing was wrong with it, and what shows something else since."""
     found["good_replaced"] += sum("screenshot_source" in turn["state"] for turn in turns)
+    found["good_spoiled"] += sum(turn["state"].get("screenshot_taken") is not None
+                                 and not _is_unspoiled(recording, turn["state"]) for turn in turns)
 
 
 def run_speed(session: Path, folder: Path, minutes: float, seed: int) -> dict:

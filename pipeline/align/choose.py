@@ -14,8 +14,9 @@ import cv2
 import numpy as np
 
 from . import pointer
-from .pointer import CHANGED, TILE
+from .pointer import TILE
 from .screenshots import Picture
+from .sides import NOISE, Seen, sides_of, sums
 from .ssim import ssim
 from .video import Video
 
@@ -23,9 +24,6 @@ LATER = (0.2, 0.5, 0.65, 1.0)  # seconds after the action at which a late screen
 _UNSURE = 0.03  # seconds by which the clock may be wrong; it is rather early than late
 _LAG = 0.12  # seconds within which most pages show what a person did
 _SOON = 0.05  # seconds before which they hardly do
-_LEAST = 4  # changed pixels that a tile needs to have a say
-_LIKE = 0.5  # of a change, by which a picture may differ from the side that it is on
-_NOISE = 4.0  # grey levels that compression adds to that
 _SMALL = 600.0  # grey levels, summed over pixels: less is a caret, not another state of the page
 _LEFT_OUT = 20_000.0  # grey levels, summed over pixels: more is not left out by a video's coding
 _MOSTLY = 0.7  # of a change, that another screenshot must explain
@@ -33,7 +31,6 @@ _AGAINST = 0.1  # of all that changed, which may speak against a better picture
 _MUCH = 0.1  # of the page, that has changed: then all of it is taken from a frame
 _BESIDE = 2  # other screenshots, those before and after
 _OPENED = 32  # pictures that are kept as they were compared: neighbouring actions have the same neighbours
-_BLUR = (3, 3)  # pixels
 _COARSE = 4  # times smaller: pictures for a first look
 
 
@@ -98,15 +95,6 @@ def view_of(video: Video, time: float, painted: float | None, action: float | No
     return view, near, video.around(np.array([time + step for step in LATER]))
 
 
-@dataclass(frozen=True)
-class Seen:
-    """A page as far as frames show it, black where something covers it; and blurred: a line that is sharp in a
-    screenshot is spread over its neighbours in a frame. Rows x columns, grey."""
-
-    sharp: np.ndarray
-    soft: np.ndarray
-
-
 class Window:
     """What frames show of pages of one viewport. `seen`: rows and columns, at working size, that lie inside the frame;
     `hidden`: pixels that something covers (rows x columns, true or false)."""
@@ -118,8 +106,7 @@ class Window:
 
     def open(self, page: np.ndarray) -> Seen:
         """A page at working size without what is not seen of it."""
-        sharp = cv2.bitwise_and(np.ascontiguousarray(page[self.seen]), self._visible)
-        return Seen(sharp, cv2.blur(sharp, _BLUR))
+        return Seen.of(cv2.bitwise_and(np.ascontiguousarray(page[self.seen]), self._visible))
 
     def _opened(self, picture: Picture) -> "Other":
         seen = self.open(picture.grey)
@@ -197,69 +184,12 @@ def _decide(view: View, taken: Seen, shown: _Shown) -> Verdict:
                    telling=telling)
 
 
-@dataclass(frozen=True)
-class _Sides:
-    """Tiles in which two pictures differ: how much in all, and by how much a third differs from either, there."""
-
-    apart: np.ndarray
-    to_one: np.ndarray
-    to_other: np.ndarray
-    counts: np.ndarray
-
-    @property
-    def one(self) -> np.ndarray:
-        """Tiles in which the third picture shows what the one does."""
-        return (self.to_one < self.to_other) & (self.to_one < _LIKE * self.apart + _NOISE * self.counts)
-
-    @property
-    def other(self) -> np.ndarray:
-        """Tiles in which it shows what the other does."""
-        return (self.to_other < self.to_one) & (self.to_other < _LIKE * self.apart + _NOISE * self.counts)
-
-
-def _sides(one_page: Seen, other_page: Seen, third_page: Seen) -> _Sides | None:
-    """On which side the third page is, where the two differ; None where they do not."""
-    one, other, third = one_page.soft, other_page.soft, third_page.soft
-    apart = cv2.absdiff(one, other)
-    mask = cv2.compare(apart, CHANGED, cv2.CMP_GT)  # type: ignore[call-overload]  # its types know no scalars
-    left, top, width, height = cv2.boundingRect(mask)
-    if not width:
-        return None
-    left, top, right, bottom = left // TILE, top // TILE, -(-(left + width) // TILE), -(-(top + height) // TILE)
-    part = slice(top * TILE, bottom * TILE), slice(left * TILE, right * TILE)
-    mask = mask[part]
-    counts = _sums(mask) / 255
-    if counts.max() < _LEAST:
-        return None
-    counts[counts < _LEAST] = 0
-    big = cv2.resize(counts, (counts.shape[1] * TILE, counts.shape[0] * TILE), interpolation=cv2.INTER_NEAREST)
-    used_tiles = cv2.compare(big, 0, cv2.CMP_GT)  # type: ignore[call-overload]  # the same
-    used = cv2.bitwise_and(mask, used_tiles[:mask.shape[0], :mask.shape[1]])
-    third = third[part]
-
-    def whole(tiles: np.ndarray) -> np.ndarray:
-        return cv2.copyMakeBorder(tiles, top, -(-one.shape[0] // TILE) - bottom, left,
-                                  -(-one.shape[1] // TILE) - right, cv2.BORDER_CONSTANT, value=0)
-
-    return _Sides(*(whole(tiles) for tiles in (
-        _sums(cv2.bitwise_and(apart[part], used)), _sums(cv2.bitwise_and(cv2.absdiff(one[part], third), used)),
-        _sums(cv2.bitwise_and(cv2.absdiff(other[part], third), used)), counts)))
-
-
-def _sums(pixels: np.ndarray) -> np.ndarray:
-    """Sums over tiles."""
-    rows, columns = (-(-side // TILE) for side in pixels.shape)
-    padded = np.zeros((rows * TILE, columns * TILE), np.float32)
-    padded[:pixels.shape[0], :pixels.shape[1]] = pixels
-    return cv2.resize(padded, (columns, rows), interpolation=cv2.INTER_AREA) * TILE ** 2
-
-
 def _step_back(view: View, pages: Mapping[int, Seen], taken: Seen) -> int:
     """The clock may be a frame off: when the frame already shows what followed, take the one before."""
     number = view.number
     if not view.fresh or number - 1 not in pages:
         return number
-    sides = _sides(pages[number], pages[number - 1], taken)
+    sides = sides_of(pages[number], pages[number - 1], taken)
     return number - 1 if sides and sides.apart[sides.other].sum() > 2 * sides.apart[sides.one].sum() else number
 
 
@@ -279,13 +209,13 @@ def _best_other(taken: Seen, rightful: Sequence[Seen], others: Sequence[Other]) 
 
 def _is_left_out(taken: Seen, better: Seen, before: Seen, later: Sequence[Seen]) -> bool:
     """Whether a small difference is one that the video's coding has left out: no later frame shows it either."""
-    sides = _sides(taken, better, before)
+    sides = sides_of(taken, better, before)
     return bool(sides and sides.apart.sum() < _LEFT_OUT and not any(_beats(taken, better, page) for page in later))
 
 
 def _beats(new: Seen, old: Seen, page: Seen) -> bool:
     """Whether a frame speaks for the new picture wherever it differs from the old one."""
-    sides = _sides(new, old, page)
+    sides = sides_of(new, old, page)
     if sides is None:
         return False
     good, bad = sides.apart[sides.one].sum(), sides.apart[sides.other].sum()
@@ -299,12 +229,12 @@ def _is_late(taken: Seen, rightful: Sequence[Seen], later: Sequence[Seen], other
     does (rows x columns, true or false)."""
     before, changes = rightful[0], []
     for page in later:
-        sides = _sides(page, before, taken)
+        sides = sides_of(page, before, taken)
         if sides is None:
             continue
         late = sides.one
         for other in rightful[1:]:  # what the screenshot may rightly show already
-            beside = _sides(page, other, taken)
+            beside = sides_of(page, other, taken)
             late = late & beside.one if beside else np.zeros_like(late)
         if late.any():
             changes.append((page, sides, late))
@@ -323,7 +253,7 @@ def _is_late(taken: Seen, rightful: Sequence[Seen], later: Sequence[Seen], other
         if left.any() or not pointer.may_be(late):  # there is but one pointer
             return Late.SURELY, tiles
         for other in others:
-            explained = _sides(taken, other, before)
+            explained = sides_of(taken, other, before)
             if explained and sides.apart[late & explained.other].sum() > _MOSTLY * sides.apart[late].sum():
                 return Late.SURELY, tiles
         small += 1
@@ -341,8 +271,8 @@ def _like(page: Seen, others: Sequence[Other]) -> str | None:
     """The captured screenshot that a frame shows; None when none does."""
     found = []
     for other in others:
-        difference = _sums(cv2.absdiff(other.seen.sharp, page.sharp)) / TILE ** 2
-        if difference.max() < 3 * min(float(np.median(difference)), _NOISE) + 8:
+        difference = sums(cv2.absdiff(other.seen.sharp, page.sharp)) / TILE ** 2
+        if difference.max() < 3 * min(float(np.median(difference)), NOISE) + 8:
             found.append((float(difference.mean()), other.name))
     return min(found)[1] if found else None
 

@@ -24,7 +24,7 @@ from .layout import Layout
 from .look import Look
 from .moves import explained, lay_out
 from .rectangle import Rectangle, find, polish
-from .replacing import UNLIKE, Encode, cut_pages, refuse_worse
+from .replacing import TOLD, UNLIKE, Encode, cut_pages, refuse_worse
 from .sampling import LONG, Sampled
 from .scene import Scene
 from .screenshots import Picture, full_size, work_shape
@@ -35,7 +35,6 @@ from .video_clock import Piece, VideoClock
 LOW = 0.5  # a confidence below is low
 _REFUSED = 0.4  # the most where neither the screenshot nor the frame is to be relied on
 _PAGES, _MORE_PAGES = 10, 60  # frames, at first and then, and screenshots in which the page's rectangle is looked for
-_TOLD = 0.05  # by which a picture explains the elements better than the one taken, to be told by them
 _PAIRS = 32  # actions, the first ones, whose frames tell it better
 _OFTEN = 0.08  # share of late screenshots from which on their own times are not trusted
 _BEYOND = 0.5  # seconds after the last frame that it still counts as shown
@@ -327,7 +326,7 @@ def _conclude(scene: Scene, clock: VideoClock, turns: Sequence[BrowserTurn], loo
         time = float(scene.video.times[verdict.number])
         painted = turn["timestamp"] - max(0.0, clock.video_time(turn["timestamp"], best.piece) - time)
         found[turn["id"]] = Found(time, verdict.similarity, round(confidence, 3), verdict.late, verdict.better,
-                                  pages.get(best.key), round(painted, 4), (best.gain or 0.0) >= _TOLD)
+                                  pages.get(best.key), round(painted, 4), (best.gain or 0.0) >= TOLD)
     return found
 
 

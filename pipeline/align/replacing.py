@@ -18,9 +18,10 @@ from schemas import InputError
 
 from .explaining import explained
 from .look import Look
-from .pointer import CHANGED, TILE
+from .pointer import CHANGED, TILE, heaviest
 from .scene import Scene
 from .screenshots import full_size
+from .sides import Seen, Sides, sides_of
 from .standing import stands
 
 Encode = Callable[[np.ndarray], bytes]
@@ -28,6 +29,11 @@ UNLIKE = 0.08  # of SSIM below the usual one from which on a picture is not what
 _DIMMED = 40.0  # grey levels by which all screenshots around are brighter than something that is dimmed
 _WHOLE = 0.9  # of a page of another moment, that a frame must show: the rest would be of the screenshot's moment
 _LEAST = 8  # pixels at working size: less is no part of a change
+_KNOWN = 0.7  # of what is to be taken in part, that another screenshot must show
+_BESIDE = 0.5  # of its weight, by which the rest of the frame may differ clearly
+_STRONG = 40.0  # grey levels of a changed pixel at the mean, that are no compression
+TOLD = 0.05  # by which a picture explains the elements better than the one taken, to be told by them
+_NARROW = 4  # pixels at working size: what is not seen and less wide is the edge of the page
 _WORSE = 0.04  # by which another picture explains the elements worse than the one taken
 
 
@@ -59,7 +65,9 @@ def cut_pages(scene: Scene, looks: Sequence[Look], encode: Encode) -> dict[str, 
             cut = scene.layout.pieces[look.spot].rectangle.page(shot.colour(), look.viewport)
             page = _page(scene, look, cut)
             look.gain = _gain(scene, look, cv2.cvtColor(page, cv2.COLOR_BGR2GRAY))
-            if look.picture is None or look.picture.blank or (
+            if look.verdict and look.verdict.part is not None and not _is_of_the_page(scene, look, cut):
+                look.verdict = replace(look.verdict, late=False)
+            elif look.picture is None or look.picture.blank or (
                     _is_better(scene, look, page) and _is_in_place(scene, look, shot.time, cut)):
                 pages[look.key] = encode(page)
     return pages
@@ -97,11 +105,11 @@ def _due_part(scene: Scene, look: Look) -> np.ndarray:
 
 def _is_better(scene: Scene, look: Look, page: np.ndarray) -> bool:
     """Whether a page cut out of a frame (BGR, CSS size) is better than the screenshot that was taken."""
-    grey, seen = cv2.cvtColor(page, cv2.COLOR_BGR2GRAY), _open_part(scene, look)
+    seen = _open_part(scene, look)
     whole = look.verdict is not None and look.verdict.part is None
     if not seen.any() or (whole and seen.mean() < _WHOLE) or _is_of_two_moments(scene, look, seen):
         return False
-    cut, known = cv2.resize(grey, look.shape[::-1], interpolation=cv2.INTER_AREA), _known(look)
+    cut, known = _small(look, page), _known(look)
     if not known or _brightest(cut, seen) < min(_brightest(picture, seen) for picture in known) - _DIMMED:
         return False
     return look.gain is None or look.gain >= -_WORSE
@@ -114,15 +122,47 @@ def _is_of_two_moments(scene: Scene, look: Look, seen: np.ndarray) -> bool:
         return False
     changed = cv2.absdiff(cv2.blur(look.picture.grey, (3, 3)), cv2.blur(look.before.grey, (3, 3))) > CHANGED
     due = cv2.dilate(_due_part(scene, look).astype(np.uint8), np.ones((TILE, TILE), np.uint8)) > 0
-    return int((changed & due & ~seen).sum()) >= _LEAST
+    unseen = cv2.morphologyEx((~seen).astype(np.uint8), cv2.MORPH_OPEN, np.ones((_NARROW, _NARROW), np.uint8)) > 0
+    return int((changed & due & unseen).sum()) >= _LEAST
+
+
+def _is_of_the_page(scene: Scene, look: Look, shown: np.ndarray) -> bool:
+    """Whether what is to be taken, in part, from the page of a frame (BGR, CSS size) is the page's own, seen in another
+    screenshot: a pointer, or what else the meeting shows over the page, is in none. And but for a pointer, the rest of
+    the frame must show what the screenshot does: it would be of two moments else."""
+    grey, seen = _small(look, shown), _open_part(scene, look)
+    due = _due_part(scene, look)
+
+    def masked(page: np.ndarray, part: np.ndarray) -> Seen:
+        return Seen.of(np.where(part, page, 0).astype(np.uint8))
+
+    def apart_of(part: np.ndarray, other: np.ndarray) -> Sides | None:
+        return sides_of(masked(grey, part), masked(taken, part), masked(other, part))
+
+    taken, *others = _known(look)
+    inside, outside = apart_of(seen & due, taken), apart_of(seen & ~due, taken)
+    if inside is None:
+        return False
+    weight = float(inside.apart.sum())
+    if outside is not None:
+        other_page = outside.apart > _STRONG * outside.counts
+        if outside.apart[other_page & ~heaviest(other_page, outside.apart)].sum() > _BESIDE * weight:
+            return False
+    found = [sides.one for other in others if (sides := apart_of(seen & due, other))]
+    known = float(inside.apart[np.any(found, axis=0)].sum()) if found else 0.0
+    return known >= _KNOWN * weight
 
 
 def _is_in_place(scene: Scene, look: Look, time: float, shown: np.ndarray) -> bool:
     """Whether the page of the frame of a time (BGR, CSS size) is known to stand where it is looked for: by what it has
     in common with screenshots, or, where that does not tell, by the frames around."""
-    small = cv2.resize(cv2.cvtColor(shown, cv2.COLOR_BGR2GRAY), look.shape[::-1], interpolation=cv2.INTER_AREA)
-    told = stands(small, _known(look), _open_part(scene, look))
+    told = stands(_small(look, shown), _known(look), _open_part(scene, look))
     return scene.is_sure_at(time) if told is None else told
+
+
+def _small(look: Look, page: np.ndarray) -> np.ndarray:
+    """A page (BGR, CSS size) in grey at working size."""
+    return cv2.resize(cv2.cvtColor(page, cv2.COLOR_BGR2GRAY), look.shape[::-1], interpolation=cv2.INTER_AREA)
 
 
 def _known(look: Look) -> list[np.ndarray]:

@@ -60,22 +60,23 @@ class Frames:
             yield SimpleNamespace(time=float(time), colour=lambda pixels=pixels: pixels)
 
 
-def picture_of(page: np.ndarray) -> Picture:
-    return Picture("taken", SIZE, SHAPE, False, zstandard.compress(cv2.cvtColor(page, cv2.COLOR_BGR2GRAY).tobytes()))
+def picture_of(page: np.ndarray, name: str = "taken") -> Picture:
+    return Picture(name, SIZE, SHAPE, False, zstandard.compress(cv2.cvtColor(page, cv2.COLOR_BGR2GRAY).tobytes()))
 
 
-def taken_from(pages, rate=12.5, number=1, left=0.0, known=(0.0, 0.6), hidden=0, before=None, part=None
+def taken_from(pages, rate=12.5, number=1, left=0.0, known=(0.0, 0.6), hidden=(0, 0), before=None, part=None
                ) -> np.ndarray | None:
     """What is cut out for an action at a frame; None when the late screenshot stays. `hidden`: columns that something
-    covers from 250 on; `before`: the page that the screenshot before shows; `part`: tiles to be taken."""
+    covers, from and to; `before`: the page that the screenshot before shows; `part`: tiles to be taken."""
     covered = np.zeros(SHAPE, bool)
-    covered[:, 250:250 + hidden] = True
+    covered[:, slice(*hidden)] = True
     scene = Scene(Recording(), Frames(pages, rate), Layout.always(Rectangle(left, 0, 1, 1)), {}, [], [],
                   {(0, SIZE): covered}, np.array(known))
     turn = {"id": "turn-1", "state": {"elements": "elements"}}
     look = Look(turn, Piece(0, 0, 0, 1, 9, 0, 0, 0, 1), picture_of(LATE), SIZE, SHAPE, View(number), set(), set(), 0.0,
                 0, Verdict(number, 0.5, True, None, part=part))
-    look.before = None if before is None else picture_of(before)
+    look.before = None if before is None else picture_of(before, "before")
+    look.neighbours = [look.before] if look.before else []
     found = cut_pages(scene, [look], lambda page: cv2.imencode(".png", page)[1].tobytes())
     return cv2.imdecode(np.frombuffer(found[look.key], np.uint8), cv2.IMREAD_COLOR) if found else None
 
@@ -103,16 +104,36 @@ def test_a_page_is_taken_whole():
     assert taken_from([RIGHT] * 4 + [LATE] * 4, left=-10.0) is not None
 
 
+MORE = np.zeros((13, 20), bool)  # tiles in which a late screenshot has more
+MORE[:, 11:] = True
+
+
 def test_what_a_frame_does_not_show_is_not_of_another_moment():
     """A box that is half covered would be half checked."""
     frames = [RIGHT] * 4 + [LATE] * 4
-    assert taken_from(frames, hidden=20, before=RIGHT) is None
-    assert taken_from(frames, hidden=20, before=LATE) is not None
+    assert taken_from(frames, hidden=(250, 270), before=RIGHT) is None
+    assert taken_from(frames, hidden=(250, 270), before=LATE) is not None
     assert taken_from(frames, before=RIGHT) is not None, "all of it is seen"
-    words, more = np.zeros((13, 20), bool), np.zeros((13, 20), bool)
-    words[:, :8] = more[:, 11:] = True
-    assert taken_from(frames, hidden=20, before=RIGHT, part=more) is None
-    assert taken_from(frames, hidden=20, before=RIGHT, part=words) is not None, "that is far from what is covered"
+    assert taken_from(frames, hidden=(250, 270), before=RIGHT, part=MORE) is None
+    assert taken_from(frames, hidden=(20, 50), before=RIGHT, part=MORE) is not None
+
+
+def test_a_part_of_a_frame_is_taken_only_where_it_is_the_pages():
+    """A pointer, a thumbnail or a message of the meeting's is in no screenshot."""
+    covered = RIGHT.copy()
+    covered[60:120, 200:260] = (90, 30, 10)
+    assert (taken_from([RIGHT] * 4 + [LATE] * 4, before=RIGHT, part=MORE) == RIGHT).all()
+    assert taken_from([covered] * 4 + [LATE] * 4, before=RIGHT, part=MORE) is None
+    assert taken_from([RIGHT] * 4 + [LATE] * 4, before=LATE, part=MORE) is None, "no screenshot shows that"
+
+
+def test_a_part_of_a_frame_is_not_taken_where_the_rest_is_another_page():
+    other = RIGHT.copy()
+    other[:, :170] = 40
+    assert taken_from([other] * 4 + [LATE] * 4, before=RIGHT, part=MORE) is None
+    pointed = RIGHT.copy()
+    pointed[130:142, 60:68] = 0
+    assert taken_from([pointed] * 4 + [LATE] * 4, before=RIGHT, part=MORE) is not None
 
 
 def test_a_page_that_lacks_what_the_recording_has_is_not_taken():
