@@ -308,7 +308,7 @@ def _finish(scene: Scene, look: Look, window: Window, order: list[str], ends: np
     look.before = scene.pictures[order[here - 1]] if here else None
     look.neighbours = [scene.pictures[name] for name in dict.fromkeys(order[index] for index in around)]
     look.verdict, look.strict = judge(look.view, look.picture, look.neighbours, window)
-    look.view = View(look.view.number, newer=look.view.newer)
+    look.view = View(look.view.number, newer=look.view.newer, hasty=look.view.hasty)
 
 
 def _conclude(scene: Scene, clock: VideoClock, turns: Sequence[BrowserTurn], looks: Sequence[Look],

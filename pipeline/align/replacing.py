@@ -46,7 +46,8 @@ def refuse_worse(scene: Scene, looks: Sequence[Look], usual: float | None) -> No
             continue
         better = names.get(verdict.better)
         look.gain = _gain(scene, look, full_size(scene.recording, better)) if better else None
-        if (usual is not None and verdict.better_similarity < usual - UNLIKE) or (look.gain or 0.0) < -_WORSE:
+        unlike = usual is not None and verdict.better_similarity < usual - UNLIKE
+        if unlike or (look.gain or 0.0) < -_WORSE or _may_be_before_its_time(look):
             look.verdict = replace(verdict, better=None)
 
 
@@ -92,6 +93,12 @@ def _open_part(scene: Scene, look: Look) -> np.ndarray:
     return open_part & ~scene.hidden(look.viewport, look.spot)
 
 
+def _may_be_before_its_time(look: Look) -> bool:
+    """Whether the frame may not show yet what came of something that was done right before, as the screenshot that was
+    taken rightly does, and the recorded elements do not tell."""
+    return look.view.hasty and (look.gain or 0.0) < TOLD
+
+
 def _due_part(scene: Scene, look: Look) -> np.ndarray:
     """Pixels of the page at working size that are to be taken from the frame: rows x columns, true or false."""
     due = np.ones(look.shape, bool)
@@ -107,7 +114,8 @@ def _is_better(scene: Scene, look: Look, page: np.ndarray) -> bool:
     """Whether a page cut out of a frame (BGR, CSS size) is better than the screenshot that was taken."""
     seen = _open_part(scene, look)
     whole = look.verdict is not None and look.verdict.part is None
-    if not seen.any() or (whole and seen.mean() < _WHOLE) or _is_of_two_moments(scene, look, seen):
+    if (not seen.any() or (whole and seen.mean() < _WHOLE) or _may_be_before_its_time(look)
+            or _is_of_two_moments(scene, look, seen)):
         return False
     cut, known = _small(look, page), _known(look)
     if not known or _brightest(cut, seen) < min(_brightest(picture, seen) for picture in known) - _DIMMED:

@@ -64,17 +64,18 @@ def picture_of(page: np.ndarray, name: str = "taken") -> Picture:
     return Picture(name, SIZE, SHAPE, False, zstandard.compress(cv2.cvtColor(page, cv2.COLOR_BGR2GRAY).tobytes()))
 
 
-def taken_from(pages, rate=12.5, number=1, left=0.0, known=(0.0, 0.6), hidden=(0, 0), before=None, part=None
-               ) -> np.ndarray | None:
+def taken_from(pages, rate=12.5, number=1, left=0.0, known=(0.0, 0.6), hidden=(0, 0), before=None, part=None,
+               hasty=False) -> np.ndarray | None:
     """What is cut out for an action at a frame; None when the late screenshot stays. `hidden`: columns that something
-    covers, from and to; `before`: the page that the screenshot before shows; `part`: tiles to be taken."""
+    covers, from and to; `before`: the page that the screenshot before shows; `part`: tiles to be taken;
+    `hasty`: something was done right before."""
     covered = np.zeros(SHAPE, bool)
     covered[:, slice(*hidden)] = True
     scene = Scene(Recording(), Frames(pages, rate), Layout.always(Rectangle(left, 0, 1, 1)), {}, [], [],
                   {(0, SIZE): covered}, np.array(known))
     turn = {"id": "turn-1", "state": {"elements": "elements"}}
-    look = Look(turn, Piece(0, 0, 0, 1, 9, 0, 0, 0, 1), picture_of(LATE), SIZE, SHAPE, View(number), set(), set(), 0.0,
-                0, Verdict(number, 0.5, True, None, part=part))
+    look = Look(turn, Piece(0, 0, 0, 1, 9, 0, 0, 0, 1), picture_of(LATE), SIZE, SHAPE, View(number, hasty=hasty), set(),
+                set(), 0.0, 0, Verdict(number, 0.5, True, None, part=part))
     look.before = None if before is None else picture_of(before, "before")
     look.neighbours = [look.before] if look.before else []
     found = cut_pages(scene, [look], lambda page: cv2.imencode(".png", page)[1].tobytes())
@@ -134,6 +135,14 @@ def test_a_part_of_a_frame_is_not_taken_where_the_rest_is_another_page():
     pointed = RIGHT.copy()
     pointed[130:142, 60:68] = 0
     assert taken_from([pointed] * 4 + [LATE] * 4, before=RIGHT, part=MORE) is not None
+
+
+def test_right_after_something_was_done_a_frame_may_be_from_before_it():
+    """As of a field that has just got the focus, which the screenshot shows and the frame does not yet."""
+    frames = [RIGHT] * 4 + [LATE] * 4
+    assert taken_from(frames, before=RIGHT, part=MORE, hasty=False) is not None
+    assert taken_from([LATE] * 8, before=RIGHT, part=MORE, hasty=True) is None
+    assert taken_from(frames, before=RIGHT, part=MORE, hasty=True) is not None, "the elements tell"
 
 
 def test_a_page_that_lacks_what_the_recording_has_is_not_taken():
