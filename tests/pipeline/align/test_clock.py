@@ -79,12 +79,12 @@ def test_frames_that_show_pictures_at_their_times_speak_for_the_clock():
 
 
 def test_where_the_page_is_known_to_be():
-    """Between frames that show screenshots; at a piece's edges the page may still be on its way."""
+    """Between frames that show screenshots; near a piece's edges the page may still be on its way."""
     here = Rectangle(0, 0, 1, 1)
     layout = Layout((Piece(-np.inf, 10.0, here), Piece(11.0, np.inf, here)))
     scene = Scene(None, None, layout, {}, [], [], explained=np.array([4.0, 9.9, 11.1, 12.5, 17.0]))
-    times = {1.0: False, 5.0: True, 9.4: True, 9.8: False, 10.5: False, 11.1: False, 11.2: False, 11.6: True,
-             15.0: True, 17.5: False}
+    times = {1.0: False, 5.0: True, 6.9: True, 7.1: False, 9.8: False, 10.5: False, 11.1: False, 13.9: False,
+             14.1: True, 15.0: True, 17.5: False}
     assert {time: scene.is_sure_at(time) for time in times} == times
 
 
