@@ -229,14 +229,14 @@ def _covered_in(scene: Scene, looks: Sequence[Look]) -> dict[tuple[int, tuple[in
 
 
 def _distrust(looks: Sequence[Look]) -> None:
-    """Where screenshots are often late, what they say of their own time counts for nothing; where they are not, what
-    may as well have been a pointer does not make one late."""
+    """Where screenshots are often late, what one that is late says of its own time counts for nothing; where they are
+    not, what may as well have been a pointer does not make one late."""
     plain = [look.verdict for look in looks if look.verdict and not look.view.newer]
     often = sum(verdict.late and verdict.sure for verdict in plain) > _OFTEN * len(plain)
     for look in looks:
-        if often:
+        if often and look.verdict and look.verdict.late:  # what its own time explains may be right
             look.verdict = look.strict
-        elif look.verdict and not look.verdict.sure:
+        elif not often and look.verdict and not look.verdict.sure:
             look.verdict = replace(look.verdict, late=False)
 
 

@@ -64,11 +64,12 @@ def cut_pages(scene: Scene, looks: Sequence[Look], encode: Encode) -> dict[str, 
     for shot in scene.video.shots(np.array(sorted(due))):
         for look in due[min(due, key=lambda time: abs(time - shot.time))]:
             cut = scene.layout.pieces[look.spot].rectangle.page(shot.colour(), look.viewport)
-            page = _page(scene, look, cut)
-            look.gain = _gain(scene, look, cv2.cvtColor(page, cv2.COLOR_BGR2GRAY))
             if look.verdict and look.verdict.part is not None and not _is_of_the_page(scene, look, cut):
                 look.verdict = replace(look.verdict, late=False)
-            elif look.picture is None or look.picture.blank or (
+                continue
+            page = _page(scene, look, cut)
+            look.gain = _gain(scene, look, cv2.cvtColor(page, cv2.COLOR_BGR2GRAY))
+            if look.picture is None or look.picture.blank or (
                     _is_better(scene, look, page) and _is_in_place(scene, look, shot.time, cut)):
                 pages[look.key] = encode(page)
     return pages
@@ -128,7 +129,7 @@ def _is_of_two_moments(scene: Scene, look: Look, seen: np.ndarray) -> bool:
     one that was taken may show another moment of it."""
     if look.picture is None or look.before is None or look.before.shape != look.shape or look.before.blank:
         return False
-    changed = cv2.absdiff(cv2.blur(look.picture.grey, (3, 3)), cv2.blur(look.before.grey, (3, 3))) > CHANGED
+    changed = cv2.absdiff(Seen.of(look.picture.grey).soft, Seen.of(look.before.grey).soft) > CHANGED
     due = cv2.dilate(_due_part(scene, look).astype(np.uint8), np.ones((TILE, TILE), np.uint8)) > 0
     unseen = cv2.morphologyEx((~seen).astype(np.uint8), cv2.MORPH_OPEN, np.ones((_NARROW, _NARROW), np.uint8)) > 0
     return int((changed & due & unseen).sum()) >= _LEAST
