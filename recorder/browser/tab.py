@@ -30,7 +30,7 @@ _LATE_FRAME = 3.0  # seconds by which a frame may come late
 _ARCHIVE_AFTER = 0.6  # seconds of rest after which a page is kept as MHTML
 _ROUNDS, _ROUND = 10, 0.05  # times that frames are asked at the end, until they have nothing new to say; seconds apart
 _AS_LONG = 2  # times as long as they took to answer, where that is more: the machine is busy
-_BEGINS = 1.0  # seconds in which a tab shows what is there at first; one out of sight does not
+_BEGINS, _PAINTS = 1.0, 4.0  # seconds for a tab to show what is there at first, and what is asked for
 _ANSWERED = 0.5  # seconds that frames have to tell what they show
 _SILENT = 20.0  # seconds after which a silent page is taken to hang; with fewer, what busy machines do late is lost
 _BETWEEN = 0.02  # seconds between two questions where secrets stand
@@ -172,10 +172,10 @@ class Tab(TabState):
         await self.answered()
 
     async def picture(self, painted: asyncio.Event) -> bytes | None:
-        """What it shows, with `stills`: an image file's bytes; None where it takes more than a second. `painted` is set
-        once the page may change, which may be before it is told where secrets stand."""
+        """What it shows, with `stills`: an image file's bytes; None where it does not come, as of a page that hangs.
+        `painted` is set once the page may change, which may be before it is told where secrets stand."""
         with suppress(TimeoutError, ProtocolError):
-            async with asyncio.timeout(_BEGINS):
+            async with asyncio.timeout(_PAINTS):
                 frame = self.still(await self._screencast.still(), self._observer.seconds(self._observer.now))
                 painted.set()
                 self.paint(frame)

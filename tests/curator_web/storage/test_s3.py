@@ -191,7 +191,7 @@ def test_who_sends_a_package_while_the_service_hangs_is_told_soon(machine, motos
         wire.silence()
         began = time.monotonic()
         assert client.post("/import", data=form).status_code == 503
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 15
 
 
 def test_where_the_service_hangs_nothing_waits_for_it_but_jobs_and_all_goes_on(
@@ -209,13 +209,13 @@ def test_where_the_service_hangs_nothing_waits_for_it_but_jobs_and_all_goes_on(
         wire.silence()
         began = time.monotonic()
         assert client.get(picture).status_code == 503  # the first one finds out
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 15
         began = time.monotonic()
         for _ in range(5):
             answer = client.get(picture)
             assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
             assert client.get("/").status_code == client.get("/dashboard").status_code == 200
-        assert time.monotonic() - began < 2.5
+        assert time.monotonic() - began < 6  # fifteen that waited would take longer
         job = services.jobs.add("export", "lea", {"format": "chat"})
         while not (waiting := services.jobs.get(job)).waits_since:
             time.sleep(0.02)

@@ -372,7 +372,7 @@ def test_the_page_is_worked_by_keyboard(app, browser):
         expect(page.locator(".outcome-checks .outcome-checks > li")).to_have_count(2)
         follow(page, page.get_by_role("button", name="Try", exact=True))
         link = page.get_by_role("link", name="Done: 3 sessions")
-        expect(link).to_be_visible(timeout=20_000)
+        expect(link).to_be_visible(timeout=90_000)
         follow(page, link)
         expect(page.locator(".trial tbody tr")).to_have_count(3)
         assert sound(page)

@@ -285,7 +285,7 @@ def test_all_that_is_found_is_changed_by_keyboard(browser, site, cookies, monkey
     expect(sure).to_be_focused()
     assert problems(page) == []
     page.keyboard.press("Enter")
-    expect(page.locator("#jobs tbody tr").first).to_contain_text("Changed: ", timeout=20000)
+    expect(page.locator("#jobs tbody tr").first).to_contain_text("Changed: ", timeout=90_000)
     assert problems(page) == []
     page.context.close()
 
@@ -344,7 +344,7 @@ def test_a_package_is_dropped_and_shows_up(browser, site, cookies, tmp_path):
     page.locator("#package").set_input_files(pack(tmp_path / "dropped.zip"))
     page.get_by_role("button", name="Import").press("Enter")
     expect(page.locator("#jobs")).to_contain_text("dropped.zip")
-    expect(page.locator("#jobs a")).to_have_text("Imported", timeout=20_000)
+    expect(page.locator("#jobs a")).to_have_text("Imported", timeout=90_000)
     page.context.close()
 
 
@@ -356,7 +356,7 @@ def test_an_export_shows_its_progress_and_is_downloaded(browser, site, cookies):
     page.locator("#status").select_option("")
     page.get_by_role("button", name="Begin export").press("Enter")
     link = page.locator("#jobs").get_by_role("link", name="Download")
-    expect(link).to_be_visible(timeout=20_000)
+    expect(link).to_be_visible(timeout=90_000)
     with page.expect_download() as download:
         link.press("Enter")
     assert download.value.suggested_filename.startswith("demotape-webdataset-")

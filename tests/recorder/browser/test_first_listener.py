@@ -136,12 +136,12 @@ def test_keys_that_steer_reach_no_page_that_listens_before_the_recorder(recordin
             await popup.keyboard.press("a")
             for paused in (True, False):
                 await popup.keyboard.press("Alt+p")
-                async with asyncio.timeout(5):
+                async with asyncio.timeout(30):
                     while recorder.paused != paused:
                         await asyncio.sleep(0.01)
                 await popup.keyboard.press("b")
             await popup.keyboard.press("Alt+s")
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(30):
                 await recorder.stopped.wait()
             heard = await popup.evaluate("heard")
         await context.close()

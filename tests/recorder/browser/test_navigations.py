@@ -97,7 +97,7 @@ def test_forward_is_told_from_back_though_addresses_come_twice(recording_browser
                 await step()
                 # From the middle both ways lead to one address: which it was is known until the next move only.
                 navigations = recorder.tabs[0]._navigations
-                async with asyncio.timeout(20):
+                async with asyncio.timeout(30):
                     while navigations._one_by_one.locked() or (navigations._entry or {}).get("url") != page.url:
                         await asyncio.sleep(0.005)
         await context.close()

@@ -59,7 +59,7 @@ def colour_in(image, box):
 
 async def seen(recorder, box, wanted):
     """Wait until the newest picture of the page shows a colour in a box."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while colour_in(recorder._tabs[-1].ring.newest.image, box) != wanted:
             await asyncio.sleep(0.02)
 
@@ -202,7 +202,7 @@ def test_a_window_that_somebody_resizes_fits_its_emulated_viewport_again(recordi
             bounds = window["bounds"] | {side: window["bounds"][side] + more[side] for side in SIZE}
             resized = {"windowId": window["windowId"], "bounds": {side: bounds[side] for side in SIZE}}
             await session.send("Browser.setWindowBounds", resized)
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(30):
                 while (await session.send("Browser.getWindowForTarget"))["bounds"] == bounds:  # no frame yet
                     await tab.evaluate("document.body.style.outline = `${performance.now() % 7}px solid`")
                     await asyncio.sleep(0.05)

@@ -303,7 +303,7 @@ def test_keys_steer_where_the_person_is_and_no_page_gets_them(recording_browser,
         async with Recorder(context, tmp_path / "rec", keys=True) as recorder:
             async def press(key, done):
                 await page.keyboard.press(key)
-                async with asyncio.timeout(5):
+                async with asyncio.timeout(30):
                     while not done():
                         await asyncio.sleep(0.01)
 

@@ -269,7 +269,7 @@ def test_the_page_is_worked_by_mouse_and_keyboard(steer):
         assert (await text_of(control, "Which?")).count("Which?") == 1
         assert not stopped.is_set()
         await control.get_by_role("button", name="Stop").click()
-        await asyncio.wait_for(stopped.wait(), 5)
+        await asyncio.wait_for(stopped.wait(), 30)
 
     recording = steer(user_actions)
     assert [(line["speaker"], line["utterance"]) for line in recording.chat()] == [
@@ -284,7 +284,7 @@ def test_the_control_page_is_no_part_of_the_recording(steer):
         await control.locator("#utterance").click()
         await control.keyboard.type("Only for the chat")
         await control.close()
-        await asyncio.wait_for(stopped.wait(), 5)
+        await asyncio.wait_for(stopped.wait(), 30)
 
     recording = steer(user_actions, windowed=True)
     assert {event["tab"] for event in recording.events} == {1}
