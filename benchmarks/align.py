@@ -45,7 +45,7 @@ from pathlib import Path
 from pipeline import Context, align
 from pipeline.turns import folding
 from recorder import Recording
-context = Context(Recording(Path(sys.argv[1])), video=Path(sys.argv[2]))
+context = Context(Recording(Path(sys.argv[1])), video=Path(sys.argv[2]) if sys.argv[2:] else None)
 found = align.stage(folding.stage({}, context), context)
 used = resource.getrusage(resource.RUSAGE_SELF)
 sys.stderr.write(f"{used.ru_maxrss // 1024} {used.ru_utime + used.ru_stime}")
@@ -61,11 +61,10 @@ class Cost:
     memory: int = 0
 
 
-def run_alignment(recording: Path, video: Path) -> tuple[dict, Cost]:
-    """Fold and align in a process of its own; returns the demonstration and what it cost."""
+def run_alignment(recording: Path, *video: Path) -> tuple[dict, Cost]:
+    """Fold and align in a process of its own; returns the demonstration and what it cost. Without a video: the rest."""
     start = time.perf_counter()
-    done = subprocess.run([sys.executable, "-c", _RUN, str(recording), str(video)],
-                          capture_output=True)
+    done = subprocess.run([sys.executable, "-c", _RUN, str(recording), *map(str, video)], capture_output=True)
     if done.returncode:
         raise SystemExit(f"aligning failed: {done.stderr.decode()}")
     memory, cpu = done.stderr.split()[-2:]
@@ -232,15 +231,17 @@ def run_speed(session: Path, folder: Path, minutes: float, seed: int) -> dict:
         video, target = folder / f"{name}.mp4", folder / name
         times = film(session / "video.webm", meeting, max(total, length + 1), video, back)
         copy(session, target, time=forward)
-        runs = [(decode(video), *run_alignment(target, video)) for _ in range(_RUNS)]  # by turns: others work here too
+        runs = [(decode(video), *run_alignment(target, video), run_alignment(target)[1])
+                for _ in range(_RUNS)]  # by turns: others work here too
         found: Counter[str] = Counter()
         check_times(acting(runs[0][1]), meeting, times, found, False)
-        ours, theirs = (statistics.median(cost.wall for cost in costs)
-                        for costs in ([run[2] for run in runs], [run[0] for run in runs]))
+        theirs, ours, rest = (statistics.median(cost.wall for cost in costs) for costs in (
+            [run[0] for run in runs], [run[2] for run in runs], [run[3] for run in runs]))
         figures[name] = {
             "minutes": round(times[-1] / 60, 1), "actions": found["filmed"], "frames": len(times),
             "within_one_frame": round(found["within_one_frame"] / max(found["filmed"], 1), 4),
             "seconds": round(ours, 2), "ffmpeg_seconds": round(theirs, 2), "ratio": round(ours / theirs, 3),
+            "seconds_without_video": round(rest, 2), "extra_ratio": round((ours - rest) / theirs, 3),
             "cpu_ratio": round(statistics.median(run[2].cpu / run[0].cpu for run in runs), 3),
             "peak_mb": max(run[2].memory for run in runs)}
         print(f"  {name}: {figures[name]}", flush=True)

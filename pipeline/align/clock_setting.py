@@ -12,7 +12,7 @@ from .scene import Scene
 from .video import Video
 from .video_clock import VideoClock, fit
 
-_FIRST_MARKS = 36  # marks looked at for the clock, cheapest first, before all are
+_FIRST_MARKS = 36, 120  # marks looked at for the clock, cheapest first, before all are
 _ENOUGH_VOTES = 8
 _AROUND, _FURTHER = 0.8, 3.0  # seconds around a mark that are looked at besides the rough placing's slack
 USER_ACTIONS = {"pointerdown", "pointerup", "click", "keydown", "beforeinput", "wheel", "drop"}  # that pages react to
@@ -27,8 +27,8 @@ def set_clock(scene: Scene, stretches: Sequence[Stretch], anchors: Sequence[Anch
     """Watch the cheapest marks near where they should be; all of them, and further around, when that does not settle
     it."""
     close = _due(stretches, anchors, _AROUND)
-    cheap = _cheapest(scene.video, close)
-    for due in ([cheap] if len(cheap) < len(close) else []) + [close, _due(stretches, anchors, _FURTHER)]:
+    cheap = [_cheapest(scene.video, close, count) for count in _FIRST_MARKS if count < len(close)]
+    for due in [*cheap, close, _due(stretches, anchors, _FURTHER)]:
         clock = _fit(scene, stretches, due)
         if all(piece.votes >= _ENOUGH_VOTES and piece.others * 2 < piece.votes for piece in clock.pieces):
             break
@@ -91,15 +91,14 @@ def _due(stretches: Sequence[Stretch], anchors: Sequence[Anchor],
             if stretch.start - 3 < anchor.time + stretch.offset < stretch.end + 3]
 
 
-def _cheapest(video: Video, due: list[tuple[int, Anchor, float, float]]) -> list[tuple[int, Anchor, float, float]]:
-    """About as many as are needed, spread over the video; those for which the fewest frames are decoded."""
-    if len(due) <= _FIRST_MARKS:
-        return due
+def _cheapest(video: Video, due: list[tuple[int, Anchor, float, float]], count: int
+              ) -> list[tuple[int, Anchor, float, float]]:
+    """So many of more, spread over the video; those for which the fewest frames are decoded."""
     def cost(entry: tuple[int, Anchor, float, float]) -> int:
         key = video.keys[max(0, int(np.searchsorted(video.keys, entry[2] - entry[3])) - 1)]
         return video.number_at(entry[2] + entry[3]) - video.number_at(key)
 
-    buckets = np.array_split(np.arange(len(due)), _FIRST_MARKS // 2)
+    buckets = np.array_split(np.arange(len(due)), count // 2)
     chosen = [number for bucket in buckets for number in sorted(bucket, key=lambda number: cost(due[number]))[:2]]
     return [due[number] for number in sorted(chosen)]
 

@@ -127,9 +127,9 @@ def _find_rectangle(recording: Recording, video: Video, pictures: Sequence[Pictu
     pages = [full_size(recording, picture)
              for picture in _spread([picture for picture in pictures if picture.viewport == usual], _PAGES)]
     for count in (_PAGES, _MORE_PAGES):  # the session may be a small part of the video
-        wanted = video.around(np.linspace(0.04, 0.96, count) * video.duration)
-        if video.duration > LONG:
-            wanted = np.array(_spread(list(video.keys), count))
+        wanted = np.array(_spread(list(video.keys), count))  # decoded without any other
+        if len(video.keys) < count and video.duration <= LONG:
+            wanted = video.around(np.linspace(0.04, 0.96, count) * video.duration)
         if rectangle := find([shot.kept() for shot in video.shots(wanted)], pages):
             return rectangle
     return None

@@ -14,6 +14,7 @@ from .layout import Layout, Piece
 from .rectangle import Rectangle, Vote, exact, features, toned, vote
 from .sampling import Sampled, merged, sample, sample_times
 from .screenshots import Picture
+from .standing import stands
 from .tone import PLAIN
 from .video import Shot, Video
 
@@ -69,8 +70,10 @@ def _others(video: Video, first: Sampled, pictures: Sequence[Picture], page_of: 
     chance = np.random.default_rng(1)
     found = [rectangle]
     for shot in video.shots(first.times[probes]):
-        seen, best = features(shot.luma), None
         order = first.likeliest(shot)
+        if _is_in_place(shot, rectangle, pictures[order[0]]):
+            continue  # it shows what no screenshot does
+        seen, best = features(shot.luma), None
         for number, index in enumerate([*order[:_CANDIDATES], *order[_CANDIDATES::max(1, len(order) // _CANDIDATES)]]):
             if number == _CANDIDATES and best:
                 break  # the others are tried only when none of the likeliest tells anything
@@ -87,6 +90,13 @@ def _others(video: Video, first: Sampled, pictures: Sequence[Picture], page_of: 
         if place is not None and len(found) <= _FURTHER:
             found.append(place)
     return [*found[1:], *_in_other_tones(found)][:_FURTHER]
+
+
+def _is_in_place(shot: Shot, rectangle: Rectangle, picture: Picture) -> bool:
+    """Whether a frame has parts in common with a screenshot, in the places and as bright as a rectangle shows them."""
+    seen = np.zeros(picture.shape, bool)
+    seen[rectangle.seen(picture.viewport, shot.luma.shape[::-1], picture.shape)] = True
+    return bool(stands(rectangle.cut(shot, picture.viewport, picture.shape), [picture.grey], seen))
 
 
 def _in_other_tones(found: Sequence[Rectangle]) -> list[Rectangle]:
