@@ -209,13 +209,14 @@ def test_where_the_service_hangs_nothing_waits_for_it_but_jobs_and_all_goes_on(
         wire.silence()
         began = time.monotonic()
         assert client.get(picture).status_code == 503  # the first one finds out
-        assert time.monotonic() - began < 15
+        waited = time.monotonic() - began
+        assert waited < 15
         began = time.monotonic()
         for _ in range(5):
             answer = client.get(picture)
             assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
             assert client.get("/").status_code == client.get("/dashboard").status_code == 200
-        assert time.monotonic() - began < 6  # fifteen that waited would take longer
+        assert time.monotonic() - began < 3 * waited, "five that wait as the first did take five times as long"
         job = services.jobs.add("export", "lea", {"format": "chat"})
         while not (waiting := services.jobs.get(job)).waits_since:
             time.sleep(0.02)

@@ -4,10 +4,11 @@ import asyncio
 
 import cv2
 import numpy as np
+import pytest
 from playwright.async_api import async_playwright
 
 from recorder import Recorder, Recording
-from recorder.browser import launch
+from recorder.browser import launch, session, tab
 
 PAGE = """<!DOCTYPE html><title>Stills</title><style>
 @keyframes turn { to { transform: rotate(360deg) } } i { display: block; animation: turn 1s linear infinite }
@@ -54,3 +55,27 @@ def test_a_page_may_change_as_soon_as_it_is_painted_and_no_secret_is_seen(site, 
     shown = [cv2.imdecode(np.frombuffer(picture, np.uint8), cv2.IMREAD_COLOR) for picture in pictures]
     assert not any((picture == RED).all(axis=2).any() for picture in shown)
     assert (shown[0] != shown[1]).any()
+
+
+@pytest.mark.parametrize(("seconds", "there"), [(2, True), ("Infinity", False)], ids=["busy", "hangs"])
+def test_a_picture_of_a_busy_page_is_waited_for_and_of_one_that_hangs_there_is_none(
+        site, tmp_path, monkeypatch, seconds, there):
+    for room, name in ((tab, "_SILENT"), (session, "_ANSWERED")):  # it is soon taken to hang
+        monkeypatch.setattr(room, name, 3.0)
+    site.pages["/"] = "<!DOCTYPE html><title>Busy</title><p>Busy"
+    busy = f"setTimeout(() => {{ const end = Date.now() + 1000 * {seconds}; while (Date.now() < end); }})"
+
+    async def work():
+        async with async_playwright() as playwright:
+            browser = await launch(playwright, headless=True)
+            context = await browser.new_context()
+            async with Recorder(context, tmp_path / "recording", stills=True) as recorder:
+                page = await context.new_page()
+                await page.goto(site.origin + "/")
+                await page.evaluate(busy)
+                painted = asyncio.Event()
+                picture = await asyncio.wait_for(recorder.tabs[0].picture(painted), 60)
+            await browser.close()
+        return picture, painted.is_set()
+    picture, may_change = asyncio.run(work())
+    assert (picture is not None, may_change) == (there, True)
