@@ -30,7 +30,7 @@ _LATE_FRAME = 3.0  # seconds by which a frame may come late
 _ARCHIVE_AFTER = 0.6  # seconds of rest after which a page is kept as MHTML
 _ROUNDS, _ROUND = 10, 0.05  # times that frames are asked at the end, until they have nothing new to say; seconds apart
 _AS_LONG = 2  # times as long as they took to answer, where that is more: the machine is busy
-_BEGINS, _PAINTS = 1.0, 4.0  # seconds for a tab to show what is there at first, and what is asked for
+_BEGINS, _PAINTS = 1.0, 10.0  # seconds for a tab to show what is there at first, and what is asked for
 _ANSWERED = 0.5  # seconds that frames have to tell what they show
 _SILENT = 20.0  # seconds after which a silent page is taken to hang; with fewer, what busy machines do late is lost
 _BETWEEN = 0.02  # seconds between two questions where secrets stand
@@ -111,8 +111,7 @@ class Tab(TabState):
         session.post("Network.enable", {"maxTotalBufferSize": 100_000_000, "maxResourceBufferSize": 20_000_000})
 
     def follow(self, session: Session, *, worker: str = "") -> None:
-        """Follow network and console of a page, of a frame in a process of its own, or of a kind of worker, where kept.
-        """
+        """Follow network and console of a page, of a frame in a process of its own, or of a kind of worker, if kept."""
         follow(session, self.number, self._navigations.main_frame, self._requests, self._observer, self._spawn,
                self._extras, lambda: self.facts["url"], worker=bool(worker))
         if worker == "service_worker" and self._extras.replayable:
@@ -146,9 +145,8 @@ class Tab(TabState):
         """Wait until it listens and has a picture of what is there, before anybody acts."""
         await self.answered()
         with suppress(TimeoutError):
-            async with asyncio.timeout(_BEGINS):
-                await self._screencast.shown.wait()
-                await self._in_worlds(DRAWN)
+            await asyncio.wait_for(self._screencast.shown.wait(), _BEGINS)
+            await self._in_worlds(DRAWN, _BEGINS)
 
     async def settle(self) -> None:
         """Wait for what the browser has already sent, and for what was begun: navigations, resources. A press that was
@@ -167,15 +165,14 @@ class Tab(TabState):
 
     async def tell_last(self) -> None:
         """Have every frame tell what it shows now, however little has changed."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._in_worlds(LAST), _ANSWERED)
+        await self._in_worlds(LAST, _ANSWERED)
         await self.answered()
 
     async def picture(self, painted: asyncio.Event) -> bytes | None:
         """What it shows, with `stills`: an image file's bytes; None where it does not come, as of a page that hangs.
         `painted` is set once the page may change, which may be before it is told where secrets stand."""
         with suppress(TimeoutError, ProtocolError):
-            async with asyncio.timeout(_PAINTS):
+            async with asyncio.timeout(min(_PAINTS, self._patience)):
                 frame = self.still(await self._screencast.still(), self._observer.seconds(self._observer.now))
                 painted.set()
                 self.paint(frame)
@@ -191,8 +188,7 @@ class Tab(TabState):
 
     async def disarm(self) -> None:
         """Stop listening; the page is left as it was."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._in_worlds(ending_script(self._token)), _FAREWELL)
+        await self._in_worlds(ending_script(self._token), _FAREWELL)
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -273,8 +269,7 @@ class Tab(TabState):
 
     async def _ask_frames(self) -> None:
         """Have every frame tell what it shows, and hand on what waits for that."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._in_worlds(TELLING), _ANSWERED)
+        await self._in_worlds(TELLING, _ANSWERED)
         self._hand_on()
 
     def _hand_on(self) -> None:
@@ -282,11 +277,15 @@ class Tab(TabState):
         for message in waiting:
             self._observer.on_message(self, message)
 
-    async def _in_worlds(self, source: str) -> None:
-        """Run source wherever the capture script runs, as far as those answer."""
-        await asyncio.gather(*(
+    async def _in_worlds(self, source: str, seconds: float) -> bool:
+        """Run source wherever the capture script runs; whether those that are still there answer within `seconds`."""
+        answers = asyncio.gather(*(
             session.send("Runtime.evaluate", {"expression": source, "awaitPromise": True, "contextId": world})
             for session in self._sessions for world in self._worlds[session]), return_exceptions=True)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(answers, seconds)
+            return True
+        return False
 
     def take(self, path: tuple[int, ...], snapshot: Snapshot, time: float) -> None:
         """Take in what a frame group shows; the viewport may be known only now."""
@@ -334,13 +333,14 @@ class Tab(TabState):
         return any(abs(one * self.zoom - other) > 1 for one, other in zip(offsets, told, strict=True))
 
     async def _learn_places(self) -> None:
-        """Have the page tell where secrets stand after the frames that wait were painted."""
+        """Have the page tell where secrets stand after the frames that wait were painted; a slow one has longer."""
+        patience = _ANSWERED
         try:
             while self.waits:
                 asked = self._observer.seconds(self._observer.now)
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._in_worlds(TELLING), _ANSWERED)
+                if await self._in_worlds(TELLING, patience):
                     self.confirm_places(asked)
+                patience = min(2 * patience, _PAINTS)
                 await asyncio.sleep(_BETWEEN)
         finally:
             self._asking = False
