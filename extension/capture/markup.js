@@ -17,13 +17,6 @@ demotape.markup = (function () {
   const MARK = "\u0001"; // around a chunk's number in its parent's text
   const FRAME_MARK = "\u0002"; // the same for a frame's document, whose text is to be escaped as an attribute
 
-  // What ends a paragraph where a text is read as HTML (HTML standard, "in body"); scripts may put it into one all the same.
-  const ENDS_PARAGRAPH = new Set([
-    "address", "article", "aside", "blockquote", "center", "dd", "details", "dialog", "dir", "div", "dl", "dt", "fieldset",
-    "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "li", "listing",
-    "main", "menu", "nav", "ol", "p", "plaintext", "pre", "search", "section", "summary", "table", "ul", "xmp",
-  ]);
-
   const UID = globalThis.demotapeShared.uid_attribute;
 
   const { shared, own } = demotape;
@@ -163,19 +156,8 @@ demotape.markup = (function () {
     if (tag === "html") text += attribute("data-demotape-base", element.baseURI) + modeOf(own(element).ownerDocument);
     if (shared.focused.has(element)) text += attribute("data-demotape-focus", shared.focused.get(element));
     if (shared.lifted.has(element)) text += attribute("data-demotape-lifted", shared.lifted.get(element));
-    if (tag === "p" && isEndedInside(element)) text += attribute("data-demotape-whole", "");
     record.scroll = scrollState(element);
     return record.scroll ? text + attribute("data-demotape-scroll", record.scroll) : text;
-  }
-
-  /** Whether a paragraph holds what would end it. */
-  function isEndedInside(paragraph) {
-    for (let at = own(paragraph).firstElementChild; at; at = own(at).nextElementSibling) {
-      const { localName, ownerDocument } = own(at);
-      if (!ENDS_PARAGRAPH.has(localName)) continue;
-      if (localName !== "table" || own(ownerDocument).compatMode !== "BackCompat") return true;
-    }
-    return false;
   }
 
   /** The mode that browsers show a document in, where its doctype does not tell: as of frames that scripts have written. */
@@ -308,5 +290,5 @@ demotape.markup = (function () {
     return tag === "frame" ? text + ">" : `${text}></iframe>`;
   }
 
-  return { MASK, recordOf, stateOf, sheetsOf, scrollState, rootIn, isEndedInside, documentChunk };
+  return { MASK, recordOf, stateOf, sheetsOf, scrollState, rootIn, documentChunk };
 })();

@@ -60,7 +60,7 @@ demotape.plain = (function () {
     for (let index = -1; index < length; index++) {
       const at = index < 0 ? element : below[index];
       const tag = own(at).localName;
-      if (UNLIKE.has(tag) || demotape.shadowRootOf(at) || (tag === "p" && demotape.markup.isEndedInside(at))) return null;
+      if (UNLIKE.has(tag) || demotape.shadowRootOf(at)) return null;
       if ((tag === "img" && mayChoose(at)) || ((tag === "pre" || tag === "listing") && beginsWithBreak(at))) return null;
       const known = demotape.shared.next;
       const number = demotape.number(at);

@@ -11,7 +11,8 @@ from functools import lru_cache
 from typing import Literal
 
 
-def _names(text: str) -> frozenset[str]:
+def names(text: str) -> frozenset[str]:
+    """Names that are written in a text, between blanks."""
     return frozenset(text.split())
 
 
@@ -28,7 +29,8 @@ foreignobject g image line lineargradient marker mask metadata path pattern poly
 switch symbol text textpath tspan use view"""
 _MATHML = """math annotation annotation-xml maction merror mfrac mi mmultiscripts mn mo mover mpadded mphantom
 mprescripts mroot mrow ms mspace msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover none semantics"""
-_ELEMENTS = _names(f"{_HTML} {_SVG} {_MATHML}")
+_ELEMENTS = names(f"{_HTML} {_SVG} {_MATHML}")
+HTML_ONLY = names(_HTML) - names(f"{_SVG} a title style")  # those that are none of SVG's by name
 
 STRUCTURE = frozenset({"html", "head", "body"})
 LINKS = frozenset({"a", "area"})
@@ -39,11 +41,11 @@ PICTURES = {  # elements that show a picture, and the attributes that name it
     "th": ("background",),
 }
 # Their text is neither markup nor for a reader, or another document's.
-EMPTIED = _names("script noscript iframe noembed noframes applet")
+EMPTIED = names("script noscript iframe noembed noframes applet")
 # Their text is no markup for a browser, whatever is written there: shown as text that is preformatted.
-PREFORMATTED = _names("xmp plaintext listing")
+PREFORMATTED = names("xmp plaintext listing")
 
-_PLAIN = _names("""abbr align alink allowfullscreen alt axis bgcolor border bordercolor cellpadding cellspacing char
+_PLAIN = names("""abbr align alink allowfullscreen alt axis bgcolor border bordercolor cellpadding cellspacing char
 charoff charset checked class clear color cols colspan compact content contenteditable controls coords datetime
 declare decoding default dir direction dirname disabled download draggable enterkeyhint face for form frame frameborder
 headers height hidden high hreflang hspace id inert inputmode is ismap itemprop itemscope itemtype kind label lang
@@ -67,13 +69,13 @@ tablevalues targetx targety textlength transform unicode values version viewbox 
 xchannelselector y y1 y2 ychannelselector z zoomandpan columnalign columnlines columnspacing columnspan rowspacing
 rowspan""")
 # Values of CSS, which may hold addresses.
-_CSS = _names("""style fill stroke filter mask cursor clip clip-path color-profile marker marker-start marker-mid
+_CSS = names("""style fill stroke filter mask cursor clip clip-path color-profile marker marker-start marker-mid
 marker-end mask-image mask-border-source border-image list-style list-style-image background-image shape-outside
 offset-path""")
 _MEANT = frozenset({"http-equiv", "accept-charset"})  # standard, with a hyphen, and not wanted
 
 # Names that browsers know, or may soon, and that are in no list above: what runs, fetches, sends, moves the focus.
-_KNOWN = _names("""accept accumulate additive allow anchor as async attributename attributetype autocorrect autofocus
+_KNOWN = names("""accept accumulate additive allow anchor as async attributename attributetype autocorrect autofocus
 autoplay begin blocking by calcmode capture challenge charset code command commandfor controlslist credentialless
 crossorigin csp defer dur elementtiming enctype end event fetchpriority focusgroup from headingoffset headingreset
 imagesizes incremental integrity interestfor interesttarget invisible itemid itemref keyparams keypoints keysplines
@@ -84,7 +86,7 @@ _KNOWN_STARTS = ("on", "xml", "xlink", "form", "popover", "command", "interest",
 # What our script writes into a frame: a document that `srcdoc` would not show in its mode.
 WRITTEN = "data-demotape-written"
 # Attributes that hold an address or a document: fetched, gone to, sent to, or run. None of them stands as it is.
-_ADDRESSES = _names("""action archive background cite classid codebase data formaction href imagesrcset longdesc
+_ADDRESSES = names("""action archive background cite classid codebase data formaction href imagesrcset longdesc
 lowsrc manifest object ping poster profile src srcdoc srcset target xlink:href""") | {WRITTEN}
 
 _NAME = re.compile(r"[a-z_][a-z0-9_.:-]{0,199}")

@@ -18,6 +18,7 @@ from recorder import Recording
 from schemas import UID_ATTRIBUTE, InputError
 
 from . import allowed, restoring
+from .nesting import WHOLE, Nesting
 from .painting import PAINTED, Painter, painter
 from .proof import prove
 from .style_sheets import StyleSheets
@@ -30,7 +31,8 @@ _NOTHING = "data:,"
 _DROPPED = allowed.EMPTIED - {"iframe"}
 _OTHER_NAMES = {name: "pre" for name in allowed.PREFORMATTED}
 _OUTLINE = "<style>[data-demotape-outlined]{outline:3px solid #d6336c!important;outline-offset:1px!important}</style>"
-_OURS = frozenset({"data-demotape-src", "data-demotape-painted", "data-demotape-outlined"})  # written here, if at all
+# Written here, if at all.
+_OURS = frozenset({"data-demotape-src", "data-demotape-painted", "data-demotape-outlined", WHOLE})
 _MAX_FRAMES_DEEP = 8
 _MAX_EMBEDDED = 64 << 20  # characters of images and fonts in one page
 _MAX_PAINTED = 64  # elements of a page that are cut out of the screenshot
@@ -121,6 +123,7 @@ class _Writer:
 
     def __init__(self, page: _Page, depth: int):
         self.page, self.depth = page, depth
+        self.nesting = Nesting()
         self.base = self.doctype = ""
         self.sizes: list[str] = []  # rules that give canvases their size
         self.parts: list[str] = []
@@ -135,14 +138,15 @@ class _Writer:
             tag = token.tag or ""
             if raw:
                 if token.type == TokenType.END_TAG:
-                    self.parts.append(self.page.style_sheets.rules("".join(sheet), self.base) + "</style>")
+                    self.parts += self.page.style_sheets.rules("".join(sheet), self.base), "</style>"
+                    self.parts.append(self.nesting.end(tag))
                     raw, sheet = "", []
                 else:
                     sheet.append(token.data or "")
             elif dropped:
                 dropped = "" if token.type == TokenType.END_TAG and tag == dropped else dropped
                 if tag == "iframe":
-                    self.parts.append("</iframe>")
+                    self.parts += "</iframe>", self.nesting.end(tag)
             elif token.type == TokenType.START_TAG:
                 self._start_tag(tag, token)
                 dropped = tag if tag in allowed.EMPTIED else ""
@@ -150,7 +154,8 @@ class _Writer:
             elif token.type == TokenType.END_TAG:
                 self._end_tag(tag)
             elif token.type == TokenType.TEXT:
-                self.parts.append(_escape_text(token.data or ""))
+                before, behind = self.nesting.text(token.data or "")
+                self.parts += before, _escape_text(token.data or ""), behind
             elif token.type == TokenType.DOCTYPE and not self.base:
                 self.doctype = _doctype(token)
                 if token.public_id is not None:
@@ -195,13 +200,15 @@ class _Writer:
         if name != tag:
             kept["data-demotape-tag"] = tag[:100]
         written = "".join([f' {key}="{_escape_value(value)}"' for key, value in kept.items()])
-        self.parts.append(f"<{name}{written}{'/' if token.self_closing else ''}>")
+        before, behind = self.nesting.start(name, closed=token.self_closing)
+        self.parts += before, f"<{name}{written}{'/' if token.self_closing else ''}>", behind
         if tag in ("html", "head"):
             self.policy_at = len(self.parts)
 
     def _end_tag(self, tag: str) -> None:
         if tag not in _DROPPED and tag not in ("base", "link"):
-            self.parts.append(f"</{_written_name(tag)}>")
+            name = _written_name(tag)
+            self.parts += f"</{name}>", self.nesting.end(name)
 
     def _kept(self, tag: str, attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """The attributes that may stand, but for addresses of pictures."""

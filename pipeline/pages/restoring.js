@@ -28,23 +28,23 @@
       if (rootOf(element)) focusIn(rootOf(element));
     }
   };
-  // A paragraph that a script had put a block into was ended by it when the text was read, and its own end has become an
-  // empty paragraph, which no element of the page was: what stands between belongs to it.
-  const isEnd = (node) => node.localName === "p" && told(node, "data-demotape-uid") === null;
+  // What a parser would have moved stands in an element of ours (see nesting.py), to whose place it goes.
+  const contentOf = (holder) => holder instanceof HTMLTemplateElement
+    ? Object.getOwnPropertyDescriptor(HTMLTemplateElement.prototype, "content").get.call(holder) : holder;
   const makeWhole = (scope) => {
-    const done = new Set(); // where no further end is
     for (const element of [...allIn(scope)]) {
       if (rootOf(element)) makeWhole(rootOf(element));
-      if (told(element, "data-demotape-whole") === null || done.has(element.parentNode)) continue;
-      const rest = [];
-      let at = element.nextSibling;
-      for (; at && !isEnd(at); at = at.nextSibling) rest.push(at);
-      if (!at) {
-        done.add(element.parentNode);
-        continue;
+      const parent = told(element, "data-demotape-whole");
+      if (parent === null) continue;
+      const content = contentOf(element);
+      if (content !== element) makeWhole(content);
+      const nodes = Object.getOwnPropertyDescriptor(Node.prototype, "childNodes").get.call(content);
+      if (parent !== "html") Element.prototype.replaceWith.call(element, ...nodes);
+      else {
+        const behind = element.parentNode === own(document, "head") ? own(document, "body") : null;
+        for (const each of [...nodes]) Node.prototype.insertBefore.call(own(document, "documentElement"), each, behind);
+        Element.prototype.remove.call(element);
       }
-      for (const each of rest) Node.prototype.appendChild.call(element, each);
-      Node.prototype.removeChild.call(at.parentNode, at);
     }
   };
   // What was in the top layer is again. Fullscreen is for persons to give: a popover that fills the page stands for it.
@@ -143,13 +143,13 @@
     if (event.composedPath().some((each) => ["a", "area"].includes(each.localName))) event.preventDefault();
   }, true);
   const restore = () => {
+    makeWhole(document);
     writeFrames(document);
     if (fragment) {
       location.replace("#" + fragment);
       const target = Document.prototype.querySelector.call(document, ":target");
       for (let at = target; at; at = at.parentElement) place(at, 0, 0);
     }
-    makeWhole(document);
     liftIn(document);
     placeAll(document);
     if (alone()) focusIn(document);

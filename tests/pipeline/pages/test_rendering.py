@@ -60,7 +60,7 @@ def body(text: str) -> str:
     ("<svg><a xlink:href=javascript:x>a</a><use href=http://c.example/#a /><use href=#b /></svg>",
      '<svg><a xlink:href="#">a</a><use/><use href="#b"/></svg>'),
     ("<svg><animate attributeName=href to=javascript:x></animate></svg>",
-     '<svg><span data-demotape-tag="animate"></span></svg>'),
+     '<svg><foreignObject data-demotape-whole=""><span data-demotape-tag="animate"></span></foreignObject></svg>'),
     ("<form action=http://c.example><button formaction=x>b</button></form>", "<form><button>b</button></form>"),
     ("<script>x</script><noscript><img src=x></noscript>a<noembed><b></noembed>", "a"),
     ("<base href=http://c.example><link rel=preload href=x>a", "a"),
