@@ -99,6 +99,7 @@ class Nesting:
 
     def __init__(self) -> None:
         self._stack = [_Element("")]
+        self._count: dict[str, int] = {}  # of the open elements, by name
 
     def start(self, tag: str, *, closed: bool = False) -> tuple[str, str]:
         """What is to be written before and behind a start tag; `closed`: it says that no end tag follows."""
@@ -112,13 +113,12 @@ class Nesting:
 
     def end(self, tag: str) -> str:
         """What is to be written behind an end tag."""
-        stack = self._stack
-        if stack[-1].tag != tag and not any(element.tag == tag for element in stack):
+        if not self._count.get(tag):
             return ""
         ends = ""
-        while stack[-1].tag != tag:
-            ends += stack.pop().end
-        ends += stack.pop().end
+        while self._stack[-1].tag != tag:
+            ends += self._pop().end
+        ends += self._pop().end
         self._leave_alone()
         return ends
 
@@ -133,7 +133,7 @@ class Nesting:
         """What is to stand around an element, which is taken in as open."""
         parent = self._stack[-1]
         if parent.drawn:
-            if tag not in HTML_ONLY or not any(element.tag == "svg" for element in self._stack):
+            if tag not in HTML_ONLY or not self._count.get("svg"):
                 return "", ""
             self._push("foreignobject", alone=True)
             before, behind = self._around(tag)
@@ -149,11 +149,17 @@ class Nesting:
     def _leave_alone(self) -> None:
         """Leave what held one element, which has ended."""
         while self._stack[-1].alone:
-            self._stack.pop()
+            self._pop()
+
+    def _pop(self) -> _Element:
+        element = self._stack.pop()
+        self._count[element.tag] -= 1
+        return element
 
     def _push(self, tag: str, *, alone: bool = False, end: str = "") -> None:
         parent = self._stack[-1]
         drawn = (parent.drawn or tag in _FOREIGN) and tag not in _HTML_INSIDE
+        self._count[tag] = self._count.get(tag, 0) + 1
         kept, opened = _ALL if drawn else _INSIDE.get(tag, _ALL)
         self._stack.append(_Element(tag, parent.open & kept | opened, drawn, alone, end))
 

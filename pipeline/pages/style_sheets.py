@@ -20,6 +20,8 @@ _MAX_DEEP = 8
 _ADDRESS_FUNCTIONS = ("url", "src")  # and, as nothing else may look like them, all whose names end so
 # Strings in these are addresses.
 _HOLDING = {"image-set", "-webkit-image-set", "image", "cross-fade", "-webkit-cross-fade"}
+_FULLSCREEN = ("fullscreen", "-webkit-full-screen")
+_WAS_FULLSCREEN = '[data-demotape-lifted="fullscreen"]'
 _BRACKETS = {"() block": ("(", ")"), "[] block": ("[", "]"), "{} block": ("{", "}")}
 _INERT = str.maketrans({"<": r"\3c ", "@": r"\40 ", "(": r"\28 "})  # in a string
 _HARMLESS = frozenset("\\(@<")  # a declaration without any of these names no address
@@ -90,9 +92,12 @@ def _pieces(text: str) -> tuple[_Piece, ...]:
     """A style sheet's text, safe to be written, with the addresses in it."""
     pieces: list[_Piece] = []
     try:
-        nodes = iter(tinycss2.parse_component_value_list(text))
+        read = tinycss2.parse_component_value_list(text)
     except ValueError:  # a number of more digits than Python reads
         return ()
+    if any(name in text for name in _FULLSCREEN):
+        _tell_fullscreen(read)
+    nodes = iter(read)
     for node in nodes:
         if node.type == "at-keyword" and node.lower_value == "import":
             if imported := _import(nodes):
@@ -103,6 +108,32 @@ def _pieces(text: str) -> tuple[_Piece, ...]:
         else:
             pieces.extend(_flat([node]))
     return tuple(_joined(pieces))
+
+
+def _tell_fullscreen(nodes: list[Any]) -> None:
+    """Have rules for what is fullscreen apply to what was: in a rendered page only an attribute tells. In place."""
+    waiting = [nodes]
+    while waiting:
+        inside = waiting.pop()
+        for number, node in enumerate(inside):
+            if node.type == "{} block":
+                waiting.append(node.content)
+            elif node.type == "function":
+                waiting.append(node.arguments)
+            elif node.type == "ident" and node.lower_value in _FULLSCREEN and _is_selected(
+                    inside[max(0, number - 2):number]):
+                place = node.source_line, node.source_column
+                inside[number - 1], = tinycss2.parse_component_value_list(_WAS_FULLSCREEN)
+                inside[number] = tinycss2.ast.Comment(*place, "")
+
+
+def _is_selected(before: list[Any]) -> bool:
+    """Whether a name, with those tokens before it, is a pseudo-class: no pseudo-element, no variable's value."""
+    *first, colon = before or [None]
+    if colon is None or colon.type != "literal" or colon.value != ":":
+        return False
+    return not first or not (first[0].type == "literal" and first[0].value == ":"
+                             or first[0].type == "ident" and first[0].value.startswith("--"))
 
 
 # Pages of a recording share their style sheets.

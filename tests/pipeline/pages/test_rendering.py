@@ -84,6 +84,10 @@ def test_only_what_is_listed_stands_in_a_page(captured, shown):
 
 @pytest.mark.parametrize(("captured", "shown"), [
     (r"a{background:\75rl(http://c.example)}", 'a{background:url("data:image/png;base64,AAAA")}'),
+    ("a:fullscreen b::x,:not(:-webkit-full-screen){c:d}", 'a[data-demotape-lifted="fullscreen"]/**/ b::x,'
+     ':not([data-demotape-lifted="fullscreen"]/**/){c:d}'),
+    ("@media (display-mode:fullscreen){a::fullscreen{--b:fullscreen;c: fullscreen}}",
+     "@media (display-mode:fullscreen){a::fullscreen{--b:fullscreen;c: fullscreen}}"),
     ("a{content:'url(x) </style>@import'}", r'a{content:"url\28 x) \3c /style>\40 import"}'),
     ("@media (width<=5px) and (1px < height){.w-\\[calc\\(1\\%\\)\\]{a:b}}",
      "@media (width<=5px) and (1px <  height){.w-\\[calc\\(1\\%\\)\\]{a:b}}"),
@@ -216,7 +220,8 @@ def test_a_page_whose_elements_are_named_like_properties_stands_as_it_stood(reco
 
 @pytest.mark.parametrize("piece", [
     "<style", "<p a='", "<a ", "<style>a{b:", "<style>@import ", "<style>url( ", "<style>/*", "<style>\\", "<!--", "&",
-    "<svg>", "<iframe srcdoc='", "<table><tr>", "<b><p>", "</p>", "<x-a b=c>", "<style></style>",
+    "<svg>", "<svg><p>", "<math><p>", "<a><p>", "<x-a></x-b>",
+    "<iframe srcdoc='", "<table><tr>", "<b><p>", "</p>", "<x-a b=c>", "<style></style>",
 ])
 def test_a_page_twice_as_long_takes_twice_as_long(piece):
     def seconds(length):

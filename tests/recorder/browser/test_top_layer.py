@@ -65,6 +65,40 @@ def test_what_was_in_the_top_layer_is_there_in_the_rendered_page(recording_brows
     assert recording_browser.run(show(render(session.recording, closed))) != pytest.approx(places[0])
 
 
+FULL = """<!DOCTYPE html><style>:fullscreen { color: rgb(1, 2, 3) } header { height: 40px }
+:fullscreen header, p:not(:fullscreen *) { display: none } section:-webkit-full-screen header { height: 9px !important }
+</style><section><header>Above</header><main>Shown <button id=in>Leave</button></main><p>Not shown</p></section>
+<button id=whole onclick="document.documentElement.requestFullscreen()">All</button>
+<button id=part onclick="document.querySelector('section').requestFullscreen()">Part</button>
+<script>document.getElementById("in").onclick = () => document.exitFullscreen()</script>"""
+LOOKS = """() => ['header', 'main', 'p'].map((name) => {
+  const { display, color, height } = getComputedStyle(document.querySelector(name));
+  return [display, color, name === 'header' && height];
+})"""
+
+
+@pytest.mark.parametrize("opener", ["whole", "part"])
+def test_rules_for_what_is_fullscreen_apply_to_what_was(recording_browser, site, opener):
+    site.pages["/"] = FULL
+    looks = []
+
+    async def user_actions(page):
+        looks.append(await page.evaluate(LOOKS))
+        await page.click(f"#{opener}")
+        await page.wait_for_function("document.fullscreenElement")
+        looks.append(await page.evaluate(LOOKS))
+        await page.click("#in")
+
+    async def show(document):
+        async with shown_offline(recording_browser.browser, document) as page:
+            return await page.evaluate(LOOKS)
+
+    session = recording_browser.record(user_actions, url=site.origin + "/")
+    states = [turn["state"] for turn in session.turns if turn["intent"] == "click"]
+    shown = [recording_browser.run(show(render(session.recording, state))) for state in states]
+    assert shown == looks and looks[0] != looks[1]
+
+
 INNER = """<!DOCTYPE html><div style="height: 30px; overflow: hidden">
 <div popover id=pop>In the popover <button id=in-pop onclick="pop.hidePopover()">Hide</button></div></div>
 <button id=p popovertarget=pop>Popover</button> <main></main><script>
