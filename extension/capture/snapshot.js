@@ -28,7 +28,7 @@ demotape.snapshot = demotape.ofGroup("snapshot", function () {
       title: document.title,
       viewport: { width: frame.innerWidth, height: frame.innerHeight },
       device_pixel_ratio: frame.devicePixelRatio,
-      animations: document.getAnimations().filter((animation) => animation.playState === "running").length,
+      animations: demotape.snapshotCache.animations().filter(({ playState }) => playState === "running").length,
       scroll: { x: scroller?.scrollLeft ?? 0, y: scroller?.scrollTop ?? 0 },
     };
   }

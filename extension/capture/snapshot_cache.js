@@ -163,6 +163,9 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
     return node.matches(":focus-visible") ? "visible" : node.matches(":focus") ? "hidden" : null;
   }
 
+  /** All animations that run or will, in frames and shadow roots as well: no document tells of those. */
+  const animations = () => Array.from(shared.scopes.keys(), (scope) => own(scope).getAnimations()).flat();
+
   function forgetAll(mutations) {
     if (mutations.length) onMutations(mutations);
   }
@@ -236,5 +239,5 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
     for (const known of [shared.controls, shared.frames, shared.scopes, shared.toldSecrets]) known.clear();
   }
 
-  return { take, warmSoon, postpone, watch, partOfPlain, forget, lift, update, renew };
+  return { take, warmSoon, postpone, watch, partOfPlain, forget, lift, animations, update, renew };
 });

@@ -15,7 +15,7 @@ demotape.table = demotape.ofGroup("table", function () {
   function placeOf(frame, outer, frameElement) {
     if (!outer) {
       return {
-        x: 0, y: 0, scaleX: 1, scaleY: 1, path: [], scroll: demotape.shown.scroll(), moving: running(frame),
+        x: 0, y: 0, scaleX: 1, scaleY: 1, path: [], scroll: demotape.shown.scroll(), moving: running(),
         clip: { left: 0, top: 0, right: frame.innerWidth, bottom: frame.innerHeight },
       };
     }
@@ -239,7 +239,7 @@ demotape.table = demotape.ofGroup("table", function () {
     const context = walkAll();
     demotape.shown.looked(context.stayed < inSightBefore);
     inSightBefore = context.rows.length;
-    const final = context.probed && !running(demotape.shared.rootFrame);
+    const final = context.probed && !running();
     last = final ? { context: { ...context, elements: null, found: false }, signs, sample: sampleOf(context) } : null;
     return context;
   }
@@ -254,11 +254,11 @@ demotape.table = demotape.ofGroup("table", function () {
     const { activeElement, documentElement, fonts, scrollingElement } = own(frame.document);
     return [
       shared.version, shared.stirred, frame.innerWidth, frame.innerHeight, frame.devicePixelRatio, frame.scrollX, frame.scrollY,
-      activeElement, documentElement, fonts.size, fonts.status, own(scrollingElement)?.scrollHeight, running(frame),
+      activeElement, documentElement, fonts.size, fonts.status, own(scrollingElement)?.scrollHeight, running(),
     ];
   }
 
-  const running = (frame) => own(frame.document).getAnimations().length > 0;
+  const running = () => demotape.snapshotCache.animations().length > 0;
 
   function sampleOf({ elements }) {
     const every = Math.max(1, Math.floor(elements.length / SAMPLE));

@@ -82,6 +82,14 @@
       if (rootOf(element)) liftIn(rootOf(element));
     }
   };
+  // What was shown had come in long ago: animations that end are at their end, and do not begin anew with each look.
+  const endAnimations = (scope) => {
+    for (const animation of (scope === document ? Document : ShadowRoot).prototype.getAnimations.call(scope)) {
+      const ends = animation.effect && Number.isFinite(animation.effect.getComputedTiming().endTime);
+      if (ends && animation.playState === "running" && animation.timeline === own(document, "timeline")) animation.finish();
+    }
+    for (const element of allIn(scope)) if (rootOf(element)) endAnimations(rootOf(element));
+  };
   let outlined = null;
   const placeAll = (scope) => {
     for (const element of allIn(scope)) {
@@ -153,6 +161,7 @@
     liftIn(document);
     placeAll(document);
     if (alone()) focusIn(document);
+    endAnimations(document);
   };
   // Before a frameset there is no body yet, and behind one there is no script.
   if (own(document, "body")) restore();
