@@ -315,7 +315,10 @@ demotape.events = (function () {
     listenForLoads(document);
     reopened.observe(document, { childList: true });
     if (own(document).readyState === "loading") addEventListener("DOMContentLoaded", onReady, { once: true });
-    else onReady();
+    else {
+      attempt(() => demotape.snapshotCache.findScrolled(document));
+      onReady();
+    }
     addEventListener("load", demotape.snapshotCache.warmSoon, { once: true, signal: ending.signal });
   }
 

@@ -79,7 +79,17 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
     shared.scopes.set(scope, sheetsOf(scope));
     lift();
     observer.observe(scope, WATCHED);
-    if (own(scope).host) demotape.events.listenInside(scope);
+    if (!own(scope).host) return;
+    demotape.events.listenInside(scope);
+    findScrolled(scope);
+  }
+
+  /** Find what in a scope was scrolled before anybody listened there: no event tells of it any more. */
+  function findScrolled(scope) {
+    for (const element of own(scope).querySelectorAll("*")) {
+      const { scrollLeft, scrollTop } = own(element);
+      if (scrollLeft || scrollTop) shared.scrolled.add(element);
+    }
   }
 
   /** Take in what the observers have not told yet, and compare what none tells. */
@@ -239,5 +249,5 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
     for (const known of [shared.controls, shared.frames, shared.scopes, shared.toldSecrets]) known.clear();
   }
 
-  return { take, warmSoon, postpone, watch, partOfPlain, forget, lift, animations, update, renew };
+  return { take, warmSoon, postpone, watch, partOfPlain, forget, lift, findScrolled, animations, update, renew };
 });

@@ -20,6 +20,7 @@ TAG_ATTRIBUTE = "data-demotape-tag"
 SHADOW_ATTRIBUTE = "data-demotape-shadow"
 SOURCE_ATTRIBUTE = "data-demotape-src"
 HOISTED_ATTRIBUTE = "data-demotape-hoisted"
+# Those that tell a reader of the page nothing; `data-demotape-whole` only in older recordings.
 PRIVATE_ATTRIBUTES = ("data-demotape-scroll", "data-demotape-focus", "data-demotape-lifted", "data-demotape-base",
                       "data-demotape-mode", "data-demotape-whole", SOURCE_ATTRIBUTE)
 

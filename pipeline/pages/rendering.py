@@ -197,6 +197,8 @@ class _Writer:
             kept["data-demotape-painted"] = ""
         if self.page.outline and attributes.get(UID_ATTRIBUTE) == self.page.outline:
             kept["data-demotape-outlined"] = ""
+        if kept.get("shadowrootmode"):
+            kept["shadowrootmode"] = "open"  # our script has to reach into it; there is no other to be kept out
         if name != tag:
             kept["data-demotape-tag"] = tag[:100]
         written = "".join([f' {key}="{_escape_value(value)}"' for key, value in kept.items()])

@@ -4,6 +4,7 @@ import pytest
 
 from pipeline.pages.rendering import render
 from tests.support.rendered import shown_offline
+from tests.support.traps import closed_root_found
 
 PAGE = """<!DOCTYPE html><style>p { border: 1px solid; margin: 9px; color: gray } p > div { color: red }</style>
 <h1>Above</h1><main id=place></main><p>After</p><button id=b>Press</button>
@@ -112,6 +113,67 @@ def test_what_stands_beside_the_body_is_rendered_there(recording_browser, site):
     trees: list = []
     session = recording_browser.record(lambda page: trees_of(page, trees, AROUND_TREE), url=site.origin + "/")
     assert shown_trees(recording_browser, session, AROUND_TREE) == trees and len(trees) == 2
+
+
+CLOSED = """
+  const host = make('section'), root = host.attachShadow({ mode: 'closed' });
+  root.append(make('p', 'a', make('div', 'in a closed root'), 'b'), make('pre', '\\n'.repeat(90)));
+  root.lastChild.style = 'height: 60px; overflow: auto';
+  place.append(host);
+  root.lastChild.scrollTop = 70;
+"""
+
+
+def test_a_closed_root_is_rendered_as_it_was(recording_browser, site):
+    """A paragraph that holds a block, and how far something is scrolled: to both our script has to reach."""
+    site.pages["/"] = PAGE % CLOSED
+
+    async def user_actions(page):
+        await closed_root_found(page, "section")
+        await page.click("#b")
+
+    session = recording_browser.record(user_actions, url=site.origin + "/")
+    assert shown_trees(recording_browser, session, """() => {
+      const [paragraph, scroller] = document.querySelector('section').shadowRoot.children;
+      return [paragraph.textContent, paragraph.children.length, scroller.scrollTop];
+    }""") == [["ain a closed rootb", 1, 70]]
+
+
+FRAMES = """
+  const frame = (doctype) => {
+    const element = make('iframe');
+    element.srcdoc = `${doctype}<main>x</main><script>
+      const make = (tag, ...inner) => {
+        const element = document.createElement(tag);
+        element.append(...inner);
+        return element;
+      };
+      document.querySelector('main').append(make('p', 'a', make('div', 'in a frame'), 'b'));
+    <` + '/script>';
+    return element;
+  };
+  const written = make('iframe');
+  place.append(make('p', make('div', frame('<!DOCTYPE html>'))));
+  place.append(make('a', make('a', frame('<!DOCTYPE html>'), written)));
+  written.contentDocument.write('<main><table></table></main>');
+  written.contentDocument.querySelector('table').append(written.contentDocument.createElement('div'));
+  written.contentDocument.close();
+"""
+FRAME_TREES = """() => {
+  const allTold = (nodes) => [...nodes].map((node) => node.nodeType === 3 ? node.data : node.contentDocument
+    ? [node.contentDocument.compatMode, ...allTold(node.contentDocument.querySelector('main').childNodes)]
+    : [node.nodeName, ...allTold(node.childNodes)]);
+  return allTold([document.querySelector('#place')]).map((tree) => JSON.stringify(tree));
+}"""
+
+
+def test_frames_in_what_is_moved_are_rendered_as_they_were(recording_browser, site):
+    """Also one in quirks mode, which our script writes; what is nested in them is, too."""
+    site.pages["/"] = PAGE % FRAMES
+    trees: list = []
+    session = recording_browser.record(lambda page: trees_of(page, trees, FRAME_TREES, 1), url=site.origin + "/")
+    assert shown_trees(recording_browser, session, FRAME_TREES) == trees
+    assert trees[0][0].count("CSS1Compat") == 2 and trees[0][0].count("BackCompat") == 1
 
 
 # Any tree: `seed` chooses among elements, some with roots of their own. What is HTML's in a drawing is shown by no

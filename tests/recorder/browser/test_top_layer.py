@@ -37,7 +37,10 @@ PLACE = """(id) => {
 @pytest.mark.parametrize(("opener", "inside", "kind"), [
     ("m", "in-modal", "modal"), ("p", "in-pop", "popover-open"), ("f", "in-full", "fullscreen"),
     ("s", "in-shadow", "popover-open")])
-def test_what_was_in_the_top_layer_is_there_in_the_rendered_page(recording_browser, site, opener, inside, kind):
+def test_what_was_in_the_top_layer_is_there_in_the_rendered_page(recording_browser, site, opener, inside, kind,
+                                                                 shown_in=None):
+    """`shown_in`: another browser, where the one that records can show no page without the extension."""
+    shown_in = shown_in or recording_browser
     site.pages["/"] = PAGE
     places = []
 
@@ -52,17 +55,18 @@ def test_what_was_in_the_top_layer_is_there_in_the_rendered_page(recording_brows
         await page.click("#over")
 
     async def show(document):
-        async with shown_offline(recording_browser.browser, document) as page:
+        async with shown_offline(shown_in.browser, document, **size) as page:
             return await page.evaluate(PLACE, inside)
 
     session = recording_browser.record(user_actions, url=site.origin + "/")
     states = [turn["state"] for turn in session.turns if turn["intent"] == "click"]
+    size = states[0]["viewport"]
     opened, closed = states[1:]
     doms = [lxml.html.fromstring(session.recording.blob(state["dom"])) for state in states]
     assert [dom.xpath("//@data-demotape-lifted") for dom in doms] == [[], [kind], []]
     assert places[0][4] == inside
-    assert recording_browser.run(show(render(session.recording, opened))) == pytest.approx(places[0])
-    assert recording_browser.run(show(render(session.recording, closed))) != pytest.approx(places[0])
+    assert shown_in.run(show(render(session.recording, opened))) == pytest.approx(places[0])
+    assert shown_in.run(show(render(session.recording, closed))) != pytest.approx(places[0])
 
 
 FULL = """<!DOCTYPE html><style>:fullscreen { color: rgb(1, 2, 3) } header { height: 40px }
