@@ -1,5 +1,6 @@
 # make demo   the whole way on a bundled site, then the review app
-# make test   the whole test suite, real browser included
+# make test   the tests of every change, real browser included; within 10 minutes on two cores
+# make test-all   everything: every row of rotated tables, storms of kills and random input, all of it in Chromium
 # make lint   style and types
 # make translations   the review app's texts: the catalogues brought up to date with the sources, and compiled
 # make extension   the browser extension as a zip file for the store (it can be loaded unpacked as it stands)
@@ -14,22 +15,31 @@ PIP := HATCH_BUILD_NO_HOOKS=true $(BIN)/python -m pip install --quiet --quiet --
 install = { $(PIP) uv && HATCH_BUILD_NO_HOOKS=true UV_DEFAULT_INDEX=$(INDEX) $(BIN)/uv pip install --quiet --python $(BIN)/python \
 	--constraint constraints.txt --editable '.[$(EXTRAS)]' 2>/dev/null; } || $(PIP) --editable '.[$(EXTRAS)]'
 INDEX = "$${UV_DEFAULT_INDEX:-$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.index-url 2>/dev/null || echo https://pypi.org/simple)}}"
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 say = { echo "setup: $(1)" >&2; exit 1; }
 
-.PHONY: setup setup-test demo test lint translations extension clean
+.PHONY: setup setup-test demo test test-all test-failed lint translations extension clean
 
 setup: $(VENV)/.demo
 	@$(BIN)/python -m curator_web.vendor
 	@$(BIN)/python -m recorder.browser.install
 
 setup-test: setup $(VENV)/.test node_modules/.bin/tsc
+	@$(BIN)/python -m tests.support.install_shell
 
 demo: setup
 	@$(BIN)/demotape demo
 
 # Compiled modules are kept, whatever the environment says: many tests start many processes.
 test: setup-test
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
+	@$(PYTEST)
+
+test-all: setup-test
+	@$(PYTEST) --all
+
+# What failed in the last run, once more, alone; what passes then is named as flaky.
+test-failed: setup-test
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tests.support.rerun_failed
 
 lint: setup-test
 	@$(BIN)/ruff check .

@@ -2,10 +2,11 @@
 
 import asyncio
 import os
-import shutil
 import subprocess
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from recorder.browser import launch
 from schemas.chromium import ADDRESS_BAR_PAGES, find_chromium
 from tests.support import chrome as browser_with_extension
 from tests.support import databases, failures, quick
+from tests.support.browsers import BrowserChoice
 from tests.support.s3_services import moto, s3rver
 from tests.support.sessions import Session, painted
 from tests.support.site import Site
@@ -35,14 +37,39 @@ LONGEST = ("recorder/test_traps.py", "align/test_align.py", "destinations/test_s
            "extension/test_loss.py", "extension/test_panel.py", "browser/test_state.py")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files first; `make test` lets the processes take files in that order."""
+BROWSER = pytest.StashKey[BrowserChoice]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true",
+                     help="run everything: tests marked `slow`, every row of rotated tables, all of it in Chromium")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only `make test-all` runs, unless it is named; put the longest files first, as the processes of
+    `make test` take files in that order."""
+    if not (config.option.all or any("::" in argument for argument in config.args)):
+        left_out = {item for item in items if item.get_closest_marker("slow") or _needs_no_postgresql(item)}
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: next((number for number, name in enumerate(LONGEST)
                                       if item.path.as_posix().endswith("/" + name)), len(LONGEST)))
 
 
+def _needs_no_postgresql(item: pytest.Item) -> bool:
+    """Whether a test runs on PostgreSQL though its module has no statement that depends on the kind of database."""
+    parameters = getattr(item, "callspec", None)
+    on_postgresql = parameters and "postgresql" in (parameters.params.get("db_url"), parameters.params.get("empty_url"))
+    return bool(on_postgresql) and not item.get_closest_marker("postgresql")
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: run by `make test-all` only")
+    config.addinivalue_line("markers", "postgresql: of a module: `make test` runs it on PostgreSQL, too")
+    config.addinivalue_line("markers", "chromium: of a module: needs all of Chromium, not its headless shell")
     config.pluginmanager.register(failures.Failures(config))
+    config.stash[BROWSER] = BrowserChoice(everything_in_chromium=config.option.all)
+    config.stash[BROWSER].use(chromium=False)
     quick.begin()
     expect.set_options(timeout=30_000)  # what is waited for comes late on a busy machine
 
@@ -96,21 +123,51 @@ class RecordingBrowser:
         return Session(recording, fold(recording.events), recorder.problems, console, answer)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def browser_choice(request) -> Iterator[BrowserChoice]:
+    """The browser of a module's tests: the headless shell, or Chromium where the module is marked `chromium`."""
+    choice = request.config.stash[BROWSER]
+    choice.use(chromium=request.node.get_closest_marker("chromium") is not None)
+    yield choice
+    choice.use(chromium=False)
+
+
 @pytest.fixture(scope="session")
-def recording_browser(tmp_path_factory) -> Iterator[RecordingBrowser]:
+def runner() -> Iterator[asyncio.Runner]:
     with asyncio.Runner() as runner:
-        async def start():
-            playwright = await async_playwright().start()
-            return playwright, await launch(playwright, headless=True)
+        yield runner
 
-        playwright, browser = runner.run(start())
-        yield RecordingBrowser(runner, browser, tmp_path_factory.mktemp("studio"))
-        runner.run(browser.close())
-        runner.run(playwright.stop())
+
+@contextmanager
+def _running_browser(runner: asyncio.Runner, folder: Path) -> Iterator[RecordingBrowser]:
+    async def start():
+        playwright = await async_playwright().start()
+        return playwright, await launch(playwright, headless=True)
+
+    playwright, browser = runner.run(start())
+    yield RecordingBrowser(runner, browser, folder)
+    runner.run(browser.close())
+    runner.run(playwright.stop())
 
 
 @pytest.fixture(scope="session")
-def chrome(recording_browser, tmp_path_factory) -> Iterator[browser_with_extension.Chrome]:
+def running_browsers(runner, tmp_path_factory) -> Iterator[Callable[[bool], RecordingBrowser]]:
+    """Gives the browser of a kind, started when the first module needs it."""
+    with ExitStack() as stack:
+        @cache
+        def running(in_shell: bool) -> RecordingBrowser:
+            folder = tmp_path_factory.mktemp("shell" if in_shell else "chromium")
+            return stack.enter_context(_running_browser(runner, folder))
+        yield running
+
+
+@pytest.fixture(scope="module")
+def recording_browser(browser_choice, running_browsers) -> RecordingBrowser:
+    return running_browsers(browser_choice.uses_shell)
+
+
+@pytest.fixture(scope="session")
+def chrome(runner, tmp_path_factory) -> Iterator[browser_with_extension.Chrome]:
     """One Chromium with the extension for the whole run."""
     folder = tmp_path_factory.mktemp("chrome")
 
@@ -119,10 +176,10 @@ def chrome(recording_browser, tmp_path_factory) -> Iterator[browser_with_extensi
         context = await browser_with_extension.launch(playwright, folder / "profile")
         return playwright, context, await browser_with_extension.Panel(context).__aenter__()
 
-    playwright, context, panel = recording_browser.run(start())
-    yield browser_with_extension.Chrome(recording_browser.runner, context, panel, folder)
-    recording_browser.run(context.close())
-    recording_browser.run(playwright.stop())
+    playwright, context, panel = runner.run(start())
+    yield browser_with_extension.Chrome(runner, context, panel, folder)
+    runner.run(context.close())
+    runner.run(playwright.stop())
 
 
 @pytest.fixture
@@ -172,7 +229,7 @@ def empty_url(request, tmp_path) -> str:
     return request.getfixturevalue("postgresql").empty()
 
 
-@pytest.fixture(scope="module", params=["moto", "s3rver"])
+@pytest.fixture(scope="module", params=["moto", pytest.param("s3rver", marks=pytest.mark.slow)])
 def service(request, tmp_path_factory) -> Iterator[str]:
     """Address of an S3 service, of two kinds in turn."""
     with moto() if request.param == "moto" else s3rver(tmp_path_factory.mktemp("s3rver")) as url:
@@ -186,18 +243,12 @@ def motos() -> Iterator[str]:
         yield url
 
 
-def shell_or_chromium(playwrights_own: str) -> str:
-    """Where pages alone matter: Chromium's engine without the browser around it, which takes a third of the time."""
-    named = os.environ.get("DEMOTAPE_CHROMIUM")
-    return not named and shutil.which("chromium-headless-shell") or find_chromium(playwrights_own)
-
-
 @pytest.fixture(scope="module")
-def browser():
+def browser(browser_choice):
     """A Chromium for the pages of the review app, driven by Playwright's synchronous interface."""
     assert vendor.main() == 0
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shell_or_chromium(playwright.chromium.executable_path),
+        browser = playwright.chromium.launch(executable_path=find_chromium(playwright.chromium.executable_path),
                                              args=["--no-sandbox"])
         yield browser
         browser.close()

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
 import zipfile
 from importlib.metadata import entry_points
@@ -19,6 +18,7 @@ import pytest
 import yaml
 
 from tests.support.checkout import ROOT
+from tests.support.waiting import wait_until
 from tests.test_production import DOCUMENT, block, free_port
 
 PACKAGES = ("schemas", "recorder", "pipeline", "replay", "extension", "curator_web", "demotape")
@@ -87,11 +87,10 @@ def test_the_command_starts_the_app(tmp_path):
                            stderr=subprocess.DEVNULL, env={**os.environ, "DEMOTAPE_DATA": str(tmp_path / "data")})
     check = json.loads(of("HEALTHCHECK")[0].removeprefix("CMD"))
     try:
-        until = time.monotonic() + 60
-        while subprocess.run([sys.executable, *check[1:-1], check[-1].replace(":8000", f":{port}")], check=False,
-                             stderr=subprocess.DEVNULL).returncode:
-            assert time.monotonic() < until and app.poll() is None, "nothing serves"
-            time.sleep(0.1)
+        healthy = [sys.executable, *check[1:-1], check[-1].replace(":8000", f":{port}")]
+        wait_until(lambda: app.poll() is not None or not subprocess.run(healthy, stderr=subprocess.DEVNULL).returncode,
+                   what="the health check")
+        assert app.poll() is None
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz") as answer:
             assert answer.status == 200
         assert (tmp_path / "data" / "demotape.db").exists()

@@ -8,8 +8,8 @@ import socket
 import ssl
 import subprocess
 import sys
-import time
 import urllib.request
+from contextlib import suppress
 from http.cookiejar import CookieJar
 from pathlib import Path
 
@@ -18,6 +18,7 @@ import pytest
 from curator_web.db.database import open_database
 from curator_web.users import add_user, set_password
 from tests.support.checkout import ROOT
+from tests.support.waiting import wait_until
 
 DOCUMENT = (ROOT / "docs" / "production.md").read_text()
 PASSWORD = "correct horse battery"
@@ -114,11 +115,8 @@ def test_people_sign_in_through_a_web_server_on_any_port(proxied):
 
 def until_there(browser: urllib.request.OpenerDirector, address: str) -> str:
     """A page, once both serve."""
-    until = time.monotonic() + 60
-    while True:
-        try:
-            with browser.open(address) as answer:
-                return answer.read().decode()
-        except OSError:
-            assert time.monotonic() < until, "nothing serves"
-            time.sleep(0.05)
+    def page() -> str:
+        with suppress(OSError), browser.open(address) as answer:
+            return answer.read().decode()
+        return ""
+    return wait_until(page, what="a server's answer")

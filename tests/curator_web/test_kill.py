@@ -14,6 +14,8 @@ from curator_web.users import add_user
 from tests.support import killing
 from tests.support.curator_fixtures import make_recording
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def filled(db_url, tmp_path):

@@ -26,7 +26,6 @@ from demotape.site import miniwob_folder, serve
 from pipeline.verify import verify
 from recorder import Recording
 from schemas.chromium import find_chromium
-from tests.conftest import shell_or_chromium
 from tests.support.curator_fixtures import serving
 from tests.support.wheel import checkout, installed, run, wheel
 
@@ -135,7 +134,7 @@ def test_the_demo_is_reviewed_by_keyboard_alone_and_exported_as_it_was_left(demo
     before = current(services.db, name)["turns"]
     chat = next(turn for turn in before if turn["type"] == "chat")
     with serving(app) as url, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shell_or_chromium(playwright.chromium.executable_path),
+        browser = playwright.chromium.launch(executable_path=find_chromium(playwright.chromium.executable_path),
                                              args=["--no-sandbox"])
         page = browser.new_page()
         page.goto(url)

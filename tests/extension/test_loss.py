@@ -24,10 +24,12 @@ from curator_web.tasks import bank, ends
 from curator_web.users import Account, add_user, projects
 from demotape.importing import import_package
 from pipeline.verify import verify
-from schemas.chromium import find_chromium, sandbox_arguments
+from schemas.chromium import sandbox_arguments
 from tests.recorder.browser.test_recorder import FLIP
-from tests.support.chrome import ARGUMENTS, Chrome, Panel, extension_id, wait_until
+from tests.support.browsers import full_chromium
+from tests.support.chrome import ARGUMENTS, Chrome, Panel, extension_id
 from tests.support.sessions import painted
+from tests.support.waiting import wait_until_async
 
 
 def lines_of(package: Path) -> list[dict]:
@@ -57,7 +59,7 @@ def test_the_service_worker_is_stopped_twenty_times(chrome, site):
             await asyncio.sleep(dice.uniform(0, 0.05))
             await session.send("ServiceWorker.stopAllWorkers")
             await page.mouse.click(200, 200)
-            await wait_until(lambda: asyncio.sleep(0, len(stops) > before), what="the worker's end")  # noqa: B023
+            await wait_until_async(lambda: len(stops) > before, what="the worker's end")  # noqa: B023
         await session.detach()
 
     clicks = 20 + sum(1 for action in hand_clicks() for _ in range(action))
@@ -90,14 +92,14 @@ class Browser:
         port = self._profile / "DevToolsActivePort"
         port.unlink(missing_ok=True)
         self.process = subprocess.Popen(
-            [find_chromium(), *ARGUMENTS, *sandbox_arguments(), f"--allowlisted-extension-id={extension_id()}",
+            [full_chromium(), *ARGUMENTS, *sandbox_arguments(), f"--allowlisted-extension-id={extension_id()}",
              "--headless", "--remote-debugging-port=0", f"--user-data-dir={self._profile}", "--window-size=800,600",
              "about:blank"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 
         async def there():
             return port.exists() and port.read_text().count("\n")
 
-        await wait_until(there, what="the browser's port")
+        await wait_until_async(there, what="the browser's port")
         number, path = port.read_text().splitlines()
         self.browser = await self._playwright.chromium.connect_over_cdp(f"ws://127.0.0.1:{number}{path}")
         self.context = self.browser.contexts[0]
@@ -207,7 +209,7 @@ def test_an_upload_goes_on_when_the_network_is_back(chrome, site, review, tmp_pa
 
     async def user_actions(page):
         await page.locator("#i").click()
-        await wait_until(lambda: kept_bytes(chrome, 7_000_000), what="the picture")
+        await wait_until_async(lambda: kept_bytes(chrome, 7_000_000), what="the picture")
 
     session = chrome.record(user_actions, url=site.origin + "/", task="Send me")
 

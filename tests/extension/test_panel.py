@@ -13,8 +13,8 @@ from pipeline.verify import verify
 from tests.recorder.browser.test_recorder import FLIP
 from tests.recorder.control.test_control_page import CONTRAST
 from tests.support import chrome as browsers
-from tests.support.chrome import wait_until
 from tests.support.sessions import painted
+from tests.support.waiting import wait_until_async
 
 PAGE = """<!DOCTYPE html><title>Shop</title><body style="margin:0"><button id=buy>Buy tea</button>
 <label>Name <input id=n></label><label>Password <input id=p type=password></label>"""
@@ -64,7 +64,8 @@ def test_a_recording_from_start_to_stop_by_mouse(chrome, panel):
         await page.locator("#p").click()
         await page.keyboard.type("hunter2")
         await view.locator("#count", has_text=re.compile("^5$")).wait_for()
-        await wait_until(lambda: view.evaluate("[...document.querySelectorAll('#lines .small')].every(i => i.src)"))
+        await wait_until_async(
+            lambda: view.evaluate("[...document.querySelectorAll('#lines .small')].every(i => i.src)"))
         seen["list"] = await view.locator("#lines").inner_text()
         seen["html"] = await view.content()
         seen["task"] = await view.locator("#heading").inner_text()
@@ -233,7 +234,7 @@ def test_what_goes_wrong_is_told_and_a_recording_is_discarded_in_two_steps(chrom
         await button.click()
         assert await button.inner_text() == "Discard for good"
         await button.click()
-        await wait_until(lambda: fewer(before), what="the recording to go")
+        await wait_until_async(lambda: fewer(before), what="the recording to go")
 
     async def fewer(before):
         return len(await chrome.panel.ask("kept")) == before - 1
@@ -262,7 +263,7 @@ def test_where_chrome_withholds_the_stream_pictures_are_marked(recording_browser
                 for _ in range(4):  # a person takes their time; a still comes every 600 ms
                     await painted(page)
                     enough = await worker.evaluate("stills") + 3  # one may be on its way, one is being stored
-                    await wait_until(partial(worker.evaluate, f"stills >= {enough}"), seconds=30, what="stills")
+                    await wait_until_async(partial(worker.evaluate, f"stills >= {enough}"), what="stills")
                     await page.mouse.click(200, 200)
                 await panel.ask("stop")
                 await panel.package(started["id"], tmp_path / "p.zip")

@@ -2,13 +2,13 @@
 
 import os
 import threading
-import time
 
 import pytest
 
 from pipeline.limited import Allowance, Processes, TooBusy, TooMuch
 from schemas import DiskFull, InputError
 from tests.support import hostile_work
+from tests.support.waiting import wait_until
 
 ALLOWED = Allowance(processor=1, memory=200 << 20, clock=5, answer=1 << 20)
 
@@ -65,8 +65,7 @@ def test_who_waits_too_long_for_a_process_is_told(processes):
     holding = threading.Thread(target=hold)
     holding.start()
     begun.wait()
-    while processes._free._value != 0:  # it has begun to be worked on
-        time.sleep(0.001)
+    wait_until(lambda: processes._free._value == 0, what="the first piece of work to begin")
     with pytest.raises(TooBusy):
         processes.run(Allowance(0.1, 1 << 28, clock=1), "y", hostile_work.pid)
     holding.join()

@@ -7,6 +7,8 @@ import cv2
 import numpy as np
 import pytest
 
+from tests.support.rotation import alternated
+
 LIME, SECRET = (0, 255, 0), "xylophone-4711"  # nothing but the field has this colour
 HEAD = ("<!DOCTYPE html><style>#p, .p { background: lime; border: 0; font: 30px monospace; width: 300px; height: 50px;"
         " position: relative; outline: 0 }</style><body style='height:4000px'><div id=above></div>"
@@ -33,8 +35,7 @@ def read(content):
     return cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
 
 
-@pytest.mark.parametrize("name", WAYS)
-@pytest.mark.parametrize("way", ["recorder", "extension"])
+@pytest.mark.parametrize("name, way", alternated(WAYS, ("recorder", "extension")))
 def test_it_is_readable_nowhere(request, site, way, name):
     site.pages["/"] = HEAD + f"<script>b.onclick = () => {{ {WAYS[name]} }}</script>"
 

@@ -31,6 +31,8 @@ from tests.support.kept import DATA
 from tests.support.packages import rewritten
 from tests.test_docs import SCHEMAS
 
+pytestmark = pytest.mark.postgresql
+
 V1 = DATA / "v1"
 
 

@@ -13,8 +13,10 @@ from pipeline.turns.folding import fold
 from recorder import Recording
 from recorder.devtools.endpoint import detach
 from recorder.package.receiving import receive
-from schemas.chromium import ADDRESS_BAR_PAGES, find_chromium, sandbox_arguments
+from schemas.chromium import ADDRESS_BAR_PAGES, sandbox_arguments
+from tests.support.browsers import full_chromium
 from tests.support.checkout import ROOT
+from tests.support.waiting import wait_until_async
 
 from .sessions import Session, painted
 
@@ -45,7 +47,7 @@ async def launch(playwright: Playwright, profile: Path, *, viewport=(800, 600), 
     """
     given = [f"--allowlisted-extension-id={extension_id()}"] if streams else []
     return await playwright.chromium.launch_persistent_context(
-        profile, executable_path=find_chromium(playwright.chromium.executable_path), headless=True,
+        profile, executable_path=full_chromium(playwright.chromium.executable_path), headless=True,
         args=[*ARGUMENTS, *sandbox_arguments(), *given], ignore_default_args=["--disable-extensions", *without],
         viewport={"width": viewport[0], "height": viewport[1]})
 
@@ -131,20 +133,12 @@ class Chrome:
 
     async def seen(self, tab: int) -> None:
         """Wait until there are pictures of a tab, as while a person looks at it."""
-        async def asked():
+        async def is_acknowledged():
             return (await self.panel.ask("acknowledged"))["seen"] == tab
-        await wait_until(asked, what=f"a picture of tab {tab}")
+        await wait_until_async(is_acknowledged, what=f"a picture of tab {tab}")
 
     def read(self, package: Path, directory: Path, console: Sequence[str] = (), answer=None) -> Session:
         """The recording that a package becomes."""
         problems = receive(package, directory)
         recording = Recording(directory)
         return Session(recording, fold(recording.events), problems, list(console), answer)
-
-
-async def wait_until(question, *, seconds: float = 10.0, what: str = "it"):
-    """Ask until the answer is true; returns it."""
-    async with asyncio.timeout(seconds):
-        while not (answer := await question()):
-            await asyncio.sleep(0.02)
-    return answer

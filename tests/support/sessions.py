@@ -1,11 +1,12 @@
 """What recorded user actions leave behind, whichever way they were recorded."""
 
-import asyncio
 from dataclasses import dataclass
 
 from playwright.async_api import Frame, Page
 
 from recorder import Recording
+
+from .waiting import wait_until_async
 
 
 @dataclass
@@ -27,8 +28,7 @@ async def painted(page: Page) -> None:
 
 async def line_shown(lines: list[dict], word: str, name: str) -> None:
     """Wait until the last of a recorder's lines tells of an action, as a person who undoes it would."""
-    while (lines[-1].get("word"), lines[-1].get("name")) != (word, name):
-        await asyncio.sleep(0.01)
+    await wait_until_async(lambda: (lines[-1].get("word"), lines[-1].get("name")) == (word, name))
 
 
 _BOX = "e => { const {x, y, width, height} = e.getBoundingClientRect(); return {x, y, width, height} }"

@@ -1,11 +1,12 @@
 """How the table of traps is written: rows, turns in one line, and presses of the mouse."""
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from playwright.async_api import Error, Frame, Page
+
+from .waiting import wait_until_async
 
 UserActions = Callable[[Page], Awaitable]
 
@@ -78,10 +79,10 @@ async def closed_root_found(page: Page | InFrame, selector: str) -> None:
     session.on("Runtime.executionContextCreated", lambda event: worlds.append(event["context"]["id"]))
     await session.send("Runtime.enable")
     known = f"demotape.shared.closedRoots.has(document.querySelector({json.dumps(selector)}))"
-    for _ in range(300):
-        for world in worlds:
-            told = await session.send("Runtime.evaluate", {"contextId": world, "expression": known})
-            if told["result"].get("value") is True:
-                return await session.detach()
-        await asyncio.sleep(0.05)
-    raise AssertionError(f"the closed root of {selector} was not found")
+
+    async def is_known() -> bool:
+        replies = [await session.send("Runtime.evaluate", {"contextId": world, "expression": known})
+                   for world in worlds]
+        return any(reply["result"].get("value") is True for reply in replies)
+    await wait_until_async(is_known, what=f"the closed root of {selector}")
+    await session.detach()

@@ -13,6 +13,7 @@ class Wire:
         self._flows.set()
         self._sockets: set[socket.socket] = set()
         self._lock = threading.Lock()
+        self.request_lines: list[bytes] = []  # first lines of what clients sent, handed on or not
 
     def __enter__(self) -> "Wire":
         self._listening = socket.create_server(("127.0.0.1", 0))
@@ -58,14 +59,16 @@ class Wire:
             self._sockets |= {here, there}
         back = threading.Thread(target=self._pump, args=(there, here), daemon=True)
         back.start()
-        self._pump(here, there)
+        self._pump(here, there, self.request_lines)
         back.join()
         for each in (here, there):
             each.close()
 
-    def _pump(self, source: socket.socket, target: socket.socket) -> None:
+    def _pump(self, source: socket.socket, target: socket.socket, lines: list[bytes] | None = None) -> None:
         with contextlib.suppress(OSError):
             while content := source.recv(1 << 16):
+                if lines is not None:
+                    lines.append(content.partition(b"\r\n")[0])
                 self._flows.wait()
                 target.sendall(content)
         with contextlib.suppress(OSError):

@@ -19,6 +19,8 @@ from demotape.importing import import_package
 from tests.support.curator_fixtures import hostile_turns, make_recording
 from tests.support.team_fixtures import add_people
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def served(postgresql, tmp_path_factory):

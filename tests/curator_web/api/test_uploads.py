@@ -2,7 +2,6 @@
 
 import hashlib
 import threading
-import time
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 
@@ -20,6 +19,7 @@ from demotape.cli import main
 from demotape.importing import import_package
 from schemas import InputError, limits
 from tests.support.packages import journal, pack
+from tests.support.waiting import wait_until
 
 CHUNK = 300
 
@@ -60,10 +60,8 @@ class Sender:
 
     def done(self) -> dict:
         """The state once it is imported or refused."""
-        until = time.monotonic() + 20
-        while (state := self.state())["state"] == "processing" and time.monotonic() < until:
-            time.sleep(0.02)
-        return state
+        wait_until(lambda: self.state()["state"] != "processing", what="the end of the import")
+        return self.state()
 
     def send(self) -> dict:
         assert self.plan().status_code == 200

@@ -19,6 +19,8 @@ from schemas import InputError
 from tests.support.checkout import ROOT
 from tests.support.curator_fixtures import make_recording
 
+pytestmark = pytest.mark.postgresql
+
 
 def test_new_and_existing_databases_are_migrated(tmp_path):
     url = f"sqlite:///{tmp_path / 'new' / 'd.db'}"

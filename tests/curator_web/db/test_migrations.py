@@ -16,6 +16,8 @@ from curator_web.users import add_user
 from tests.support.checkout import ROOT
 from tests.support.old_databases import CHAT, DEMONSTRATION, ID, KEPT, LABEL, TOKEN, TYPING, fill
 
+pytestmark = pytest.mark.postgresql
+
 FROZEN = "curator_web.db.migrations.frozen"
 REVISIONS = sorted(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
 

@@ -1,7 +1,6 @@
 """Changing all that a filter finds: by the page after a question, by the API, and in the background."""
 
 import re
-import time
 from dataclasses import asdict
 from datetime import UTC, datetime
 
@@ -19,6 +18,9 @@ from curator_web.jobs import bulk_changes
 from curator_web.users import projects
 from tests.support.curator_fixtures import database_of, make_recording
 from tests.support.team_fixtures import ANN, BOB, LEA, VAL, add_people, csrf, signed_in
+from tests.support.waiting import wait_until
+
+pytestmark = pytest.mark.postgresql
 
 APPROVE = bulk.Change(bulk.STATUS, "approved")
 TO_ANN = bulk.Change(bulk.ASSIGN, "ann")
@@ -54,10 +56,8 @@ def services(app, monkeypatch):
 
 def wait_for_job(services) -> Job:
     """The newest job, once it has ended."""
-    deadline = time.monotonic() + 20
-    while (job := services.jobs.latest("bulk")[0]).ended_at is None and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return job
+    wait_until(lambda: services.jobs.latest("bulk")[0].ended_at, what="the end of the job")
+    return services.jobs.latest("bulk")[0]
 
 
 def statuses(db) -> list[str]:

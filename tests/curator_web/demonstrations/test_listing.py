@@ -22,6 +22,8 @@ from curator_web.storage.recordings import RecordingStore
 from curator_web.users import Account, projects
 from tests.support.curator_fixtures import make_recording
 
+pytestmark = pytest.mark.postgresql
+
 FIRST = datetime(2025, 1, 1, tzinfo=UTC)
 
 

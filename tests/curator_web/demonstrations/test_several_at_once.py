@@ -1,8 +1,12 @@
 """Deciding about several demonstrations that were ticked on the list."""
 
+import pytest
+
 from tests.support.team_fixtures import ANN, csrf, signed_in
 
 from .test_workflow import app, db, fill, go, row
+
+pytestmark = pytest.mark.postgresql
 
 __all__ = ["app", "db", "fill"]
 

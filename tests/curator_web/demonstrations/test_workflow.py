@@ -17,6 +17,8 @@ from curator_web.users import Account
 from tests.support.curator_fixtures import make_recording
 from tests.support.team_fixtures import ANN, BOB, LEA, VAL, WIM, add_people, csrf, signed_in
 
+pytestmark = pytest.mark.postgresql
+
 ALONE = Account("local", "lead", alone=True)
 DROP = {"op": "drop", "turn": "t2"}
 

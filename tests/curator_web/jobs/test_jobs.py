@@ -29,6 +29,8 @@ from tests.support.curator_fixtures import make_recording
 from tests.support.packages import pack
 from tests.support.team_fixtures import ANN, LEA, VAL, add_people, csrf, signed_in
 
+pytestmark = pytest.mark.postgresql
+
 
 @pytest.fixture
 def app(tmp_path, db_url):

@@ -30,6 +30,8 @@ from tests.support.curator_fixtures import filmed_recording, make_recording
 from tests.support.s3_services import BUCKET
 from tests.support.team_fixtures import add_people, signed_in
 
+pytestmark = pytest.mark.postgresql
+
 NOW = datetime(2025, 5, 6, 7, 8, 9, 123456, UTC)
 NEWEST = "0024"
 

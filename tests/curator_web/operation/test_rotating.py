@@ -17,6 +17,8 @@ from demotape.cli import main
 from tests.support.s3_services import BUCKET, KEYS
 from tests.support.team_fixtures import LEA, add_people, signed_in
 
+pytestmark = pytest.mark.postgresql
+
 SECRET = second_factor.new_secret()
 
 

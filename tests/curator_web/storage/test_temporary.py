@@ -11,6 +11,7 @@ import pytest
 from curator_web import create_app
 from curator_web.storage.temporary import UNOWNED_SECONDS, Temporary
 from tests.support.checkout import ROOT
+from tests.support.waiting import wait_until
 
 AT_WORK = """
 import sys
@@ -66,9 +67,7 @@ def test_a_server_clears_up_when_it_starts(data, at_work):
     process.wait()
     app = create_app(data_dir=data)
     app.extensions["demotape"].jobs.start()
-    until = time.monotonic() + 20
-    while names(data) & set(made) and time.monotonic() < until:
-        time.sleep(0.02)
+    wait_until(lambda: not names(data) & set(made), what="the removal of what was left over")
     app.extensions["demotape"].jobs.close()
     assert not names(data) & set(made)
 

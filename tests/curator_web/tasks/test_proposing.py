@@ -3,7 +3,6 @@
 import json
 import random
 import re
-import time
 
 import pytest
 
@@ -15,6 +14,7 @@ from demotape import environment
 from pipeline.model_endpoint import model_settings
 from tests.support.model_server import Answer, model_server, said
 from tests.support.team_fixtures import ANN, LEA, VAL, add_people, csrf, signed_in
+from tests.support.waiting import wait_until
 
 KEY = "sk-kept-to-oneself"
 PAGE = "/tasks/proposals"
@@ -42,10 +42,8 @@ def made(tmp_path):
 
 def ended(services, job_id: int):
     """The job, once it has ended."""
-    end = time.monotonic() + 20
-    while (job := services.jobs.get(job_id)).ended_at is None and time.monotonic() < end:
-        time.sleep(0.02)
-    return job
+    wait_until(lambda: services.jobs.get(job_id).ended_at, what="the end of the job")
+    return services.jobs.get(job_id)
 
 
 def ask(app, services, **wish):

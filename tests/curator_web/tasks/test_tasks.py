@@ -15,6 +15,8 @@ from curator_web.tasks import bank, coverage, ends, files, giving
 from curator_web.users import Account, projects
 from tests.support.curator_fixtures import make_recording
 
+pytestmark = pytest.mark.postgresql
+
 LEAD, VAL, ANN, BOB = (Account(name, role) for name, role in (
     ("lea", "lead"), ("val", "validator"), ("ann", "annotator"), ("bob", "annotator")))
 

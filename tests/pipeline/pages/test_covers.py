@@ -1,6 +1,5 @@
 """What stands above a canvas is in the part of the screenshot that shows the canvas: it is drawn once, not twice."""
 
-import asyncio
 import json
 
 import cv2
@@ -9,6 +8,7 @@ import numpy as np
 from pipeline.pages.rendering import render
 from tests.support.rendered import shown_offline
 from tests.support.sessions import painted
+from tests.support.waiting import wait_until_async
 
 PAGE = """<!DOCTYPE html><body style="margin:0;height:2000px;font:20px serif">
 <canvas id=c width=300 height=200></canvas>
@@ -34,9 +34,9 @@ def test_what_is_above_a_canvas_is_drawn_once(recording_browser, site):
             hit = await page.evaluate("document.elementFromPoint(30, 30).id")
             picture = cv2.imdecode(np.frombuffer(await page.screenshot(), np.uint8), cv2.IMREAD_COLOR).astype(int)
             await page.mouse.wheel(0, 100)
-            async with asyncio.timeout(30):  # wait_for_function asks in the page, whose policy forbids that
-                while not await page.evaluate("scrollY === 100 && !document.querySelector('demotape-cover')"):
-                    await asyncio.sleep(0.02)
+            # wait_for_function evaluates in the page, whose policy forbids that
+            await wait_until_async(
+                lambda: page.evaluate("scrollY === 100 && !document.querySelector('demotape-cover')"))
             return hit, picture
 
     session = recording_browser.record(user_actions, url=site.origin + "/")

@@ -5,7 +5,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy
@@ -17,6 +16,7 @@ from pipeline.ranker.reading import choices
 from schemas import InputError
 from tests.pipeline.ranker.test_training import THINGS, site
 from tests.pipeline.test_process import demotape
+from tests.support.waiting import wait_until
 
 transformers = pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
 WORDS = ("[UNK]", *THINGS, "get", "me", "the", "only", "to", "and", "for", "go", "button", "span", "div", "li", "td",
@@ -67,9 +67,9 @@ def test_training_that_is_killed_goes_on(shops, base, tmp_path):
     running = subprocess.Popen([
         str(Path(sys.executable).with_name("demotape")), "ranker", "train", str(shops), "--encoder", base, "--json",
         "--learning-rate", "0.05", "--output", str(tmp_path / "model"), "--epochs", "400"])
-    while not list(tmp_path.glob("model.part/checkpoint-*/trainer_state.json")):
-        assert running.poll() is None
-        time.sleep(0.05)
+    wait_until(lambda: running.poll() is not None
+               or list(tmp_path.glob("model.part/checkpoint-*/trainer_state.json")), what="a checkpoint")
+    assert running.poll() is None
     running.send_signal(signal.SIGKILL)
     running.wait()
     assert not (tmp_path / "model").exists()

@@ -1,6 +1,5 @@
 """Windows that a page opens and keeps a hold of: whoever drives lets them go, and the recorder hears all the same."""
 
-import asyncio
 import time
 
 import pytest
@@ -9,6 +8,7 @@ from playwright.async_api import async_playwright
 from recorder import Recorder, Recording
 from recorder.browser.targets import HeldTargets
 from schemas.chromium import find_chromium
+from tests.support.waiting import wait_until_async
 
 # Stops what is pressed and typed before anybody else hears it, and changes what it shows.
 STOPPING = """<!DOCTYPE html><title>Stopping</title><script>
@@ -136,13 +136,10 @@ def test_keys_that_steer_reach_no_page_that_listens_before_the_recorder(recordin
             await popup.keyboard.press("a")
             for paused in (True, False):
                 await popup.keyboard.press("Alt+p")
-                async with asyncio.timeout(30):
-                    while recorder.paused != paused:
-                        await asyncio.sleep(0.01)
+                await wait_until_async(lambda: recorder.paused == paused)  # noqa: B023
                 await popup.keyboard.press("b")
             await popup.keyboard.press("Alt+s")
-            async with asyncio.timeout(30):
-                await recorder.stopped.wait()
+            await recorder.stopped.wait()
             heard = await popup.evaluate("heard")
         await context.close()
         return heard

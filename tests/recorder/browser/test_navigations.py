@@ -1,6 +1,5 @@
 """Why a tab shows another page: only what the person asked the browser for is a `load` of theirs."""
 
-import asyncio
 import time
 from collections.abc import Coroutine
 
@@ -12,6 +11,7 @@ from recorder.browser import network
 from recorder.browser.navigation import Navigations
 from recorder.building.builder import RecordingBuilder
 from recorder.building.recording_clock import RecordingClock
+from tests.support.waiting import wait_until_async
 
 OPENERS = ("<a id=link href=/next target=_blank>Link</a><a id=noopener href=/next target=_blank rel=noopener>Link</a>"
            "<a id=plain href=/next>Plain</a><button id=script onclick=\"window.open('/next')\">Open</button>"
@@ -97,9 +97,8 @@ def test_forward_is_told_from_back_though_addresses_come_twice(recording_browser
                 await step()
                 # From the middle both ways lead to one address: which it was is known until the next move only.
                 navigations = recorder.tabs[0]._navigations
-                async with asyncio.timeout(30):
-                    while navigations._one_by_one.locked() or (navigations._entry or {}).get("url") != page.url:
-                        await asyncio.sleep(0.005)
+                await wait_until_async(lambda: not navigations._one_by_one.locked()  # noqa: B023
+                                       and (navigations._entry or {}).get("url") == page.url)  # noqa: B023
         await context.close()
 
     recording_browser.run(run())

@@ -1,6 +1,5 @@
 """The recorder leaves the page alone, shows the state before each effect, keeps secrets out, survives a kill."""
 
-import asyncio
 import json
 import os
 import re
@@ -22,6 +21,7 @@ from pipeline.verify import verify
 from recorder import Recorder, Recording
 from schemas import InputError
 from tests.conftest import painted
+from tests.support.waiting import wait_until_async
 
 # What a page can see of itself: its whole DOM as text, and every name on its window.
 SERIALISE = """() => [new XMLSerializer().serializeToString(document),
@@ -303,9 +303,7 @@ def test_keys_steer_where_the_person_is_and_no_page_gets_them(recording_browser,
         async with Recorder(context, tmp_path / "rec", keys=True) as recorder:
             async def press(key, done):
                 await page.keyboard.press(key)
-                async with asyncio.timeout(30):
-                    while not done():
-                        await asyncio.sleep(0.01)
+                await wait_until_async(done)
 
             page = await context.new_page()
             await page.goto(site.origin + "/")

@@ -16,6 +16,7 @@ from schemas import InputError
 from tests.conftest import painted
 from tests.support.checkout import ROOT
 from tests.support.sessions import line_shown
+from tests.support.waiting import wait_until_async
 
 PAGE = """<!DOCTYPE html><title>Shop</title><body style="margin:0"><button id=buy>Buy tea</button>
 <button id=sell>Sell tea</button><label>Name <input id=n></label><label>Password <input id=p type=password></label>
@@ -193,8 +194,7 @@ def test_a_listener_that_fails_costs_no_event(stage):
     async def user_actions(recorder, page):
         recorder.listeners.append(lambda message: 1 / 0)
         await page.click("#buy")
-        while not recorder.problems:  # the press is answered to who drives before it is told of
-            await asyncio.sleep(0.01)
+        await wait_until_async(lambda: recorder.problems)  # Playwright's click returns before the event is reported
         assert "listener" in recorder.problems[0]
 
     assert names(stage(user_actions).events) == ["Buy tea"]

@@ -21,7 +21,7 @@ from schemas import DemotapeError, InputError
 from tests.support.recording_fixtures import STARTED_AT, make_demonstration, write_recording
 from tests.support.s3_services import BUCKET, KEYS, Proxy, client, moto_with_users, objects, s3rver
 
-KILLS = 10  # for each of two formats
+KILLS, ALL_KILLS = 2, 10  # of each of two formats: in `make test`, in `make test-all`
 
 
 @pytest.fixture(scope="module")
@@ -130,14 +130,14 @@ def run_export(given, where, format, endpoint_url, go):
 
 
 @pytest.mark.parametrize("format", ["weblinx", "webdataset"])
-def test_killed_at_any_byte_it_goes_on_and_sends_nothing_twice(tmp_path, sources, noisy, motos, format):
+def test_killed_at_any_byte_it_goes_on_and_sends_nothing_twice(tmp_path, sources, noisy, motos, format, pytestconfig):
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.pipeline.export.destinations.test_s3"])
     given = noisy if format == "webdataset" else sources
     export(given, tmp_path / "out", format)
     wanted, random_ = content(tmp_path / "out"), random.Random(7)
     total = sum(map(len, wanted.values()))
-    for number in range(KILLS):
+    for number in range(ALL_KILLS if pytestconfig.option.all else KILLS):
         name = f"killed-{format}-{number}"
         with Proxy(motos, kill_at=random_.randrange(total)) as proxy:
             go = context.Event()
