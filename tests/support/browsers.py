@@ -12,11 +12,15 @@ from pathlib import Path
 from schemas.chromium import find_chromium
 
 SHELL = "chromium-headless-shell"
+# Debian's program on PATH is a script that waits for this one, so signals to it do not reach the browser.
+_DEBIAN = Path("/usr/lib/chromium") / SHELL
 _VARIABLE = "DEMOTAPE_CHROMIUM"
 
 
 def find_shell() -> str | None:
-    """Path of a headless shell: on PATH, or Playwright's own."""
+    """Path of a headless shell: Debian's, on PATH, or Playwright's."""
+    if os.access(_DEBIAN, os.X_OK):
+        return str(_DEBIAN)
     if path := shutil.which(SHELL):
         return path
     folders = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or Path.home() / ".cache/ms-playwright")
