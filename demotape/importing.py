@@ -73,7 +73,7 @@ def import_package(database: Database, store: RecordingStore, package: Path,
 def _allowance(size: float) -> limited.Allowance:
     """What a package of so many MiB may take."""
     return limited.Allowance(limits.JOB_SECONDS + limits.JOB_SECONDS_MIB * size,
-                             min(limits.WORK_MEMORY + int(limits.MEMORY_MIB * size), limits.MOST_MEMORY),
+                             min(limits.WORK_MEMORY + int(limits.MEMORY_MIB * size), limits.MAX_MEMORY_BYTES),
                              limits.JOB_CLOCK)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from schemas import DemonstrationSchema, DemotapeError, InputError, RecordingLayout
 from schemas.files import read_json
-from schemas.types import VideoPlace
+from schemas.types import VideoPlacement
 
 from . import cluster, plugins, workers
 from .processing import refresh
@@ -32,7 +32,7 @@ class Job:
     recogniser: str | None = None
     model: str | None = None
     without: tuple[str, ...] = ()
-    place: VideoPlace | None = None
+    place: VideoPlacement | None = None
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
 
 def jobs_for(paths: Iterable[Path], chat: Path | None, speakers: dict[str, str], video: Path | None,
              without: tuple[str, ...] = (), *, speech: Path | None = None, recogniser: str | None = None,
-             model: str | None = None, place: VideoPlace | None = None) -> list[Job]:
+             model: str | None = None, place: VideoPlacement | None = None) -> list[Job]:
     """One job a recording, with absolute paths of what goes along; raises InputError for a video or the speech of
     several."""
     paths = list(paths)

@@ -182,4 +182,5 @@ def _answer(content: bytes) -> Completion:
 def _count(usage: Any, name: str) -> int | None:
     """A number of tokens; None where the endpoint tells none, or nonsense."""
     count = usage.get(name) if isinstance(usage, dict) else None
-    return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= limits.WHOLE else None
+    is_count = isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= limits.MAX_INTEGER
+    return count if is_count else None

@@ -11,7 +11,7 @@ from recorder import Recording
 from schemas import VERSIONS, DemonstrationSchema, InputError, RecordingLayout
 from schemas.demonstration import FORMAT
 from schemas.files import dump_json, read_json, validated, write_atomically
-from schemas.types import Demonstration, VideoPlace
+from schemas.types import Demonstration, VideoPlacement
 
 from . import align, chat, checks
 from .cache import derived, given, inputs
@@ -51,7 +51,7 @@ def derive(context: Context) -> Demonstration:
 
 
 def process(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None,
-            video: Path | None = None, place: VideoPlace | None = None, speech: Path | None = None,
+            video: Path | None = None, place: VideoPlacement | None = None, speech: Path | None = None,
             recogniser: str | None = None, model: str | None = None, without: Collection[str] = ()) -> Demonstration:
     """Derive a recording's demonstration and write demonstration.json beside it; returns the demonstration.
 
@@ -66,7 +66,7 @@ def process(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str]
 
 
 def refresh(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None,
-            video: Path | None = None, place: VideoPlace | None = None, speech: Path | None = None,
+            video: Path | None = None, place: VideoPlacement | None = None, speech: Path | None = None,
             recogniser: str | None = None, model: str | None = None, without: Collection[str] = ()
             ) -> tuple[Demonstration, bool]:
     """As `process`, but a demonstration that was made from the same inputs stays; returns it and whether it is new."""

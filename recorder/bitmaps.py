@@ -32,9 +32,9 @@ def to_planes(content: bytes) -> bytes | None:
     height, width = shape
     blue, green, red = cv2.split(_pixels(content, height, width))
     colours = cv2.merge([blue - green, red - green])
-    found = b"".join((content[:_HEADER.size], green.data, colours.data))
+    planes = b"".join((content[:_HEADER.size], green.data, colours.data))
     padded = _stride(width) != 3 * width  # what fills the lines up is mostly zero, but need not be
-    return found if not padded or from_planes(found) == content else None
+    return planes if not padded or from_planes(planes) == content else None
 
 
 def from_planes(planes: bytes) -> bytes:

@@ -15,7 +15,7 @@ EVENTS = ("any", "last", "navigation")
 TASK_TYPES = ("RETRIEVE", "MUTATE", "NAVIGATE")
 VALUE_TYPES = ("string", "parameter", "number", "boolean", "currency", "date", "month", "duration", "list",
                "url")
-_MOST = 1000
+_MAX_CHECKS = 1000
 _TEXT = validate.Length(max=limits.OUTCOME_TEXT)
 # What each kind needs, and what it may have besides.
 _NEEDS: dict[str, tuple[set[str], set[str]]] = {
@@ -29,11 +29,11 @@ _NEEDS: dict[str, tuple[set[str], set[str]]] = {
 
 
 def _some(item: fields.Field[Any], description: str) -> fields.List[Any]:
-    return listing(item, description, required=False, validate=validate.Length(1, _MOST))
+    return listing(item, description, required=False, validate=validate.Length(1, _MAX_CHECKS))
 
 
 def _alternatives(description: str) -> fields.List[Any]:
-    return _some(fields.List(fields.String(validate=_TEXT), validate=validate.Length(1, _MOST)), description)
+    return _some(fields.List(fields.String(validate=_TEXT), validate=validate.Length(1, _MAX_CHECKS)), description)
 
 
 class ScalarField(fields.Field[Any]):
@@ -101,7 +101,7 @@ class OutcomeCheckSchema(Strict):
                   "`response` (a structured answer); `unknown`: something that cannot be evaluated",
                   validate=validate.OneOf(KINDS))
     checks = listing(fields.Nested(lambda: OutcomeCheckSchema()), "of a group: the checks in it; `not` has one",
-                     required=False, validate=validate.Length(1, _MOST))
+                     required=False, validate=validate.Length(1, _MAX_CHECKS))
     match = fields.Nested(MatchSchema, metadata={
         "description": "what the address, the text, the answer or the expression's value must be; of a request: its "
                        "address without the part after ?"})
@@ -112,7 +112,7 @@ class OutcomeCheckSchema(Strict):
                         validate=_TEXT)
     before = _some(fields.String(validate=_TEXT), "JavaScript that is run before the expression")
     picture = digest("blob of the picture that the page, or one of the elements, is like", required=False)
-    least = number("how like it must be at least (SSIM); 0.8 where absent", least=-1, most=1, required=False)
+    least = number("how like it must be at least (SSIM); 0.8 where absent", minimum=-1, maximum=1, required=False)
     method = string("method of the request; absent: any", required=False, validate=_TEXT)
     query = fields.Dict(keys=fields.String(validate=_TEXT), values=fields.Nested(MatchSchema), metadata={
         "description": "what parameters of the request's address must be, by name"})
@@ -127,22 +127,22 @@ class OutcomeCheckSchema(Strict):
     ignored = listing(fields.String(validate=_TEXT), "with `events`: regular expressions (RE2) of parameters that may "
                       "be there; all others that `query` does not name must be empty or absent. Without it any may be "
                       "there",
-                      required=False, validate=validate.Length(max=_MOST))
+                      required=False, validate=validate.Length(max=_MAX_CHECKS))
     task_type = string("of `response`: `RETRIEVE`, `MUTATE` or `NAVIGATE`", required=False,
                        validate=validate.OneOf(TASK_TYPES))
     task_status = string("of `response`: `SUCCESS`, `NOT_FOUND_ERROR` …", required=False, validate=_TEXT)
     data = listing(fields.Nested(DataItemSchema), "of `response`: the data that are wanted, all and no others; empty: "
-                   "none. Absent: whatever they are", required=False, validate=validate.Length(max=_MOST))
+                   "none. Absent: whatever they are", required=False, validate=validate.Length(max=_MAX_CHECKS))
     ordered = flag("of `response`: true when the data must stand in this order", required=False)
     reason = string("of `unknown`: why it cannot be evaluated", required=False, validate=_TEXT)
 
     @validates_schema
     def _expect_members(self, check: dict[str, Any], **_: Any) -> None:
         needed, allowed = _NEEDS[check["kind"]]
-        given = check.keys() - {"kind"}
-        if missing := needed - given:
+        members = check.keys() - {"kind"}
+        if missing := needed - members:
             raise ValidationError(f"A check of kind {check['kind']} needs this.", min(missing))
-        if other := given - needed - allowed:
+        if other := members - needed - allowed:
             raise ValidationError(f"A check of kind {check['kind']} has no such thing.", min(other))
         if check["kind"] == "not" and len(check["checks"]) != 1:
             raise ValidationError("Must be one check.", "checks")
@@ -155,9 +155,9 @@ class CheckpointSchema(Strict):
     check = fields.Nested(OutcomeCheckSchema, required=True, metadata={"description": "what must hold at some moment"})
 
 
-def _within(each: dict[str, Any]) -> list[dict[str, Any]]:
+def _within(check: dict[str, Any]) -> list[dict[str, Any]]:
     """The checks and checkpoints that something holds, as far as it is what it should be."""
-    lists = [each.get("checks"), each.get("checkpoints"), [each.get("check")]]
+    lists = [check.get("checks"), check.get("checkpoints"), [check.get("check")]]
     return [inner for some in lists if isinstance(some, list) for inner in some if isinstance(inner, dict)]
 
 
@@ -169,9 +169,9 @@ class OutcomeSchema(Strict):
     format = string("always `demotape/outcome`", validate=validate.Equal(FORMAT))
     version = newest_version(FORMAT)
     checks = listing(fields.Nested(OutcomeCheckSchema), "all must hold when the session ends",
-                     validate=validate.Length(1, _MOST))
+                     validate=validate.Length(1, _MAX_CHECKS))
     checkpoints = listing(fields.Nested(CheckpointSchema), "partial credit: what holds on the way, in this order",
-                          required=False, validate=validate.Length(max=_MOST))
+                          required=False, validate=validate.Length(max=_MAX_CHECKS))
     difficulty = string("how hard the task is, such as `easy`, `medium`, `hard`; agents' success is told by it",
                         required=False, validate=validate.Length(1, 100))
 
@@ -183,5 +183,5 @@ class OutcomeSchema(Strict):
             depth += 1
             if depth > limits.OUTCOME_DEPTH + 2:  # besides the outcome and the innermost check
                 raise ValidationError(f"Groups stand in each other, {limits.OUTCOME_DEPTH} deep at most.", "checks")
-            level = [inner for each in level for inner in _within(each)]
+            level = [inner for check in level for inner in _within(check)]
         return outcome

@@ -26,7 +26,7 @@ from schemas import limits
 from . import damage, sight
 
 DRAW_LIMIT = 1000  # demonstrations at a time
-SEED_LIMIT = limits.WHOLE
+SEED_LIMIT = limits.MAX_INTEGER
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from pipeline.context import VideoSpan
 from recorder import Recording
-from schemas.types import Alignment, BrowserTurn, Turn, VideoPlace
+from schemas.types import Alignment, BrowserTurn, Turn, VideoPlacement
 
 from .anchors import find_anchors, timeline
 from .choose import Verdict, View, Window, judge, view_of
@@ -62,7 +62,7 @@ class Found:
 
 
 def align(recording: Recording, turns: Sequence[Turn], video: Video, pictures: Mapping[str, Picture], encode: Encode,
-          place_by_hand: VideoPlace | None = None) -> tuple[dict[str, Found], Alignment, list[VideoSpan]]:
+          place_by_hand: VideoPlacement | None = None) -> tuple[dict[str, Found], Alignment, list[VideoSpan]]:
     """What the video says of each browser turn that has a state, by the turn's id; how the video was placed; and where
     it is on the recording's clock.
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from schemas.types import Alignment, PageRectangle, VideoPlace, VideoSegment, VideoStretch
+from schemas.types import Alignment, PageRectangle, VideoPlacement, VideoSegment, VideoStretch
 
 from .layout import Layout
 from .rectangle import Rectangle
@@ -18,7 +18,7 @@ _BY_HAND = 1000.0  # votes: more than brackets ever have
 Covers = dict[tuple[int, tuple[int, int]], np.ndarray]
 
 
-def clock_of(place: VideoPlace, video: Video) -> VideoClock | None:
+def clock_of(place: VideoPlacement, video: Video) -> VideoClock | None:
     """The clock that a person set; None when they said nothing of it."""
     if "offset" not in place or "drift" not in place:
         return None
@@ -26,7 +26,7 @@ def clock_of(place: VideoPlace, video: Video) -> VideoClock | None:
     return VideoClock((piece,), place["drift"] / _MILLION)
 
 
-def rectangle_of(place: VideoPlace) -> Rectangle | None:
+def rectangle_of(place: VideoPlacement) -> Rectangle | None:
     """The rectangle that a person set; None when they said nothing of it."""
     return Rectangle(**place["rectangle"]) if "rectangle" in place else None
 
@@ -37,7 +37,7 @@ def laid_out(video: Video, pictures: Sequence[Picture], rectangle: Rectangle) ->
     return Layout.always(rectangle), sampled, {(0, viewport): mask for viewport, mask in sampled.covered().items()}
 
 
-def told(video: Video, clock: VideoClock | None, layout: Layout | None, place: VideoPlace) -> Alignment:
+def told(video: Video, clock: VideoClock | None, layout: Layout | None, place: VideoPlacement) -> Alignment:
     """The alignment as the demonstration tells it; without clock or layout where none was found."""
     alignment: Alignment = {
         "width": video.size[0], "height": video.size[1], "duration": round(video.duration, 4),

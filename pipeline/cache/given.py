@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from schemas import InputError, ProcessedSchema, RecordingLayout
 from schemas.files import open_named, read_json, reason
-from schemas.types import VideoPlace
+from schemas.types import VideoPlacement
 
 from .inputs import of_file
 
@@ -38,7 +38,7 @@ class Given:
     roles_again: bool = False
     left: str = ""
     beside: bool = False
-    place: VideoPlace | None = None
+    place: VideoPlacement | None = None
 
 
 def recall(layout: RecordingLayout, now: Given, without: Collection[str] = ()) -> Given:
@@ -69,11 +69,11 @@ def recall(layout: RecordingLayout, now: Given, without: Collection[str] = ()) -
                  place=_placed(before, now.place, video))
 
 
-def _placed(before: Mapping[str, Any], now: VideoPlace | None, video: Path | None) -> VideoPlace | None:
+def _placed(before: Mapping[str, Any], now: VideoPlacement | None, video: Path | None) -> VideoPlacement | None:
     """A person's word on where the video belongs: what is said now, with what was said before of the same video."""
     if now and video is None:
         raise InputError("a video's offset, drift or rectangle is given without a video; give --video too")
-    return cast(VideoPlace, {**before, **(now or {})}) if video and (before or now) else None
+    return cast(VideoPlacement, {**before, **(now or {})}) if video and (before or now) else None
 
 
 def _note(layout: RecordingLayout, settled: Collection[str]) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from pipeline import plugins
 from schemas import InputError, ProcessedSchema, RecordingLayout
 from schemas.demonstration import PROCESSED_FORMAT
 from schemas.files import dump_json, open_named, read_json, reason, write_atomically
-from schemas.types import VideoPlace
+from schemas.types import VideoPlacement
 from schemas.upgrade import VERSIONS
 
 from . import derived
@@ -20,7 +20,7 @@ _PACKAGES = ("schemas", "recorder", "pipeline")
 
 
 def fingerprint(layout: RecordingLayout, chat: Path | None, speakers: dict[str, str], video: Path | None,
-                speech: Path | None = None, place: VideoPlace | None = None) -> dict[str, str]:
+                speech: Path | None = None, place: VideoPlacement | None = None) -> dict[str, str]:
     """SHA-256 by name of everything that a demonstration depends on, the pipeline's own code included.
 
     Blobs need no hash: the events name them by theirs. Raises InputError when a file cannot be read.

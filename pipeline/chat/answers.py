@@ -56,7 +56,7 @@ def merged(reactions: Iterable[Reaction]) -> tuple[Reaction, ...]:
     for each in reactions:
         if known := found.get(each.emoji):
             people = tuple(dict.fromkeys(known.speakers + each.speakers))
-            each = Reaction(each.emoji, min(known.count + each.count, limits.WHOLE), people)
+            each = Reaction(each.emoji, min(known.count + each.count, limits.MAX_INTEGER), people)
         found[each.emoji] = each
     return tuple(found.values())
 

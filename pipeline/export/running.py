@@ -179,7 +179,7 @@ def _made_in_limits(sources: Iterable[Source], format: Format, options: Options,
         for number, source in enumerate(sources):
             spool = folder / str(number)
             allowance = Allowance(limits.EXPORT_SECONDS + limits.EXPORT_SECONDS_TURN * len(source.turns),
-                                  limits.MOST_MEMORY, limits.JOB_CLOCK)
+                                  limits.MAX_MEMORY_BYTES, limits.JOB_CLOCK)
             try:
                 tally = _LIMITED.run(allowance, f"demonstration {source.id!r}", _spool, format.samples, source, options,
                                      spool)

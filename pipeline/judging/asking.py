@@ -18,7 +18,7 @@ from .trajectory import Trajectory
 from .verdicts import Verdict, read_verdict
 
 _FILE_BYTES = 8 * MOST_BYTES  # of an answer that is kept: a character takes up to six times as much in JSON
-_NOT_BELOW_ZERO = validate.Range(min=0, max=limits.WHOLE)
+_NOT_BELOW_ZERO = validate.Range(min=0, max=limits.MAX_INTEGER)
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class _KeptSchema(Strict):
     """An answer as it is kept."""
 
     text = string("what was answered")
-    seconds = number("until it was there", least=0)
+    seconds = number("until it was there", minimum=0)
     prompt_tokens = integer("of the request", allow_none=True, validate=_NOT_BELOW_ZERO)
     completion_tokens = integer("of the answer", allow_none=True, validate=_NOT_BELOW_ZERO)
 

@@ -20,7 +20,7 @@ LARGEST = 20_000_000  # bytes of a file
 MOST = 20_000  # lines of a file
 _LINE = 100_000  # bytes of a line, of which the reason takes at most 12 for each character
 _SHORT = validate.Length(1, 300)
-_TOKENS = validate.Range(min=0, max=limits.WHOLE)
+_TOKENS = validate.Range(min=0, max=limits.MAX_INTEGER)
 
 
 class JudgementSchema(Strict):
@@ -31,7 +31,7 @@ class JudgementSchema(Strict):
     host = string("host and port of its endpoint", validate=_SHORT)
     verdict = string("what it says", validate=validate.OneOf(VERDICTS))
     reason = string("what it said for it", validate=validate.Length(max=REASON_LENGTH))
-    seconds = number("until the answer was there", least=0, most=limits.SECONDS)
+    seconds = number("until the answer was there", minimum=0, maximum=limits.SECONDS)
     prompt_tokens = integer("of the request; null where the endpoint told none", allow_none=True, validate=_TOKENS)
     completion_tokens = integer("of the answer, likewise", allow_none=True, validate=_TOKENS)
     request = string("SHA-256 of the request", validate=SHA256)

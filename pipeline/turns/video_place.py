@@ -5,7 +5,7 @@ Video times are seconds since the video's first frame, the others seconds since 
 
 from collections.abc import Iterable
 
-from schemas.types import Alignment, BrowserTurn, Edit, Turn, TurnState, VideoPlace, VideoSegment, VideoStretch
+from schemas.types import Alignment, BrowserTurn, Edit, Turn, TurnState, VideoPlacement, VideoSegment, VideoStretch
 
 SETTLED = "unsure-in-video"  # the check that a person's word settles
 NOT_SHOWN = "not-in-video"  # the same, where the video shows the turn after all
@@ -22,9 +22,9 @@ def recording_time(time: float, offset: float, drift: float) -> float:
     return (time - offset) / (1 + drift / _MILLION)
 
 
-def with_place(alignment: Alignment, place: VideoPlace) -> Alignment:
+def with_place(alignment: Alignment, place: VideoPlacement) -> Alignment:
     """The alignment as a person has it; what they said before and do not say now stays."""
-    word: VideoPlace = {**alignment.get("by_hand", {}), **place}
+    word: VideoPlacement = {**alignment.get("by_hand", {}), **place}
     end = alignment["duration"]
     changed: Alignment = {**alignment, "by_hand": word}
     if "offset" in word and "drift" in word:
@@ -45,7 +45,7 @@ def alignment_after(alignment: Alignment | None, edits: Iterable[Edit]) -> Align
     return alignment
 
 
-def place_turn(turn: Turn, place: VideoPlace) -> Turn:
+def place_turn(turn: Turn, place: VideoPlacement) -> Turn:
     """A turn at the video time that a person's clock gives it; as it is for a word on the rectangle only.
 
     Nobody has held the screenshot against the frame there, so `similarity` is unknown; checks that doubted the place

@@ -7,11 +7,11 @@ from secrets import token_hex
 _FOLDER = Path(__file__).resolve().parents[2] / "extension" / "capture"
 FILES = ("../shared.js", "frame_group.js", "own.js", "secrets.js", "elements.js", "plain.js", "markup.js",
          "snapshot_cache.js", "shown.js", "table.js", "closed_roots.js", "snapshot.js", "sending.js", "rest.js",
-         "events.js", "../../recorder/browser/steering.js", "../../recorder/browser/told_first.js",
+         "events.js", "../../recorder/browser/steering.js", "../../recorder/browser/first_listener_bridge.js",
          "../../recorder/browser/driven.js")
 WORLD = "demotape"
 BINDING = "demotapeSend"
-_TOLD = f"demotape-{token_hex(16)}"  # the event by which the listener in the page's world tells
+_FIRST_LISTENER_EVENT = f"demotape-{token_hex(16)}"  # the event by which the listener in the page's world tells
 TELLING = "globalThis.demotape?.rest.tell()"  # source that has a frame tell what it shows
 LAST = "globalThis.demotape?.rest.tellAll()"  # the same, whether or not it was told before
 # As the first, and answers when a picture shows what was there then.
@@ -68,7 +68,7 @@ if (demotape.recording !== "{recording}" || demotape.document !== document) {{
   if (demotape.recording) demotape.end();
   Object.assign(demotape, {{ recording: "{recording}", document }});
   {_KEYS if keys else ""}
-  demotape.toldFirst.start("{_TOLD}");
+  demotape.toldFirst.start("{_FIRST_LISTENER_EVENT}");
   {_START}
 }}"""
 
@@ -76,7 +76,8 @@ if (demotape.recording !== "{recording}" || demotape.document !== document) {{
 @cache
 def first_listener() -> str:
     """Source for the page's own world, to run before the page's: see `first_listener.js`."""
-    return (Path(__file__).parent / "first_listener.js").read_text(encoding="utf-8").replace('"NAME"', f'"{_TOLD}"')
+    source = (Path(__file__).parent / "first_listener.js").read_text(encoding="utf-8")
+    return source.replace('"NAME"', f'"{_FIRST_LISTENER_EVENT}"')
 
 
 def ending_script(recording: str) -> str:

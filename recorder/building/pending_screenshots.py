@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from recorder.media.painted_frames import PaintedFrame
 
+from .state_match import Criteria
 from .tab_state import TabState
-from .views import View
 
 FRAME_DELAY = 0.5  # seconds that a frame painted before an event may arrive after it
 
@@ -21,7 +21,7 @@ class _Waiting:
 
     event: int
     tab: TabState
-    view: View
+    view: Criteria
     frame: PaintedFrame | None
     noted: PaintedFrame | None
     passed: bool = False
@@ -39,23 +39,23 @@ class PendingScreenshots:
         self._still = still
         self._waiting: list[_Waiting] = []
 
-    def add(self, event: int, tab: TabState, view: View,
-            seen: Callable[[PaintedFrame], PaintedFrame]) -> PaintedFrame | None:
+    def add(self, event: int, tab: TabState, view: Criteria,
+            after_pause: Callable[[PaintedFrame], PaintedFrame]) -> PaintedFrame | None:
         """An event in a tab. Returns the frame to be written with it; None when a better one may be on its way, as
         while the page paints. `seen`: a frame at the time from which on it is kept."""
-        if view.given:
-            return view.given
+        if view.chosen:
+            return view.chosen
         frame = view.choose(tab.ring)
-        sure = frame and not frame.stale and seen(frame).time <= view.time - self._still
-        self._waiting.append(_Waiting(event, tab, view, frame, frame if sure else None))
-        return frame if sure else None
+        is_final = frame and not frame.stale and after_pause(frame).time <= view.time - self._still
+        self._waiting.append(_Waiting(event, tab, view, frame, frame if is_final else None))
+        return frame if is_final else None
 
     def see(self, tab: TabState, frame: PaintedFrame) -> None:
         """A frame has come to the tab's ring."""
         for waiting in self._waiting:
             if waiting.tab is tab:
                 waiting.passed |= frame.time > waiting.view.time
-                self._look(waiting)
+                self._choose_frame(waiting)
 
     def stayed(self, event: int, until: float, painted: float | None, all_painted: float | None) -> None:
         """The page of an event was as before until then; by when its target was painted, and all that can be read, if
@@ -63,12 +63,12 @@ class PendingScreenshots:
         for waiting in self._waiting:
             if waiting.event == event:
                 waiting.view = waiting.view.stayed(until, painted, all_painted)
-                self._look(waiting)
+                self._choose_frame(waiting)
 
-    def _look(self, waiting: _Waiting) -> None:
+    def _choose_frame(self, waiting: _Waiting) -> None:
         waiting.frame = waiting.view.choose(waiting.tab.ring)
         if waiting.passed and waiting.frame and not waiting.frame.stale:
-            self._tell(waiting)
+            self._report(waiting)
 
     def expire(self, now: float) -> bool:
         """Let go of events so old that nothing better can come; whether none is left. `now`: seconds of the
@@ -76,20 +76,20 @@ class PendingScreenshots:
         old = [waiting for waiting in self._waiting if _ends(waiting) < now]
         self._waiting = [waiting for waiting in self._waiting if _ends(waiting) >= now]
         for waiting in old:
-            self._tell(waiting)
+            self._report(waiting)
         return not self._waiting
 
     def settle(self) -> None:
         """No more frames will come."""
         self.expire(float("inf"))
 
-    def _tell(self, waiting: _Waiting) -> None:
-        if waiting.frame is not None and not _same(waiting.frame, waiting.noted):
+    def _report(self, waiting: _Waiting) -> None:
+        if waiting.frame is not None and not _is_same_frame(waiting.frame, waiting.noted):
             waiting.noted = waiting.frame
             self._note(waiting.event, waiting.tab, waiting.frame)
 
 
-def _same(frame: PaintedFrame, noted: PaintedFrame | None) -> bool:
+def _is_same_frame(frame: PaintedFrame, noted: PaintedFrame | None) -> bool:
     return noted is not None and (
         (frame.time, frame.stale, frame.agrees, frame.image) == (noted.time, noted.stale, noted.agrees, noted.image))
 

@@ -11,7 +11,7 @@ from pipeline.pages.dom import parse
 from recorder.browser.capture_script import FILES
 from recorder.building.frame_merging import numbered
 from recorder.building.live_list import LiveList
-from recorder.building.secret_places import SecretPlaces
+from recorder.building.secret_positions import SecretFieldPositions
 from recorder.privacy.secret_values import Secrets
 from schemas import INTENTS, REDACTED, UID_ATTRIBUTE
 from schemas.demonstration import ARGUMENTS
@@ -51,7 +51,7 @@ def add_scripts(page: Page) -> None:
 def test_the_live_list(page, case):
     lines = LiveList()
     for event in case["events"]:
-        lines.take({name: value for name, value in event.items() if name != "n"} | {"seq": event["n"]})
+        lines.add_event({name: value for name, value in event.items() if name != "n"} | {"seq": event["n"]})
     assert [[line["event"], line["word"], line["name"]] for line in lines._lines] == case["lines"]
     assert page.evaluate("""(events) => {
       const lines = new LiveList();
@@ -64,12 +64,12 @@ def test_the_live_list(page, case):
 
 @cases("secret_places")
 def test_where_secrets_stood(page, case):
-    places = SecretPlaces()
+    places = SecretFieldPositions()
     for time, boxes in case["told"]:
         if boxes is None:
             places.leave()
         else:
-            places.tell(time, boxes)
+            places.add_report(time, boxes)
     for time in case["confirmed"]:
         places.confirm(time)
     assert [places.covers(case["time"]), places.during(case["time"], 600)] == [case["covers"], case["boxes"]]
@@ -85,7 +85,7 @@ def test_where_secrets_stood(page, case):
 def test_secret_values(page, case):
     secrets = Secrets()
     for field, value in case["told"]:
-        secrets.tell(field, value)
+        secrets.add_field_value(field, value)
     ways = {"text": secrets.in_text, "markup": secrets.in_markup, "address": secrets.in_address}
     for way, clean in ways.items():
         assert [[given, clean(given)] for given, _ in case[way]] == case[way], way
@@ -108,7 +108,7 @@ def test_digests_of_secrets(browser, site):
             ["j", "ab\ud800cdef1"], ["k", "パスワード1"], ["k", ""]]
     secrets = Secrets()
     for field, value in told:
-        secrets.tell(field, value)
+        secrets.add_field_value(field, value)
     add_scripts(page)
     theirs = page.evaluate("""(told) => {
       const secrets = new Secrets();

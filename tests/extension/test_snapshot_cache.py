@@ -163,10 +163,10 @@ def test_what_the_page_no_longer_needs_is_forgotten_and_nothing_else(browser: Br
         if seed % 3 == 0:
             session.send("HeapProfiler.collectGarbage")
         if seed % 4 == 0:
-            tab.tell_ahead(*theirs.page.evaluate(AHEAD))
+            tab.add_parts(*theirs.page.evaluate(AHEAD))
         if seed >= LATE:
             snapshot = theirs.page.evaluate("demotape.snapshot.seal(held.shift())")
-            tab.take((), snapshot, float(seed))
+            tab.apply_snapshot((), snapshot, float(seed))
             forgotten += len(snapshot.get("gone", {}).get("chunks", []))
             document, rows = merge(tab.frame_groups)
             assert document.replace(snapshot["frame_group"], "group") == texts[seed - LATE], f"change {seed - LATE}"

@@ -64,7 +64,7 @@ def _reaction(entry: object) -> Reaction | None:
     told = next((entry[key] for key in _PEOPLE if entry.get(key)), None)
     people = tuple(dict.fromkeys(_who(told if isinstance(told, list) else [told] if told else [])))
     count = entry.get("count")
-    if type(count) is not int or not 1 <= count <= limits.WHOLE:
+    if type(count) is not int or not 1 <= count <= limits.MAX_INTEGER:
         count = max(len(people), 1)
     return Reaction(" ".join(emoji.split()), count, people)
 

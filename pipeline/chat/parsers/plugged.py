@@ -59,7 +59,7 @@ def _wrong(reading: Reading) -> str:
 
 def _is_reaction(value: object) -> bool:
     return (isinstance(value, Reaction) and isinstance(value.emoji, str) and 0 < len(value.emoji) <= MOST_EMOJI
-            and type(value.count) is int and 0 < value.count <= limits.WHOLE
+            and type(value.count) is int and 0 < value.count <= limits.MAX_INTEGER
             and all(isinstance(each, str) for each in value.speakers))
 
 

@@ -9,7 +9,7 @@ from pipeline.export import FORMATS, Source, export
 from pipeline.privacy import told_secrets
 from pipeline.privacy.told_secrets import ToldSecrets
 from recorder import Recording
-from schemas.secret_digests import LONGEST, PRIME, sum_of, told
+from schemas.secret_digests import LONGEST, PRIME, digest_entry, sum_of
 from tests.pipeline.privacy.test_redacting import everything
 
 SECRET, PLAIN = "Engine-1843 & <x>", "unchanged words"
@@ -22,9 +22,9 @@ NOTES = ("<!DOCTYPE html><title>Notes</title><p id=n>The account is ada, Engine-
 @pytest.mark.parametrize("value", ["hunter22!", "zwölf Boxkämpfer", "パスワード1", "ab\ud800cdef1", "x" * LONGEST])
 def test_what_was_told_is_found_wherever_it_stands(value):
     around = "".join(random.Random(1).choices("abc 123é", k=20_000))
-    found = ToldSecrets([told(value), told("another-1")]).find([around, f"so:{value}.", around + value])
+    found = ToldSecrets([digest_entry(value), digest_entry("another-1")]).find([around, f"so:{value}.", around + value])
     assert found == [value]
-    assert ToldSecrets([told(value)]).find([around, value[:-1], value[1:]]) == []
+    assert ToldSecrets([digest_entry(value)]).find([around, value[:-1], value[1:]]) == []
 
 
 def test_a_sum_is_that_of_the_search_at_every_place():
@@ -35,7 +35,7 @@ def test_a_sum_is_that_of_the_search_at_every_place():
 
 
 def test_too_long_ones_are_not_told_and_nothing_told_costs_nothing():
-    assert told("x" * (LONGEST + 1)) is None
+    assert digest_entry("x" * (LONGEST + 1)) is None
     assert ToldSecrets().find(["text"] * 10) == [] and ToldSecrets().digest == ""
 
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import async_playwright
 
 from recorder import Recorder, Recording
-from recorder.browser.targets import HeldTargets
+from recorder.browser.targets import AttachedTargets
 from schemas.chromium import find_chromium
 
 # Stops what is pressed and typed before anybody else hears it, and changes what it shows.
@@ -47,13 +47,13 @@ async def use(popup):
 
 def reach_pages_late(monkeypatch):
     """From now on new pages run before the recorder has reached them, as on a busy machine."""
-    on_page = HeldTargets._on_page
+    on_page = AttachedTargets._on_page
 
     def on_page_late(self, event):
         time.sleep(0.3)
         on_page(self, event)
 
-    monkeypatch.setattr(HeldTargets, "_on_page", on_page_late)
+    monkeypatch.setattr(AttachedTargets, "_on_page", on_page_late)
 
 
 def assert_heard_once_from_before(directory):

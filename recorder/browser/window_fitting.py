@@ -12,7 +12,7 @@ from typing import Any, Literal
 from recorder.devtools.sessions import Session
 from schemas.types import Size
 
-_TRIES = 5  # times that a window is resized in vain: its screen may be too small
+_MAX_RESIZES = 5  # times that a window is resized in vain: its screen may be too small
 _FRAME_OF_WINDOW = 200  # pixels that a window's tabs, bars and edges take at most
 _FRAMES_BEFORE = 0.1  # seconds in which frames of the window as it was may come; Playwright may resize it again
 _SETTLED = 0.3  # seconds in which larger frames may be of a viewport that was larger
@@ -20,27 +20,27 @@ _Side = Literal["width", "height"]
 _SIDES: tuple[_Side, ...] = ("width", "height")
 
 
-class WholeWindow:
+class WindowFitting:
     """The window of one page. `spawn` runs coroutines; `look_again` has the page shown once more."""
 
-    def __init__(self, session: Session, spawn: Callable[[Coroutine], None], look_again: Callable[[], None]):
+    def __init__(self, session: Session, spawn: Callable[[Coroutine], None], refresh: Callable[[], None]):
         self._session = session
         self._spawn = spawn
-        self._look_again = look_again
+        self._look_again = refresh
         self._resizing = False
-        self._tries = 0  # since a frame of the viewport has come
+        self._resizes = 0  # since a frame of the viewport has come
         self._size: dict[_Side, int] = {}  # of the newest frame
 
-    def see(self, shown: dict[str, Any], viewport: Size, zoom: float) -> None:
+    def check_frame(self, shown: dict[str, Any], viewport: Size, zoom: float) -> None:
         """Look at the metadata of a frame, and have the window resized where it shows a part of the viewport only, or
         more than that."""
         self._size = {name: shown[f"device{name.title()}"] for name in _SIDES}
         lacking = [viewport[name] * zoom - self._size[name] for name in _SIDES]
         if all(abs(lack) <= 1 for lack in lacking):
-            self._tries = 0
-        elif not self._resizing and self._tries < _TRIES and viewport["width"]:
+            self._resizes = 0
+        elif not self._resizing and self._resizes < _MAX_RESIZES and viewport["width"]:
             self._resizing = True
-            self._tries += 1
+            self._resizes += 1
             self._spawn(self._fit(viewport, wait=0 if max(lacking) > 1 else _SETTLED))
 
     async def _fit(self, viewport: Size, wait: float) -> None:

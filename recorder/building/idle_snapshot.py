@@ -10,7 +10,7 @@ from .tab_state import TabState
 
 
 @dataclass(frozen=True)
-class Look:
+class IdleSnapshot:
     """What a tab shows: `state` without blobs, the DOM snapshot and the element table as in a recording."""
 
     state: State
@@ -18,7 +18,7 @@ class Look:
     rows: list[TableRow]
 
 
-def look(tab: TabState, secrets: Secrets) -> Look | None:
+def idle_snapshot(tab: TabState, secrets: Secrets) -> IdleSnapshot | None:
     """What a tab shows, as far as it has told; None where that cannot be put together."""
     if () not in tab.frame_groups:
         return None
@@ -28,4 +28,4 @@ def look(tab: TabState, secrets: Secrets) -> Look | None:
         return None
     state = tab.state(None)
     state["url"] = secrets.in_event(state["url"])
-    return Look(state, secrets.in_markup(document), rows)
+    return IdleSnapshot(state, secrets.in_markup(document), rows)

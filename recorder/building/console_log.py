@@ -12,7 +12,7 @@ from schemas import limits
 from schemas.text import well_formed
 from schemas.types import ConsoleLine
 
-from .kept_network import HOLD
+from .network_log import HOLD
 
 _BEYOND = 1 << 14  # characters behind a line's end that are looked through, too, as a secret may stand across that
 
@@ -27,7 +27,7 @@ class Written:
     column: int | None = None
 
 
-class KeptConsole:
+class ConsoleLog:
     """Takes lines as they come and writes them once their page has told what in them is secret.
 
     `submit` and `kept_at` are as KeptNetwork has them. Errors are counted by themselves, so that a page that writes on
@@ -35,12 +35,12 @@ class KeptConsole:
     """
 
     def __init__(self, secrets: Secrets, submit: Callable[[Callable[[], None]], None],
-                 kept_at: Callable[[float], float | None]):
+                 recorded_time: Callable[[float], float | None]):
         self._secrets = secrets
         self._submit = submit
-        self._kept_at = kept_at
-        self._held: deque[tuple[float, ConsoleLine]] = deque()
-        self._kept: Counter[bool] = Counter()  # whether they are errors -> lines
+        self._kept_at = recorded_time
+        self._pending: deque[tuple[float, ConsoleLine]] = deque()
+        self._line_counts: Counter[bool] = Counter()  # whether they are errors -> lines
         self._second: dict[tuple[int, bool], tuple[int, int]] = {}  # tab, error -> the second, and lines in it
         self._left_out = self._noted = 0
 
@@ -50,28 +50,29 @@ class KeptConsole:
         if options.get("console"):
             writer.open_console()
 
-    def take(self, epoch: float, tab: int, url: str, kind: str, level: str, tell: Callable[[], Written]) -> None:
+    def add_line(self, epoch: float, tab: int, url: str, kind: str, level: str,
+                 describe: Callable[[], Written]) -> None:
         """A page has written something. `tell` is asked for it only if it is kept: a page may write without end."""
-        if (at := self._kept_at(epoch)) is None:
+        if (seconds := self._kept_at(epoch)) is None:
             return
-        if not self._has_room(tab, at, error=level == "error"):
+        if not self._has_room(tab, seconds, error=level == "error"):
             self._left_out += 1
             return
-        told = tell()
-        line: ConsoleLine = {"time": at, "tab": tab, "url": _cut(url), "kind": kind, "level": level,
-                             "text": _cut(told.text)}
-        if told.script:
-            line["script"] = _cut(told.script)
-        if told.line is not None:
-            line["line"] = told.line
-        if told.column is not None:
-            line["column"] = told.column
-        self._held.append((time.monotonic() + HOLD, line))
+        message = describe()
+        line: ConsoleLine = {"time": seconds, "tab": tab, "url": _cut(url), "kind": kind, "level": level,
+                             "text": _cut(message.text)}
+        if message.script:
+            line["script"] = _cut(message.script)
+        if message.line is not None:
+            line["line"] = message.line
+        if message.column is not None:
+            line["column"] = message.column
+        self._pending.append((time.monotonic() + HOLD, line))
 
     def release(self, *, all_: bool = False) -> None:
         """Write those that have waited long enough."""
-        while self._held and (all_ or self._held[0][0] <= time.monotonic()):
-            _, line = self._held.popleft()
+        while self._pending and (all_ or self._pending[0][0] <= time.monotonic()):
+            _, line = self._pending.popleft()
             self._submit_line(line)
         if self._left_out > 2 * self._noted:  # for one that is killed; `facts` has the number of one that ends
             self._noted = self._left_out
@@ -84,14 +85,14 @@ class KeptConsole:
     def _submit_line(self, line: ConsoleLine) -> None:
         self._submit(lambda: self._writer.console(_without(line, self._secrets)))
 
-    def _has_room(self, tab: int, at: float, *, error: bool) -> bool:
+    def _has_room(self, tab: int, line_time: float, *, error: bool) -> bool:
         """Count a line, unless there are too many."""
         second, count = self._second.get((tab, error), (-1, 0))
-        count = count + 1 if second == int(at) else 1
-        if count > limits.CONSOLE_SECOND or self._kept[error] >= limits.CONSOLE_LINES:
+        count = count + 1 if second == int(line_time) else 1
+        if count > limits.CONSOLE_SECOND or self._line_counts[error] >= limits.CONSOLE_LINES:
             return False
-        self._second[tab, error] = int(at), count
-        self._kept[error] += 1
+        self._second[tab, error] = int(line_time), count
+        self._line_counts[error] += 1
         return True
 
 
@@ -112,6 +113,7 @@ def _without(line: ConsoleLine, secrets: Secrets) -> ConsoleLine:
 def _shortened(text: str, clean: Callable[[str], str]) -> str:
     """A text cleaned, then cut; where it was cut before, its end may be the beginning of a secret and goes first."""
     cleaned = well_formed(clean(text))
-    whole = len(text) <= limits.CONSOLE_TEXT + _BEYOND
-    kept = cleaned if whole else cleaned[:-_BEYOND]
-    return kept if whole and len(kept) <= limits.CONSOLE_TEXT else kept[:limits.CONSOLE_TEXT - 1] + "…"
+    complete = len(text) <= limits.CONSOLE_TEXT + _BEYOND
+    shortened = cleaned if complete else cleaned[:-_BEYOND]
+    fits = complete and len(shortened) <= limits.CONSOLE_TEXT
+    return shortened if fits else shortened[:limits.CONSOLE_TEXT - 1] + "…"

@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass, replace
 
-from recorder.media.painted_frames import FrameRing, PaintedFrame, Standing
+from recorder.media.painted_frames import FrameRing, PaintedFrame, ScreenInterval
 from schemas.types import Box
 
 _DRAWN = 0.03  # seconds from a page's third paint after a change until that is on the screen
-_NEAR = 1.5  # pixels by which offsets and sizes may differ: browsers round them
+_TOLERANCE_PX = 1.5  # pixels by which offsets and sizes may differ: browsers round them
 
 
 @dataclass(frozen=True)
-class View:
+class Criteria:
     """What a frame must agree with to show the state before an event; times in seconds of the recording.
 
     `time`: of the event; `scroll`, `size`: as a frame has them, None where they are not known. `placed`: whether the
@@ -22,14 +22,14 @@ class View:
     time: float
     scroll: tuple[float, float] | None = None
     size: tuple[float, float] | None = None
-    placed: bool = False
+    target_reported: bool = False
     painted: float | None = None
     all_painted: float | None = None
     until: float = 0.0
-    given: PaintedFrame | None = None
+    chosen: PaintedFrame | None = None
     target: Box | None = None
 
-    def stayed(self, until: float, painted: float | None, all_painted: float | None) -> "View":
+    def stayed(self, until: float, painted: float | None, all_painted: float | None) -> "Criteria":
         """The same, when the page has told more of it."""
         return replace(self, until=until, painted=self.painted if painted is None else painted,
                        all_painted=self.all_painted if all_painted is None else all_painted)
@@ -37,7 +37,7 @@ class View:
     def choose(self, ring: FrameRing) -> PaintedFrame | None:
         """The frame to be kept: the newest not later than the event, if it shows the state; else the first later one
         that does; else that newest one, called stale. None when there is none yet."""
-        before = ring.standing_at(self.time)
+        before = ring.shown_at(self.time)
         doubt = self._doubt(before, self.time) if before else None
         if before and not doubt:
             return replace(before.frame, agrees=self._agrees(before, self.time))
@@ -46,7 +46,7 @@ class View:
                 return replace(later.frame, unchanged_until=self.until, agrees=self._agrees(later, self.until))
         return replace(before.frame, stale=before.frame.stale or doubt) if before else None
 
-    def _doubt(self, standing: Standing, bound: float) -> str | None:
+    def _doubt(self, standing: ScreenInterval, bound: float) -> str | None:
         """Why what stood on the screen may not show the state, see `stale_because` in StateSchema; `bound`: until when
         the page is known to have been as it was."""
         frame = standing.last
@@ -56,9 +56,9 @@ class View:
             return "resized"
         if self.target and any(_hides(box, self.target) for box in frame.hidden):
             return "hidden"
-        return None if not self.placed or _shows(standing, self.painted, bound) else "moved"
+        return None if not self.target_reported or _shows(standing, self.painted, bound) else "moved"
 
-    def _agrees(self, standing: Standing, bound: float) -> bool:
+    def _agrees(self, standing: ScreenInterval, bound: float) -> bool:
         """Whether all that can be read stands in the picture where the state has it: it is known to, not only not known
         to stand elsewhere."""
         frame = standing.last
@@ -66,7 +66,7 @@ class View:
         return known and _shows(standing, self.all_painted, bound)
 
 
-def _shows(standing: Standing, painted: float | None, bound: float) -> bool:
+def _shows(standing: ScreenInterval, painted: float | None, bound: float) -> bool:
     """Whether what was painted by a time was on the screen."""
     frame = standing.last
     return painted is not None and (
@@ -79,5 +79,6 @@ def _hides(box: Box, target: Box) -> bool:
     return (box["x"] <= across <= box["x"] + box["width"]) and (box["y"] <= down <= box["y"] + box["height"])
 
 
-def _differ(one: tuple[float, float] | None, other: tuple[float, float] | None) -> bool:
-    return bool(one and other) and any(abs(a - b) > _NEAR for a, b in zip(one or (), other or (), strict=True))
+def _differ(first: tuple[float, float] | None, second: tuple[float, float] | None) -> bool:
+    return bool(first and second) and any(
+        abs(a - b) > _TOLERANCE_PX for a, b in zip(first or (), second or (), strict=True))

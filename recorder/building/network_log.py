@@ -17,7 +17,7 @@ from recorder.writer import RecordingWriter
 HOLD = 2.0  # seconds in which a page that has got an answer shows, and so tells, what in it is secret
 
 
-class KeptNetwork:
+class NetworkLog:
     """Takes exchanges and messages as they end and writes them once their page has told what in them is secret.
 
     `submit` hands a job to the writer's thread; `kept_at` tells when a moment of the wall clock is in the recording,
@@ -25,12 +25,12 @@ class KeptNetwork:
     """
 
     def __init__(self, secrets: Secrets, submit: Callable[[Callable[[], None]], None],
-                 kept_at: Callable[[float], float | None]):
+                 recorded_time: Callable[[float], float | None]):
         self._secrets = secrets
         self._stand_ins = StandIns(secrets)
         self._submit = submit
-        self._kept_at = kept_at
-        self._held: deque[tuple[float, float, Exchange | ChannelEvent]] = deque()
+        self._kept_at = recorded_time
+        self._pending: deque[tuple[float, float, Exchange | ChannelEvent]] = deque()
         self._seeds: defaultdict[str, list[tuple[float, int]]] = defaultdict(list)  # frame -> wall clock, seed
         self._channels: dict[int, int] = {}  # their numbers in this recording
         self._har: HarFile | None = None
@@ -48,19 +48,19 @@ class KeptNetwork:
 
     def exchange(self, exchange: Exchange) -> None:
         """A request has ended. What is secret in it is so from now on, wherever it stands."""
-        if (at := self._kept_at(exchange.start)) is not None:
+        if (recorded_at := self._kept_at(exchange.start)) is not None:
             self._submit(lambda: self._secrets.learn(secrets_of(exchange)))
-            self._held.append((time.monotonic() + HOLD, at, exchange))
+            self._pending.append((time.monotonic() + HOLD, recorded_at, exchange))
 
     def channel_event(self, event: ChannelEvent) -> None:
         """A WebSocket or an EventSource carried something."""
-        if (at := self._kept_at(event.epoch)) is not None:
-            self._held.append((time.monotonic() + HOLD, at, event))
+        if (recorded_at := self._kept_at(event.epoch)) is not None:
+            self._pending.append((time.monotonic() + HOLD, recorded_at, event))
 
-    def at_start(self, told: dict[str, Any]) -> None:
+    def browser_environment(self, environment: dict[str, Any]) -> None:
         """What the browser held when the recording started: the values that may be secret are replaced."""
-        self._secrets.learn(cookie["value"] for cookie in told["cookies"])
-        self._submit(lambda: self._writer.update(browser_at_start=stored_line(told, self._stand_ins)))
+        self._secrets.learn(cookie["value"] for cookie in environment["cookies"])
+        self._submit(lambda: self._writer.update(browser_at_start=stored_line(environment, self._stand_ins)))
 
     def seed(self, frame: str, epoch: float, seed: int) -> None:
         """A document of a frame has begun to run with what is random in it from that seed."""
@@ -68,47 +68,47 @@ class KeptNetwork:
 
     def release(self, *, all_: bool = False) -> None:
         """Write those that have waited long enough."""
-        while self._held and (all_ or self._held[0][0] <= time.monotonic()):
-            _, at, happened = self._held.popleft()
+        while self._pending and (all_ or self._pending[0][0] <= time.monotonic()):
+            _, recorded_at, happened = self._pending.popleft()
             if isinstance(happened, Exchange):
-                self._submit_exchange(happened, at)
+                self._submit_exchange(happened, recorded_at)
             elif self._replayable:
-                self._submit_message(happened, at)
+                self._submit_message(happened, recorded_at)
 
     def close(self) -> None:
         """Close the HAR; called when the writer's thread has ended."""
         if self._har:
             self._har.close()
 
-    def _submit_exchange(self, exchange: Exchange, at: float) -> None:
+    def _submit_exchange(self, exchange: Exchange, recorded_at: float) -> None:
         if har := self._har:
             self._submit(lambda: har.append(entry(exchange, self._secrets)))
         if self._replayable:
             if exchange.document:
                 exchange.seed = next((seed for epoch, seed in self._seeds[exchange.document]
                                       if epoch >= exchange.start), None)
-            self._submit(lambda: self._write_exchange(exchange, at))
+            self._submit(lambda: self._write_exchange(exchange, recorded_at))
 
-    def _submit_message(self, event: ChannelEvent, at: float) -> None:
+    def _submit_message(self, event: ChannelEvent, recorded_at: float) -> None:
         number = self._channels.setdefault(event.channel, len(self._channels) + 1)
-        self._submit(lambda: self._write_message(event, number, at))
+        self._submit(lambda: self._write_message(event, number, recorded_at))
 
-    def _write_exchange(self, exchange: Exchange, at: float) -> None:
-        told, sent, came = line(exchange, self._stand_ins)
-        told["body"] = None if sent is None else self._writer.blob(sent)
-        told["answer_body"] = None if came is None else self._writer.blob(came)
-        self._writer.network({"seq": self._lines + 1, "time": at, **told})
+    def _write_exchange(self, exchange: Exchange, recorded_at: float) -> None:
+        fields, sent, received = line(exchange, self._stand_ins)
+        fields["body"] = None if sent is None else self._writer.blob(sent)
+        fields["answer_body"] = None if received is None else self._writer.blob(received)
+        self._writer.network({"seq": self._lines + 1, "time": recorded_at, **fields})
         self._lines += 1  # written: one that could not be leaves no gap
 
-    def _write_message(self, event: ChannelEvent, number: int, at: float) -> None:
-        told: dict[str, Any] = {"time": at, "tab": event.tab, "channel": number, "kind": event.kind,
+    def _write_message(self, event: ChannelEvent, number: int, recorded_at: float) -> None:
+        fields: dict[str, Any] = {"time": recorded_at, "tab": event.tab, "channel": number, "kind": event.kind,
                                 "direction": event.direction}
         if event.direction == "open":
-            told["url"] = self._stand_ins.in_address(event.url)
+            fields["url"] = self._stand_ins.in_address(event.url)
         elif isinstance(event.data, bytes):
-            told["blob"] = self._writer.blob(event.data)
+            fields["blob"] = self._writer.blob(event.data)
         elif event.direction != "close":
-            told["text"] = self._stand_ins.in_body(event.data, "application/json")
-        told |= {name: self._stand_ins.in_text(value) for name, value in (("event", event.event), ("id", event.id))
+            fields["text"] = self._stand_ins.in_body(event.data, "application/json")
+        fields |= {name: self._stand_ins.in_text(value) for name, value in (("event", event.event), ("id", event.id))
                  if value}
-        self._writer.message(told)
+        self._writer.message(fields)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from recorder.privacy.har import Exchange
 
-_MOST = 2000  # ids that are remembered
+_MAX_REQUEST_IDS = 2000  # ids that are remembered
 
 
 @dataclass
@@ -17,18 +17,18 @@ class _Chain:
     """The requests of one id in order; `told`: whether headers of each are told apart, None while it is not known."""
 
     exchanges: list[Exchange] = field(default_factory=list)
-    told: list[bool | None] = field(default_factory=list)
+    has_extra_info: list[bool | None] = field(default_factory=list)
     sent: list[dict[str, str]] = field(default_factory=list)
-    came: list[dict[str, str]] = field(default_factory=list)
+    received: list[dict[str, str]] = field(default_factory=list)
 
-    def settle(self) -> None:
+    def assign_headers(self) -> None:
         """Bring headers to the requests that are known to have some."""
-        if None in self.told[:-1]:
+        if None in self.has_extra_info[:-1]:
             return
-        of = [exchange for exchange, told in zip(self.exchanges, self.told, strict=True) if told]
-        for exchange, headers in zip(of, self.sent, strict=False):
+        with_headers = [exchange for exchange, told in zip(self.exchanges, self.has_extra_info, strict=True) if told]
+        for exchange, headers in zip(with_headers, self.sent, strict=False):
             exchange.headers |= headers
-        for exchange, headers in zip(of, self.came, strict=False):
+        for exchange, headers in zip(with_headers, self.received, strict=False):
             exchange.response_headers |= headers
 
 
@@ -38,41 +38,41 @@ class Hops:
     def __init__(self) -> None:
         self._chains: OrderedDict[str, _Chain] = OrderedDict()
 
-    def request(self, key: str, exchange: Exchange) -> None:
+    def on_request(self, key: str, exchange: Exchange) -> None:
         """A request has begun."""
         chain = self._chain(key)
         chain.exchanges.append(exchange)
-        chain.told.append(None)
+        chain.has_extra_info.append(None)
 
-    def answer(self, key: str, told_apart: bool) -> None:
+    def on_response(self, key: str, has_extra_info: bool) -> None:
         """The newest request of an id was answered; `told_apart`: whether its headers are told."""
         chain = self._chain(key)
-        if chain.told:
-            chain.told[-1] = told_apart
-            chain.settle()
+        if chain.has_extra_info:
+            chain.has_extra_info[-1] = has_extra_info
+            chain.assign_headers()
 
-    def sent(self, key: str, headers: dict[str, str]) -> None:
+    def on_request_headers(self, key: str, headers: dict[str, str]) -> None:
         """Headers of a request, as they were sent."""
         chain = self._chain(key)
         chain.sent.append(headers)
-        chain.settle()
+        chain.assign_headers()
 
-    def came(self, key: str, headers: dict[str, str]) -> None:
+    def on_response_headers(self, key: str, headers: dict[str, str]) -> None:
         """Headers of an answer, as they came."""
         chain = self._chain(key)
-        chain.came.append(headers)
-        chain.settle()
+        chain.received.append(headers)
+        chain.assign_headers()
 
-    def failed(self, key: str) -> None:
+    def on_failed(self, key: str) -> None:
         """The newest request of an id got no answer: what was sent is its own."""
         chain = self._chain(key)
-        if chain.told and chain.told[-1] is None:
-            chain.told[-1] = True
-            chain.settle()
+        if chain.has_extra_info and chain.has_extra_info[-1] is None:
+            chain.has_extra_info[-1] = True
+            chain.assign_headers()
 
     def _chain(self, key: str) -> _Chain:
         chain = self._chains.setdefault(key, _Chain())
         self._chains.move_to_end(key)
-        if len(self._chains) > _MOST:
+        if len(self._chains) > _MAX_REQUEST_IDS:
             self._chains.popitem(last=False)
         return chain
