@@ -64,7 +64,8 @@ class BlobProcess:
         return answer
 
 
-_ERRORS: dict[str, type[Exception]] = {each.__name__: each for each in (DemotapeError, DiskFull, MemoryError)}
+_ERRORS: dict[str, type[Exception]] = {error_type.__name__: error_type
+                                       for error_type in (DemotapeError, DiskFull, MemoryError)}
 
 
 def serve(blobs: Blobs, requests: BinaryIO, answers: BinaryIO) -> None:

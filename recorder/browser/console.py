@@ -125,8 +125,9 @@ def _preview(preview: dict[str, Any]) -> str:
         members = [" => ".join(_entry(member[part]) for part in ("key", "value") if part in member)
                    for member in entries[:_MAX_ARGUMENTS]]
     else:
-        members = [_member(each) if listed and each["name"].isdecimal() else f"{_name(each['name'])}: {_member(each)}"
-                   for each in preview["properties"][:_MAX_ARGUMENTS]]
+        members = [_member(property_) if listed and property_["name"].isdecimal()
+                   else f"{_name(property_['name'])}: {_member(property_)}"
+                   for property_ in preview["properties"][:_MAX_ARGUMENTS]]
     inside = ", ".join([*members, *(["…"] if preview["overflow"] else [])])
     name = preview.get("description", "")
     return f"{name + ' ' if name not in ('', 'Object') else ''}{'[' if listed else '{'}{inside}{']' if listed else '}'}"

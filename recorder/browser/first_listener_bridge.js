@@ -1,31 +1,31 @@
 // Hears of events from `first_listener.js`, where that runs: in documents whose own listeners were there before ours.
 "use strict";
 
-demotape.toldFirst = (function () {
+demotape.firstListener = (function () {
   const heard = new Map(); // type -> the last event of it that was heard, by its time and how it came
   let name = "";
 
   /** An event as far as it was told: what the capture script reads of one. */
-  function eventOf(told, teller) {
+  function eventOf(told, reporter) {
     const { altKey, ctrlKey, metaKey, shiftKey } = told;
-    const held = { Alt: altKey, Control: ctrlKey, Meta: metaKey, Shift: shiftKey };
+    const pressed = { Alt: altKey, Control: ctrlKey, Meta: metaKey, Shift: shiftKey };
     return {
       ...told,
       told: true,
       timed: told.timeStamp !== undefined,
-      timeStamp: told.timeStamp ?? teller.timeStamp,
-      target: teller.target,
-      composedPath: () => teller.composedPath(),
-      getModifierState: (name) => Boolean(held[name]),
+      timeStamp: told.timeStamp ?? reporter.timeStamp,
+      target: reporter.target,
+      composedPath: () => reporter.composedPath(),
+      getModifierState: (name) => Boolean(pressed[name]),
       clipboardData: { getData: () => told.pasted },
     };
   }
 
   /** The teller's default is prevented to say that we are here, or that the page is not to have the event. */
-  function onTold(teller) {
-    if (typeof teller.detail !== "string" || !teller.detail) return teller.preventDefault();
-    const event = eventOf(JSON.parse(teller.detail), teller);
-    if (demotape.steering.takes(event)) teller.preventDefault();
+  function onReport(reporter) {
+    if (typeof reporter.detail !== "string" || !reporter.detail) return reporter.preventDefault();
+    const event = eventOf(JSON.parse(reporter.detail), reporter);
+    if (demotape.steering.handle(event)) reporter.preventDefault();
     else if (event.type !== "keyup") demotape.events.hear(event);
   }
 
@@ -35,15 +35,15 @@ demotape.toldFirst = (function () {
    */
   function isRepeated({ type, isTrusted, timeStamp, told = false, timed = true }) {
     const last = heard.get(type);
-    const alike = last?.timeStamp === timeStamp || (isTrusted && !(timed && last?.timed));
-    if (last && last.told !== told && alike) return heard.delete(type);
+    const isSameEvent = last?.timeStamp === timeStamp || (isTrusted && !(timed && last?.timed));
+    if (last && last.told !== told && isSameEvent) return heard.delete(type);
     heard.set(type, { timeStamp, told, timed });
     return false;
   }
 
   /** The event's name; `listen` comes after it, and again when document.open() has taken all listeners away. */
-  const start = (given) => void (name = given);
-  const listen = (signal) => addEventListener(name, onTold, { capture: true, signal });
+  const start = (eventName) => void (name = eventName);
+  const listen = (signal) => addEventListener(name, onReport, { capture: true, signal });
 
   return { start, listen, isRepeated };
 })();

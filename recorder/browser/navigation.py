@@ -140,7 +140,8 @@ class Navigations:
 
 def _beside(entry: Entry | None, entries: list[Entry], url: str | None) -> Entry | None:
     """The one entry before or after another that has an address; None where there is none, or both do."""
-    position = next((at for at, candidate in enumerate(entries) if entry and candidate["id"] == entry["id"]), None)
+    position = next((index for index, candidate in enumerate(entries) if entry and candidate["id"] == entry["id"]),
+                    None)
     if position is None:
         return None
     neighbours = [neighbour for neighbour in (*entries[max(0, position - 1):position],

@@ -197,8 +197,8 @@ class Recorder:
 
     async def _find_targets(self) -> Targets:
         """By a connection of our own, where the browser has an address; else through Playwright."""
-        if endpoint_found := await endpoint.connect(self._context, self._cdp):
-            connection, context_id = endpoint_found
+        if connected := await endpoint.connect(self._context, self._cdp):
+            connection, context_id = connected
             connection.on_error = self._on_error
             order = await endpoint.page_targets(self._context)
             return AttachedTargets(connection, context_id, self, order, workers=self._extras.replayable)

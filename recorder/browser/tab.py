@@ -19,7 +19,7 @@ from schemas.package_types import Message, Snapshot
 from schemas.types import EventData
 
 from . import closed_roots, dialogs, loaded_before, pixels, resources
-from .capture_script import BINDING, DRAWN, LAST, TELLING, WORLD, capture_script, ending_script
+from .capture_script import BINDING, DRAWN, LAST_SNAPSHOT, REPORT, WORLD, capture_script, ending_script
 from .following import Extras, follow, follow_scripts
 from .navigation import Navigations
 from .network import OpenRequests
@@ -152,9 +152,9 @@ class Tab(TabState):
         """Wait for what the browser has already sent, and for what was begun: navigations, resources. A press that was
         answered to who drives may still be on its way to a frame in a process of its own."""
         for _ in range(_ROUNDS):
-            heard, asked_at = self._last_heard, time.monotonic()
+            heard, started = self._last_heard, time.monotonic()
             await self.answered()
-            await asyncio.sleep(max(_ROUND, _LATENCY_FACTOR * (time.monotonic() - asked_at)))
+            await asyncio.sleep(max(_ROUND, _LATENCY_FACTOR * (time.monotonic() - started)))
             if heard == self._last_heard:
                 break
         await asyncio.gather(*self._owed, return_exceptions=True)
@@ -165,7 +165,7 @@ class Tab(TabState):
 
     async def capture_last_state(self) -> None:
         """Have every frame tell what it shows now, however little has changed."""
-        await self._in_worlds(LAST, _ANSWERED)
+        await self._in_worlds(LAST_SNAPSHOT, _ANSWERED)
         await self.answered()
 
     async def picture(self, painted: asyncio.Event) -> bytes | None:
@@ -269,7 +269,7 @@ class Tab(TabState):
 
     async def _ask_frames(self) -> None:
         """Have every frame tell what it shows, and hand on what waits for that."""
-        await self._in_worlds(TELLING, _ANSWERED)
+        await self._in_worlds(REPORT, _ANSWERED)
         self._hand_on()
 
     def _hand_on(self) -> None:
@@ -337,9 +337,9 @@ class Tab(TabState):
         patience = _ANSWERED
         try:
             while self.waits:
-                asked_at = self._observer.seconds(self._observer.now)
-                if await self._in_worlds(TELLING, patience):
-                    self.confirm_secret_positions(asked_at)
+                requested = self._observer.seconds(self._observer.now)
+                if await self._in_worlds(REPORT, patience):
+                    self.confirm_secret_positions(requested)
                 patience = min(2 * patience, _PAINTS)
                 await asyncio.sleep(_BETWEEN)
         finally:
@@ -373,8 +373,7 @@ class Tab(TabState):
         elif url != "about:blank":
             self._observer.on_browser_event(self, "navigate", epoch, {"url": url, "transition": transition}, before)
 
-    async def _report_navigation(self, transition: Coroutine[Any, Any, str], before: str, url: str,
-                                 epoch: float) -> None:
+    async def _report_navigation(self, transition: Coroutine, before: str, url: str, epoch: float) -> None:
         data: EventData = {"url": url, "transition": await transition}
         self._observer.on_browser_event(self, "navigate", epoch, data, before)
 

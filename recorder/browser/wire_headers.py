@@ -25,7 +25,8 @@ class _Chain:
         """Bring headers to the requests that are known to have some."""
         if None in self.has_extra_info[:-1]:
             return
-        with_headers = [exchange for exchange, told in zip(self.exchanges, self.has_extra_info, strict=True) if told]
+        with_headers = [exchange for exchange,
+                        has_extra in zip(self.exchanges, self.has_extra_info, strict=True) if has_extra]
         for exchange, headers in zip(with_headers, self.sent, strict=False):
             exchange.headers |= headers
         for exchange, headers in zip(with_headers, self.received, strict=False):

@@ -185,9 +185,9 @@ class RecordingBuilder:
         if not self._running:
             return
         path, [time] = tuple(message["path"]), self._page_times(message["id"], message, "time")
-        complete = (snapshot := message["snapshot"]) and self._lost.tried(
-            lambda: tab.apply_snapshot(path, snapshot, time))
-        # A "snapshot" is no event, but what one of several frame groups shows now that it has come to rest.
+        snapshot = message["snapshot"]
+        complete = snapshot and self._lost.tried(lambda: tab.apply_snapshot(path, snapshot, time))
+        # A "snapshot" is no event: it is what one of several frame groups shows now that it is idle.
         if message["type"] == "snapshot" or self._pauses.is_left_out(message, time):
             return
         if self._switching and self._current is not tab:
@@ -312,8 +312,7 @@ class RecordingBuilder:
                view: Criteria | None = None) -> int:
         """Queue an event with the state of a tab (None: without state); returns the event's number."""
         self._closed_tabs.release()
-        self.last_event += 1
-        seq = self.last_event
+        seq = self.last_event = self.last_event + 1
         if line := self._lost.attempt(lambda: self._lines.add_event({"seq": seq, **event}), None):
             self._notify({"type": "line", **line})
         frame_groups = dict(tab.frame_groups) if tab and with_dom else None

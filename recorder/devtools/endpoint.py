@@ -31,8 +31,8 @@ async def connect(context: BrowserContext, address: str | None = None) -> tuple[
     that there is none. Raises InputError when nothing answers at `address`, or another browser does.
     """
     try:
-        address_found = _websocket_of(address) if address else _local_websocket(context)
-        connection = await Connection.open(await address_found)
+        websocket = _websocket_of(address) if address else _local_websocket(context)
+        connection = await Connection.open(await websocket)
     except (ProtocolError, PlaywrightError, OSError, ValueError, LookupError) as error:
         if address:
             raise InputError(f"{_without_secrets(address)}: no Chromium answers there ({_line(error)})") from None
@@ -104,7 +104,8 @@ async def _arguments(context: BrowserContext) -> dict[str, str]:
             line = [argument.rstrip() for argument in re.split(r"\s(?=--)", text.replace('"', ""))]
     finally:
         await session.detach()
-    return dict(each.removeprefix("--").split("=", 1) for each in line if each.startswith("--") and "=" in each)
+    return dict(argument.removeprefix("--").split("=", 1) for argument in line if argument.startswith("--")
+                and "=" in argument)
 
 
 async def _context_id(connection: Connection, context: BrowserContext) -> str | None:

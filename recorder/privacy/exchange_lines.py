@@ -63,8 +63,8 @@ def stored_line(environment: dict[str, Any], secrets: StandIns) -> dict[str, Any
     """BrowserAtStartSchema of what the browser held, its secrets replaced."""
     cookies = [entry | {"value": cookie(f"{entry['name']}={entry['value']}", secrets).partition("=")[2]}
                for entry in environment["cookies"]]
-    origins = [each | {kind: [_item(item, secrets) for item in each[kind]]
-                       for kind in ("local_storage", "session_storage")} for each in environment["origins"]]
+    origins = [origin | {kind: [_item(item, secrets) for item in origin[kind]]
+                       for kind in ("local_storage", "session_storage")} for origin in environment["origins"]]
     return environment | {"cookies": cookies, "origins": origins}
 
 

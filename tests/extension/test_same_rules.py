@@ -40,7 +40,7 @@ def page(browser: Browser):
 
 def add_scripts(page: Page) -> None:
     page.add_script_tag(content=(EXTENSION / "shared.js").read_text(encoding="utf-8"))
-    for name in ("live_list", "secret_places", "secret_values"):
+    for name in ("live_list", "secret_positions", "secret_values"):
         source = (EXTENSION / "offscreen" / f"{name}.js").read_text(encoding="utf-8")
         plain = re.sub(r"(?m)^import .*$", "", source).replace("export class", "class")
         exported = re.search(r"export class (\w+)", source)[1]
@@ -56,7 +56,8 @@ def test_the_live_list(page, case):
     assert page.evaluate("""(events) => {
       const lines = new LiveList();
       for (const event of events) {
-        lines.take({ ...event, id: String(event.n), gesture: event.gesture === null ? null : String(event.gesture) });
+        const gesture = event.gesture === null ? null : String(event.gesture);
+        lines.addEvent({ ...event, id: String(event.n), gesture });
       }
       return lines.all().map(({ event, word, name }) => [event, word, name]);
     }""", case["events"]) == case["lines"]
@@ -74,8 +75,8 @@ def test_where_secrets_stood(page, case):
         places.confirm(time)
     assert [places.covers(case["time"]), places.during(case["time"], 600)] == [case["covers"], case["boxes"]]
     assert page.evaluate("""({ told, confirmed, time }) => {
-      const places = new SecretPlaces();
-      for (const [at, boxes] of told) boxes ? places.tell(at, boxes) : places.leave();
+      const places = new SecretFieldPositions();
+      for (const [at, boxes] of told) boxes ? places.addReport(at, boxes) : places.leave();
       for (const at of confirmed) places.confirm(at);
       return [places.covers(time), places.during(time, 600)];
     }""", case) == [case["covers"], case["boxes"]]
@@ -91,7 +92,7 @@ def test_secret_values(page, case):
         assert [[given, clean(given)] for given, _ in case[way]] == case[way], way
     assert page.evaluate("""({ told, text, markup, address }) => {
       const secrets = new Secrets();
-      for (const [field, value] of told) secrets.tell(field, value);
+      for (const [field, value] of told) secrets.addFieldValue(field, value);
       return {
         text: text.map(([given]) => [given, secrets.inText(given)]),
         markup: markup.map(([given]) => [given, secrets.inMarkup(given)]),
@@ -112,7 +113,7 @@ def test_digests_of_secrets(browser, site):
     add_scripts(page)
     theirs = page.evaluate("""(told) => {
       const secrets = new Secrets();
-      for (const [field, value] of told) secrets.tell(field, value);
+      for (const [field, value] of told) secrets.addFieldValue(field, value);
       return secrets.digests();
     }""", [pair for pair in told if "\ud800" not in pair[1]])  # half a character is none in UTF-8
     page.close()

@@ -3,41 +3,41 @@
 // to know before an event comes is told at rest, too.
 "use strict";
 
-demotape.rest = demotape.ofGroup("rest", function () {
+demotape.idleSnapshot = demotape.ofGroup("idleSnapshot", function () {
   const REPORT_EVERY = 400; // ms
   const FOLLOWED = 300; // ms after something went on in which secret fields are followed
   const { send, attempt } = demotape.sending;
-  const UNSEEN = { snapshot: null, version: -1, taken: -Infinity };
-  const seen = { ...UNSEEN };
+  const UNSEEN = { snapshot: null, version: -1, capturedAt: -Infinity };
+  const lastSeen = { ...UNSEEN };
 
   /** Look at what the page shows now. */
-  function look() {
-    seen.snapshot = demotape.snapshot.take();
-    seen.version = demotape.shared.version;
-    seen.taken = demotape.now();
-    return seen.snapshot;
+  function capture() {
+    lastSeen.snapshot = demotape.snapshot.take();
+    lastSeen.version = demotape.shared.version;
+    lastSeen.capturedAt = demotape.now();
+    return lastSeen.snapshot;
   }
 
   let reported = -Infinity, cancelReport = null;
 
   /** The page has come to rest; `shown`: the root and the rows that it did so with. */
-  function rested(shown) {
-    if (demotape.shared.acted > ahead.acted) attempt(() => sendAhead(shown));
+  function onIdle(idle) {
+    if (demotape.shared.acted > ahead.acted) attempt(() => sendAhead(idle));
     reportSoon(reported + REPORT_EVERY - performance.now());
   }
 
   function reportSoon(wait) {
     cancelReport?.();
     cancelReport = wait > 0 ? demotape.later(() => reportSoon(0), wait) : null;
-    if (wait <= 0) tell();
+    if (wait <= 0) sendReport();
   }
 
   /** Tell now what the page shows. */
-  const tell = () => attempt(report);
+  const sendReport = () => attempt(report);
 
   /** Tell now what the page shows, whether or not that was told before. */
-  const tellAll = () => attempt(() =>
-    send("snapshot", { timeStamp: performance.now() }, null, {}, { snapshot: look(), gesture: null }));
+  const sendSnapshot = () => attempt(() =>
+    send("snapshot", { timeStamp: performance.now() }, null, {}, { snapshot: capture(), gesture: null }));
 
   /**
    * Tell what the page shows at rest: at first and in a new size, so that it is known what in it is secret before a
@@ -45,10 +45,10 @@ demotape.rest = demotape.ofGroup("rest", function () {
    * copy the others at an event, so that the receiver can take of the others what they showed last. Besides, this
    * readies the element table.
    */
-  let sentSize = null, secrets = false, places = "";
+  let sentSize = null, secrets = false, positions = "";
   function report() {
     reported = performance.now();
-    const snapshot = look();
+    const snapshot = capture();
     const several = snapshot.frames.length > 0 || demotape.shared.rootFrame !== window.top;
     const size = `${snapshot.viewport.width},${snapshot.viewport.height}`;
     if (size !== sentSize || several || secrets || snapshot.secrets.length) {
@@ -57,8 +57,8 @@ demotape.rest = demotape.ofGroup("rest", function () {
     sentSize = size;
     secrets = snapshot.secrets.length > 0;
     const now = JSON.stringify(snapshot.secrets);
-    if (now !== places) followSecrets();
-    places = now;
+    if (now !== positions) followSecrets();
+    positions = now;
     const due = demotape.closedRoots.due();
     if (due === 0) demotape.send({ type: "closedRootCandidates" });
     if (due !== null) reportSoon(Math.max(due, REPORT_EVERY)); // there may be more
@@ -73,11 +73,11 @@ demotape.rest = demotape.ofGroup("rest", function () {
   function sendAhead({ root, rows }) {
     const { acted, prefix } = demotape.shared;
     if (acted > ahead.acted) ahead = { acted, left: AHEAD };
-    if (!demotape.tellAhead || !ahead.left) return;
+    if (!demotape.sendAheadParts || !ahead.left) return;
     const unsent = demotape.snapshot.ahead({ root, rows });
     if (!unsent.chunks.length && !unsent.rows.length) return;
     ahead.left--;
-    demotape.tellAhead(prefix, unsent.chunks, unsent.rows);
+    demotape.sendAheadParts(prefix, unsent.chunks, unsent.rows);
   }
 
   /** Something goes on: while secret fields are in sight and move by it, tell each time that the page paints. */
@@ -92,7 +92,7 @@ demotape.rest = demotape.ofGroup("rest", function () {
   function followOn() {
     following = false;
     if (!secrets || demotape.events.isStopped()) return;
-    if (demotape.table.secretsMoved()) tell();
+    if (demotape.table.secretsMoved()) sendReport();
     if (following || performance.now() > followedUntil) return;
     following = true;
     requestAnimationFrame(followOn);
@@ -101,10 +101,10 @@ demotape.rest = demotape.ofGroup("rest", function () {
   /** Nothing was looked at or told yet. */
   function forget() {
     cancelReport?.();
-    Object.assign(seen, UNSEEN);
+    Object.assign(lastSeen, UNSEEN);
     sentSize = null;
     secrets = false;
   }
 
-  return { seen, look, rested, tell, tellAll, followSecrets, forget };
+  return { lastSeen, capture, onIdle, sendReport, sendSnapshot, followSecrets, forget };
 });

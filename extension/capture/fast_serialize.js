@@ -3,14 +3,14 @@
 // order; the receiver puts them in (`numbered` in recorder/building/frame_merging.py).
 "use strict";
 
-demotape.plain = (function () {
+demotape.fastSerialize = (function () {
   // What a text does not say, or says otherwise than the snapshot cache: state of controls, documents and roots of their own, and
   // what is never kept.
-  const UNLIKE = new Set([
+  const UNSUPPORTED = new Set([
     "html", "head", "input", "select", "option", "textarea", "iframe", "frame", "template", "script", "noscript", "style",
     "xmp", "noembed", "noframes", "plaintext",
   ]);
-  const MOST = 200; // elements, so that little is told anew when something in it changes
+  const MAX_ELEMENTS = 200; // elements, so that little is told anew when something in it changes
   const MARK = "\u0003"; // before the runs, between them and the text, and behind it
   const OURS = /[\u0001-\u0003]|data-demotape-/; // our marks and attributes, which may stand in a page as well
 
@@ -26,11 +26,11 @@ demotape.plain = (function () {
   /** The marked text of an element; null where it would not say all. */
   function text(element) {
     const node = own(element);
-    if (!escapes || UNLIKE.has(node.localName) || own(node.ownerDocument).contentType !== "text/html") return null;
+    if (!escapes || UNSUPPORTED.has(node.localName) || own(node.ownerDocument).contentType !== "text/html") return null;
     const below = node.getElementsByTagName("*");
     const { length } = below;
     const { scrolled, focused, lifted } = demotape.shared;
-    if (length >= MOST || [scrolled, focused.keys(), lifted.keys()].some((each) => holds(each, element))) return null;
+    if (length >= MAX_ELEMENTS || [scrolled, focused.keys(), lifted.keys()].some((other) => containsAny(other, element))) return null;
     const runs = runsOf(element, below, length);
     if (!runs) return null;
     const html = node.outerHTML;
@@ -49,8 +49,8 @@ demotape.plain = (function () {
   }
 
   /** Whether one of these elements is an element or below it. */
-  function holds(elements, element) {
-    for (const each of elements) if (own(element).contains(each)) return true;
+  function containsAny(elements, element) {
+    for (const other of elements) if (own(element).contains(other)) return true;
     return false;
   }
 
@@ -60,11 +60,11 @@ demotape.plain = (function () {
     for (let index = -1; index < length; index++) {
       const at = index < 0 ? element : below[index];
       const tag = own(at).localName;
-      if (UNLIKE.has(tag) || demotape.shadowRootOf(at)) return null;
+      if (UNSUPPORTED.has(tag) || demotape.shadowRootOf(at)) return null;
       if ((tag === "img" && mayChoose(at)) || ((tag === "pre" || tag === "listing") && beginsWithBreak(at))) return null;
       const known = demotape.shared.next;
       const number = demotape.number(at);
-      if (number < known) demotape.snapshotCache.partOfPlain(at); // a new one has no text of its own yet
+      if (number < known) demotape.snapshotCache.markCovered(at); // a new one has no text of its own yet
       if (number === first + count) count++;
       else {
         if (count) runs += `${first}+${count},`;

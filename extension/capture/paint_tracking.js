@@ -4,18 +4,18 @@
 // a later picture may show it.
 "use strict";
 
-demotape.shown = demotape.ofGroup("shown", function () {
+demotape.paintTracking = demotape.ofGroup("paintTracking", function () {
   const PAINTS = 3; // a change is begun to be painted in the first, handed over by the second, drawn by the third
   const HOVERED = 30; // ms after the pointer has moved in which the page shows that it is there
   const EFFECT = 50; // ms after an act in which what changes is counted as its effect
-  const SURE = 30; // ms more until it is on the screen
-  const KEPT = 64; // times of painting that are remembered
+  const ON_SCREEN_MS = 30; // ms more until it is on the screen
+  const MAX_PAINT_TIMES = 64; // times of painting that are remembered
   const LOST = 1000; // ms after which a page that painted nothing is asked again
   const LATE = 1000; // ms after pictures were told to come late in which one of before an event may be missing
   const FOLLOWED = 300; // ms after an event in which a picture may come that shows the state before it
   const EVERY = 30; // ms between looks meanwhile
-  const NEAR = 2; // CSS pixels by which boxes may differ and stand at the same place
-  const LOOKS = ["outline", "backgroundColor", "color", "borderColor", "boxShadow", "transform", "opacity", "filter"];
+  const TOLERANCE_PX = 2; // CSS pixels by which boxes may differ and stand at the same place
+  const COMPARED_STYLES = ["outline", "backgroundColor", "color", "borderColor", "boxShadow", "transform", "opacity", "filter"];
   const { shared, own, now } = demotape;
   const CONTROLS = new Set(globalThis.demotapeShared.controls);
   shared.changed ??= now(); // when something was last heard to change where elements stand: ms since 1970
@@ -33,18 +33,18 @@ demotape.shown = demotape.ofGroup("shown", function () {
   shared.touched ??= new WeakMap(); // element -> when an attribute of it was changed, which may show in all inside it
   shared.filled ??= new WeakMap(); // element -> when its content was changed
   shared.effect ??= 0; // when something last changed right after an act
-  shared.looked ??= 0; // when the element table was made or found unchanged, the last time before now
+  shared.noteTable ??= 0; // when the element table was made or found unchanged, the last time before now
   shared.unheard ??= 0; // when something that says something was last found elsewhere, without having been heard to move
 
   /** Call `work` when the page paints next. A frame whose sandbox forbids scripts is not told of that. */
   const atPaint = matchMedia("(scripting: none)").matches
-    ? (work) => void demotape.later(work, SURE) : (work) => void requestAnimationFrame(work);
+    ? (work) => void demotape.later(work, ON_SCREEN_MS) : (work) => void requestAnimationFrame(work);
 
   /** Where elements stand may have changed just now. */
   function change() {
     shared.changed = now();
     expectPaint(shared.changed);
-    demotape.rest.followSecrets();
+    demotape.idleSnapshot.followSecrets();
   }
 
   /**
@@ -61,35 +61,35 @@ demotape.shown = demotape.ofGroup("shown", function () {
   /** When an element was last changed, or what it stands in was, as far as that may show in it. */
   function touchedAt(element) {
     let last = shared.filled.get(element) ?? 0;
-    for (let at = element; at; at = holderOf(at)) last = Math.max(last, shared.touched.get(at) ?? 0);
+    for (let at = element; at; at = containerOf(at)) last = Math.max(last, shared.touched.get(at) ?? 0);
     return last;
   }
 
   /** Learn by when what is there at a time is painted. */
   function expectPaint(time) {
     shared.expected = Math.max(shared.expected, time);
-    if (paintedBy(time) === null && now() - shared.expecting >= LOST) askToPaint();
+    if (paintedBy(time) === null && now() - shared.expecting >= LOST) requestPaint();
   }
 
-  function askToPaint() {
-    const asked = (shared.expecting = now());
+  function requestPaint() {
+    const requestedAt = (shared.expecting = now());
     atPaint(() => {
-      if (shared.expecting !== asked || demotape.events.isStopped()) return;
+      if (shared.expecting !== requestedAt || demotape.events.isStopped()) return;
       const paints = (shared.paints = [...shared.paints.slice(1 - PAINTS), now()]);
       if (paints.length === PAINTS) {
         shared.first ??= now();
-        shared.painted = [...shared.painted.slice(1 - KEPT), { since: paints[0], at: now() }];
+        shared.painted = [...shared.painted.slice(1 - MAX_PAINT_TIMES), { since: paints[0], at: now() }];
       }
       shared.expecting = 0;
-      if (paintedBy(shared.expected) === null) askToPaint();
+      if (paintedBy(shared.expected) === null) requestPaint();
     });
   }
 
   /** Resolves when what is there now is on the screen; not in a page that is out of sight. */
   const drawn = () => new Promise((resolve) => {
-    const asked = now();
-    expectPaint(asked);
-    const check = () => (paintedBy(asked) === null ? atPaint(check) : void demotape.later(resolve, SURE));
+    const requestedAt = now();
+    expectPaint(requestedAt);
+    const check = () => (paintedBy(requestedAt) === null ? atPaint(check) : void demotape.later(resolve, ON_SCREEN_MS));
     check();
   });
 
@@ -98,12 +98,12 @@ demotape.shown = demotape.ofGroup("shown", function () {
   const isTop = () => shared.rootFrame === window.top;
 
   /** The element whose scrolling the pictures tell of, if any. */
-  const pageScroller = () => (demotape.picturesTellScroll && isTop() ? own(shared.rootFrame.document).scrollingElement : null);
+  const pageScroller = () => (demotape.framesHaveOffsets && isTop() ? own(shared.rootFrame.document).scrollingElement : null);
 
   /** An element has scrolled. */
   function scrolled(element) {
     shared.offsets.set(element, { offsets: offsetsOf(element), heard: now() });
-    demotape.rest.followSecrets();
+    demotape.idleSnapshot.followSecrets();
     if (element === pageScroller()) shared.turned = now();
     else change();
   }
@@ -112,9 +112,9 @@ demotape.shown = demotape.ofGroup("shown", function () {
    * Look for what has scrolled around an element and was not told yet: the browser tells when it paints. Returns when
    * one of them, but the page, was last heard to scroll: rows may have been made after it did and before that was heard.
    */
-  function lookForScrolls(element) {
+  function findScrolls(element) {
     let last = 0;
-    for (let at = element; at; at = holderOf(at)) {
+    for (let at = element; at; at = containerOf(at)) {
       if (offsetsOf(at) !== (shared.offsets.get(at)?.offsets ?? "0,0")) {
         shared.scrolled.add(at);
         scrolled(at);
@@ -124,7 +124,7 @@ demotape.shown = demotape.ofGroup("shown", function () {
     return last;
   }
 
-  function holderOf(element) {
+  function containerOf(element) {
     const parent = own(element).parentNode;
     return demotape.isElement(parent) ? parent : own(parent)?.host ?? own(parent)?.defaultView?.frameElement ?? null;
   }
@@ -135,15 +135,15 @@ demotape.shown = demotape.ofGroup("shown", function () {
    */
   function sinceOf(element, old, row, moving) {
     if (old && stayed(old, row)) return old.since;
-    const heard = shared.looked && !(old && moving) && (!old || shared.changed > shared.looked);
+    const heard = shared.noteTable && !(old && moving) && (!old || shared.changed > shared.noteTable);
     const since = heard ? shared.changed : now();
-    if (!heard && says(element)) shared.unheard = since;
+    if (!heard && isReadable(element)) shared.unheard = since;
     expectPaint(since);
     return since;
   }
 
   /** Whether there is something to be read in an element itself. */
-  function says(element) {
+  function isReadable(element) {
     if (CONTROLS.has(own(element).localName)) return true;
     for (let child = own(element).firstChild; child; child = own(child).nextSibling) {
       if (child.nodeType === Node.TEXT_NODE && child.data.trim()) return true;
@@ -152,18 +152,18 @@ demotape.shown = demotape.ofGroup("shown", function () {
   }
 
   /** The element table was looked at; `gone`: elements that were in sight the last time are not any more. */
-  function looked(gone = false) {
-    if (gone && shared.changed <= shared.looked) expectPaint((shared.unheard = now()));
-    shared.looked = now();
+  function noteTable(gone = false) {
+    if (gone && shared.changed <= shared.noteTable) expectPaint((shared.unheard = now()));
+    shared.noteTable = now();
   }
 
   /** Whether a row differs from the one before by no more than what the page has scrolled. */
   function stayed(old, row) {
     if (old.facts !== row.facts || old.visible !== row.visible || old.entry.frame.join() !== row.entry.frame.join()) return false;
-    const one = old.entry.bbox, other = row.entry.bbox;
-    const near = (before, after) => Math.abs(before - after) <= NEAR;
-    return near(one.width, other.width) && near(one.height, other.height) &&
-      near(one.x + old.scroll.x, other.x + row.scroll.x) && near(one.y + old.scroll.y, other.y + row.scroll.y);
+    const first = old.entry.bbox, second = row.entry.bbox;
+    const isClose = (before, after) => Math.abs(before - after) <= TOLERANCE_PX;
+    return isClose(first.width, second.width) && isClose(first.height, second.height) &&
+      isClose(first.x + old.scroll.x, second.x + row.scroll.x) && isClose(first.y + old.scroll.y, second.y + row.scroll.y);
   }
 
   /** How far the page has scrolled, as the pictures tell. */
@@ -172,36 +172,36 @@ demotape.shown = demotape.ofGroup("shown", function () {
   const paintedBy = (time) => shared.painted.find(({ since }) => since >= time)?.at ?? null;
 
   /** What an event tells of its target, after the snapshot that goes with it; `least`: it stands there no longer. */
-  function tell(target, least) {
+  function targetPainting(target, notBefore) {
     const row = target && demotape.markup.recordOf(target).row;
-    const since = Math.max(least, shared.effect, target ? touchedAt(target) : 0, row ? row.since : shared.changed);
-    return { since, painted: paintedBy(since), ...tellOfAll() };
+    const since = Math.max(notBefore, shared.effect, target ? touchedAt(target) : 0, row ? row.since : shared.changed);
+    return { since, painted: paintedBy(since), ...pagePainting() };
   }
 
   /** Since when all that can be read stands where it does, as far as heard and seen, and by when that was painted. */
-  function tellOfAll(taken = Infinity) {
+  function pagePainting(capturedAt = Infinity) {
     const since = Math.max(shared.changed, shared.unheard);
-    return { all_since: since, all_painted: since <= taken ? paintedBy(since) : null };
+    return { all_since: since, all_painted: since <= capturedAt ? paintedBy(since) : null };
   }
 
   /**
    * The same of an event whose target may be anywhere: whether the document was painted at all. `taken`: when its state
    * was; what has changed after that is not in it.
    */
-  const tellOfDocument = (taken) => ({ since: shared.begun, painted: shared.first, ...tellOfAll(taken) });
+  const documentPainting = (capturedAt) => ({ since: shared.begun, painted: shared.first, ...pagePainting(capturedAt) });
 
   /** After an event: tell for how long the page stays as it was, unless it is surely on the screen already. */
   function follow(id, { since, painted, all_since, all_painted }, target) {
-    const begun = now(), isShown = (time) => time !== null && time + SURE < begun;
-    const isSure = isShown(painted) && isShown(all_painted) && begun - shared.turned > FOLLOWED;
-    if (!isTop() || (isSure && begun - shared.late > LATE)) return;
-    const { looks: before, moving } = lookAt(target);
+    const begun = now(), isOnScreen = (time) => time !== null && time + ON_SCREEN_MS < begun;
+    const isSettled = isOnScreen(painted) && isOnScreen(all_painted) && begun - shared.turned > FOLLOWED;
+    if (!isTop() || (isSettled && begun - shared.late > LATE)) return;
+    const { appearance: before, moving } = appearanceOf(target);
     let until = 0;
     const ended = new AbortController();
     // By a timer: a page that is asked to paint again and again keeps who acts waiting for its next frame.
     const check = (leaving) => {
       if (ended.signal.aborted || demotape.events.isStopped() || shared.gesture !== id) return finish();
-      if (lookAt(target).looks !== before) return finish();
+      if (appearanceOf(target).appearance !== before) return finish();
       until = now();
       if (leaving || until - begun > FOLLOWED) return finish();
       demotape.later(() => check(false), EVERY);
@@ -223,18 +223,18 @@ demotape.shown = demotape.ofGroup("shown", function () {
    * All that would show in a picture, as far as it can be asked for: equal only when nothing of it has changed. What is
    * animated may go on (`moving`).
    */
-  function lookAt(target) {
+  function appearanceOf(target) {
     demotape.snapshotCache.update();
     const { rows, moving } = demotape.table.take();
     const { x, y } = scroll();
-    const stands = moving ? [demotape.markup.recordOf(target).row] : rows;
+    const comparedRows = moving ? [demotape.markup.recordOf(target).row] : rows;
     const styles = [];
-    for (let at = target; at && styles.length < LOOKS.length * 4; at = own(at).parentElement) {
+    for (let at = target; at && styles.length < COMPARED_STYLES.length * 4; at = own(at).parentElement) {
       const style = getComputedStyle(at);
-      styles.push(...LOOKS.map((name) => style[name]));
+      styles.push(...COMPARED_STYLES.map((name) => style[name]));
     }
-    const looks = [shared.version, x, y, innerWidth, innerHeight, ...styles, ...stands.map((row) => row?.number)].join();
-    return { looks, moving };
+    const appearance = [shared.version, x, y, innerWidth, innerHeight, ...styles, ...comparedRows.map((row) => row?.number)].join();
+    return { appearance, moving };
   }
 
   /** Nothing more will be heard: tell for how long the page has stayed as it was. */
@@ -245,5 +245,5 @@ demotape.shown = demotape.ofGroup("shown", function () {
     shared.late = now();
   }
 
-  return { change, touch, drawn, leave, late, scrolled, lookForScrolls, sinceOf, looked, scroll, tell, tellOfDocument, follow };
+  return { change, touch, drawn, leave, late, scrolled, findScrolls, sinceOf, noteTable, scroll, targetPainting, documentPainting, follow };
 });
