@@ -15,7 +15,7 @@ from .outcome_tasks import TASK_FORMATS, placeholders
 from .terminal import PATH, complain, console, printable
 
 if TYPE_CHECKING:
-    from pipeline.outcomes.checking import Held
+    from pipeline.outcomes.checking import CheckResult
     from pipeline.outcomes.evidence import Evidence
     from recorder import Recording
     from schemas.outcome_types import Outcome, OutcomeCheck
@@ -104,12 +104,12 @@ def _evaluate(wanted: "Outcome", recording: "Recording", evidence: "Evidence", a
             found.value, "an outcome check holds before anything was done, so it says nothing"))
 
 
-def _told(held: "Held") -> dict[str, Any]:
+def _told(held: "CheckResult") -> dict[str, Any]:
     return {"check": held.check, "holds": held.holds, "reason": held.reason} | (
         {"parts": [_told(each) for each in held.parts]} if held.parts else {})
 
 
-def _named(held: "Held") -> str:
+def _named(held: "CheckResult") -> str:
     """A check in a line."""
     check = {name: value for name, value in held.check.items() if name not in ("kind", "checks")}
     return printable(f"{held.check['kind']} {json.dumps(check, ensure_ascii=False)}"[:200])

@@ -34,7 +34,8 @@ def read(path: Path, task_id: str | None, sites: Mapping[str, str], recording: "
             return known[address]
         name = Path(address).name
         beside = path.parent / name if name else path
-        return derived.keep(recording.layout, read_named(beside, limits.BLOB)) if name and beside.is_file() else None
+        return derived.store_derived(recording.layout,
+                                     read_named(beside, limits.BLOB)) if name and beside.is_file() else None
 
     if webarena_verified.is_task(content):
         found = webarena_verified.read(content, str(path), sites)

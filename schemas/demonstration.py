@@ -261,8 +261,8 @@ class VideoPlacementSchema(Strict):
     drift = number("by how much the video's clock is fast, parts per million; goes with offset", required=False,
                    minimum=-MAX_DRIFT, maximum=MAX_DRIFT)
     rectangle = nested(PageRectangleSchema, "where all frames show the page", required=False)
-    duration = recording_time("of the video, seconds, where it is known: what comes after its end is not in it",
-                              required=False)
+    duration = recording_time(
+        "of the video, seconds, where it is known: what comes after its end is not in it", required=False)
 
     @validates_schema
     def _says_something(self, data: dict[str, Any], **_: Any) -> None:
@@ -378,8 +378,7 @@ class EditSchema(Strict):
                      required=False, allow_none=True)
 
     _needs = {"place_video": ("place",), "set_task": ("task",), "set_outcome": ("outcome",),
-              "label": ("label", "said"), "move": ("turn", "after"),
-              "set_intent": ("turn", "intent", "arguments"),
+              "label": ("label", "said"), "move": ("turn", "after"), "set_intent": ("turn", "intent", "arguments"),
               "set_arguments": ("turn", "arguments"), "retarget": ("turn", "element"),
               "set_screenshot_status": ("turn", "status"), "set_utterance": ("turn", "utterance"),
               "set_speaker": ("turn", "speaker"), "set_screenshot": ("turn", "screenshot", "screenshot_time", "source"),

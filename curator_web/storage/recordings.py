@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from curator_web.errors import InputError, NotFound
-from pipeline.cache import derived, given
+from pipeline.cache import derived, process_inputs
 from pipeline.cache.inputs import of_file
 from recorder.reader import Recording
 from schemas import RecordingLayout
@@ -106,7 +106,7 @@ class RecordingStore:
 
     def keep(self, recording: Recording, content: bytes) -> str:
         """Keep a picture that a reviewer chose from the video beside the recording's own; returns its blob's name."""
-        return derived.keep(recording.layout, content)
+        return derived.store_derived(recording.layout, content)
 
     def add(self, recording: Recording) -> None:
         """Copy a recording in: whole or not at all, with the external video that it was processed with. Of one that is
@@ -198,7 +198,7 @@ def external_video(layout: RecordingLayout) -> Path | None:
     if layout.external_video.exists():
         return layout.external_video
     try:
-        return given.recall(layout, given.Given(), (given.CHAT,)).video
+        return process_inputs.load_previous(layout, process_inputs.ProcessInputs(), (process_inputs.CHAT,)).video
     except InputError:  # it has gone: reviewers do without
         return None
 

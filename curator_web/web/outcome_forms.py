@@ -13,7 +13,7 @@ from flask_babel import gettext as _
 from flask_babel import lazy_gettext as _l
 
 from curator_web.errors import ErrorText
-from pipeline.outcomes.evidence import Seen
+from pipeline.outcomes.evidence import PageState
 from pipeline.outcomes.wording import matched
 from schemas import InputError
 from schemas.files import first_error
@@ -259,7 +259,7 @@ def _status(text: str) -> int | str:
 
 def _css(text: str) -> str:
     try:
-        Seen("", lambda: "").elements(text)
+        PageState("", lambda: "").elements(text)
     except InputError as error:
         raise ValueError(_sentence(error_words(error))) from None
     return text

@@ -9,7 +9,7 @@ from flask_babel import gettext as _
 from flask_babel import ngettext
 
 from curator_web.demonstrations.library import Review
-from pipeline.turns.video_place import recording_time, video_time
+from pipeline.turns.video_placement import recording_time, video_time
 from schemas import types
 
 from .presentation import ReviewView, TurnView

@@ -40,7 +40,7 @@ class Shot:
     limited: bool
     frame: av.VideoFrame
 
-    def kept(self) -> "Shot":
+    def copied(self) -> "Shot":
         """The same with brightness of its own, good also when the next frame was taken."""
         return replace(self, luma=self.luma.copy())
 

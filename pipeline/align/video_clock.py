@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .anchors import Bracket
-from .coarse import Stretch
+from .coarse_offset import Stretch
 
 _TOLERANCE = 0.006  # seconds by which a bracket may be wrong: the times of painted frames are not exact
 _DRIFT = 3e-4  # parts per one, either way
@@ -53,7 +53,7 @@ class Piece:
     def is_bare(self, time: float) -> bool:
         """Whether more changes that should have been seen were not, between a time and the brackets nearest to it, than
         chance explains."""
-        missed = sum(self.high < one <= time or time <= one < self.low for one in self.missed)
+        missed = sum(self.high < missed_time <= time or time <= missed_time < self.low for missed_time in self.missed)
         return missed > 0 and self.usual ** missed < _CHANCE
 
 
@@ -74,7 +74,7 @@ class VideoClock:
 
     def candidates(self, time: float) -> list[Piece]:
         """Pieces on which a time of the recording may lie: none where it was not filmed, two right at a pause."""
-        found = []
+        pieces = []
         for number, piece in enumerate(self.pieces):
             before = self.pieces[number - 1] if number else None
             after = self.pieces[number + 1] if number + 1 < len(self.pieces) else None
@@ -83,8 +83,8 @@ class VideoClock:
             # What brackets of another piece enclose lies on that piece.
             elsewhere = any(other is not piece and other.low <= time <= other.high for other in self.pieces)
             if begins and ends and not elsewhere:
-                found.append(piece)
-        return found
+                pieces.append(piece)
+        return pieces
 
 
 def fit(stretches: Sequence[Stretch], brackets: Sequence[Sequence[Bracket]],
@@ -128,8 +128,8 @@ def _best_offset(array: np.ndarray, middle: float, drift: float, expected: float
     order = np.lexsort((-steps, points))
     counts = np.cumsum(steps[order])
     best = np.flatnonzero(counts >= counts.max() - 1e-6)
-    at = best[np.abs(points[order][best] - expected).argmin()]
-    return float(counts[at]), float(points[order][at]), float(points[order][at + 1])
+    index = best[np.abs(points[order][best] - expected).argmin()]
+    return float(counts[index]), float(points[order][index]), float(points[order][index + 1])
 
 
 def _refined(offset: float, lowest: np.ndarray, highest: np.ndarray, weights: np.ndarray) -> float:
@@ -157,9 +157,9 @@ def _piece(stretch: Stretch, array: np.ndarray, middle: float, drift: float, wat
     agree = (lowest <= offset) & (offset <= highest)
     far = (highest < offset - _ELSEWHERE) | (lowest > offset + _ELSEWHERE)
     others, *ends = _best_offset(array[far], middle, drift, offset)
-    seen = set(array[agree, 0].tolist())
-    first, last = min(seen), max(seen)
+    agreeing = set(array[agree, 0].tolist())
+    first, last = min(agreeing), max(agreeing)
     inside = {time for time in watched if first <= time <= last}
-    usual = len(inside - seen) / max(len(inside), 1)
+    usual = len(inside - agreeing) / max(len(inside), 1)
     return Piece(offset, middle, first, last, votes, others, high - low, stretch.start, stretch.end,
-                 tuple(sorted({time for time in watched if time not in seen})), usual, sum(ends) / 2)
+                 tuple(sorted({time for time in watched if time not in agreeing})), usual, sum(ends) / 2)

@@ -20,26 +20,26 @@ _PACKAGES = ("schemas", "recorder", "pipeline")
 
 
 def fingerprint(layout: RecordingLayout, chat: Path | None, speakers: dict[str, str], video: Path | None,
-                speech: Path | None = None, place: VideoPlacement | None = None) -> dict[str, str]:
+                speech: Path | None = None, placement: VideoPlacement | None = None) -> dict[str, str]:
     """SHA-256 by name of everything that a demonstration depends on, the pipeline's own code included.
 
     Blobs need no hash: the events name them by theirs. Raises InputError when a file cannot be read.
     """
     files = {path.name: path for path in (layout.manifest, layout.events, layout.chat, layout.resources, layout.video)}
-    found = {name: of_file(path) for name, path in files.items() if path.exists()}  # whose links were refused
+    hashes = {name: of_file(path) for name, path in files.items() if path.exists()}  # whose links were refused
     if chat is not None:
         parts = sorted(path for path in chat.rglob("*") if path.is_file()) if chat.is_dir() else [chat]
         listed = [(str(path.relative_to(chat)), of_file(path)) for path in parts]
-        found["chat log"] = _of_text(json.dumps(listed))
+        hashes["chat log"] = _of_text(json.dumps(listed))
     if video is not None:
-        found["external video"] = of_file(video)
-        if place:
-            found["video's place"] = _of_text(json.dumps(place, sort_keys=True))
+        hashes["external video"] = of_file(video)
+        if placement:
+            hashes["video's place"] = _of_text(json.dumps(placement, sort_keys=True))
     if speech is not None:
-        found["speech"] = of_file(speech)
+        hashes["speech"] = of_file(speech)
     if installed := plugins.stamp():
-        found["plug-ins"] = _of_text(installed)
-    return found | {"speakers": _of_text(json.dumps(sorted(speakers.items()))), "pipeline": _of_code()}
+        hashes["plug-ins"] = _of_text(installed)
+    return hashes | {"speakers": _of_text(json.dumps(sorted(speakers.items()))), "pipeline": _of_code()}
 
 
 def is_unchanged(layout: RecordingLayout, inputs: dict[str, str]) -> bool:
@@ -52,12 +52,12 @@ def is_unchanged(layout: RecordingLayout, inputs: dict[str, str]) -> bool:
         return False
 
 
-def note(layout: RecordingLayout, inputs: dict[str, str], given: dict[str, Any]) -> None:
-    """Write down what the demonstration that lies there was made from; `given`: as given.py tells it."""
+def note(layout: RecordingLayout, inputs: dict[str, str], previous: dict[str, Any]) -> None:
+    """Write down what the demonstration that lies there was made from; `given`: see process_inputs.py."""
     made = sorted(path.name for path in derived.blobs(layout))
     write_atomically(layout.processed, dump_json({
         "format": PROCESSED_FORMAT, "version": VERSIONS[PROCESSED_FORMAT], "inputs": inputs,
-        "demonstration": of_file(layout.demonstration), "derived": made, "given": given}))
+        "demonstration": of_file(layout.demonstration), "derived": made, "given": previous}))
 
 
 def of_file(path: Path) -> str:

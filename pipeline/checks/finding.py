@@ -20,7 +20,7 @@ CHECKS: dict[str, Check] = {
     "unlike-page": Check(("unlike-page", "half-loaded"), screenshots.unlike_page),
     "in-video": Check(("not-in-video", "unsure-in-video", "late-screenshot", "replaced-screenshot"),
                       screenshots.in_video),
-    "without-place": Check(("no-element", "no-box", "outside-viewport"), targets.without_place),
+    "without-place": Check(("no-element", "no-box", "outside-viewport"), targets.without_position),
     "not-in-page": Check(("not-in-page",), targets.missing_from_page),
     "empty-input": Check(("empty-input",), targets.empty_input),
     "idle-hover": Check(("idle-hover",), targets.idle_hover),
@@ -49,20 +49,23 @@ def all_kinds() -> tuple[str, ...]:
     return *KINDS, *(kind for _, check in plugged.plugged(CHECKS, KINDS) for kind in check.kinds)
 
 
-def find(material: Material) -> dict[str, list[types.Check]]:
+def find_checks(material: Material) -> dict[str, list[types.Check]]:
     """All checks by the turn's id, in the order of CHECKS, plug-ins' last; see CheckSchema for their form."""
-    found: dict[str, list[types.Check]] = defaultdict(list)
+    checks_by_turn: dict[str, list[types.Check]] = defaultdict(list)
     for check in CHECKS.values():
         for finding in check.find(material):
-            found[finding.turn].append(plugged.entry_of(finding))
+            checks_by_turn[finding.turn].append(plugged.entry_of(finding))
     for turn, entry in plugged.find(material, plugged.plugged(CHECKS, KINDS)):
-        found[turn].append(entry)
-    return found
+        checks_by_turn[turn].append(entry)
+    return checks_by_turn
+
+
+find = find_checks  # its name in earlier versions
 
 
 def stage(demonstration: Demonstration, context: Context) -> Demonstration:
     """Pipeline stage: attach the checks to the turns, behind what earlier stages noted."""
     turns = demonstration["turns"]
-    found = find(Material(turns, context.recording))
+    checks_by_turn = find_checks(Material(turns, context.recording))
     return {**demonstration,
-            "turns": [turn | {"checks": turn["checks"] + found.get(turn["id"], [])} for turn in turns]}
+            "turns": [turn | {"checks": turn["checks"] + checks_by_turn.get(turn["id"], [])} for turn in turns]}

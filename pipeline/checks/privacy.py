@@ -33,33 +33,33 @@ def in_arguments(material: Material) -> Iterator[Finding]:
 
 def in_address(material: Material) -> Iterator[Finding]:
     """Addresses, each told once."""
-    seen: set[str] = set()
+    visited: set[str] = set()
     for turn in material.actions:
         address = turn["state"]["url"] if turn["state"] else ""
         if turn["intent"] == "load":
             address = f"{address}\n{turn['arguments']['url']}"
-        if address not in seen and (kinds := _kinds(address)):
-            seen.add(address)
+        if address not in visited and (kinds := _kinds(address)):
+            visited.add(address)
             yield Finding(turn["id"], "personal-data", f"In the address: {kinds}.")
 
 
 def in_page(material: Material) -> Iterator[Finding]:
     """Pages: told at the first turn that shows each datum."""
-    seen: set[str] = set()
+    visited: set[str] = set()
     for turn in material.actions:
         name = turn["state"] and turn["state"]["dom"]
-        if not name or name in seen:
+        if not name or name in visited:
             continue
-        seen.add(name)
-        new = material.texts(name) - seen
-        seen |= new
+        visited.add(name)
+        new = material.texts(name) - visited
+        visited |= new
         if kinds := _kinds("\n".join(sorted(new))):
             yield Finding(turn["id"], "personal-data", f"On the page: {kinds}.")
 
 
 def _kinds(text: str) -> str:
-    found = dict.fromkeys(span.kind for span in finding.find(text))
-    return ", ".join(finding.KINDS[kind] for kind in finding.KINDS if kind in found)
+    kinds = dict.fromkeys(span.kind for span in finding.find(text))
+    return ", ".join(finding.KINDS[kind] for kind in finding.KINDS if kind in kinds)
 
 
 def _masked(text: str) -> str:

@@ -48,14 +48,14 @@ def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
+        for member in value:
+            yield from _texts(member)
     elif isinstance(value, dict):
         kind = str(value.get("mimeType", ""))[:100]
         if value.get("encoding") == "base64" or (_CODE.search(kind) and not kind.startswith(_DRAWING)):
             return
-        for each in value.values():
-            yield from _texts(each)
+        for member in value.values():
+            yield from _texts(member)
 
 
 def _bodies(value) -> Iterator[dict[str, Any]]:
@@ -63,11 +63,11 @@ def _bodies(value) -> Iterator[dict[str, Any]]:
     if isinstance(value, dict):
         if value.get("encoding") == "base64" and isinstance(value.get("text"), str):
             yield value
-        for each in value.values():
-            yield from _bodies(each)
+        for member in value.values():
+            yield from _bodies(member)
     elif isinstance(value, list):
-        for each in value:
-            yield from _bodies(each)
+        for member in value:
+            yield from _bodies(member)
 
 
 def _clean_body(body: dict[str, Any], known: Redactor) -> bool:
@@ -99,22 +99,22 @@ def _clean_body(body: dict[str, Any], known: Redactor) -> bool:
 
 def _inflated(content: bytes) -> bytes:
     """gzip or zlib (RFC 1952, 1950); raises ValueError when it is cut off or too large."""
-    whole = bytearray()
+    inflated = bytearray()
     while content:
         packed = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
-        whole += packed.decompress(content, _MAX_BODY - len(whole) + 1)
-        if len(whole) > _MAX_BODY or not packed.eof:
+        inflated += packed.decompress(content, _MAX_BODY - len(inflated) + 1)
+        if len(inflated) > _MAX_BODY or not packed.eof:
             raise ValueError("cut off or too large")
         content = packed.unused_data
-    return bytes(whole)
+    return bytes(inflated)
 
 
 def _unzstd(content: bytes) -> bytes:
     with zstandard.ZstdDecompressor().stream_reader(content, read_across_frames=True) as reader:
-        whole = reader.read(_MAX_BODY + 1)
-    if len(whole) > _MAX_BODY:
+        inflated = reader.read(_MAX_BODY + 1)
+    if len(inflated) > _MAX_BODY:
         raise ValueError("too large")
-    return whole
+    return inflated
 
 
 def _closed(content: bytes) -> None:

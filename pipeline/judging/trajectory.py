@@ -66,11 +66,11 @@ def shown(turns: Sequence[Turn], last_state: State | None) -> list[str]:
     recording ended.
     """
     acted = [turn for turn in turns if turn["type"] == "browser"]
-    kept = [number for number, turn in enumerate(acted) if not turn["dropped"]]
-    if not kept:
+    numbers = [number for number, turn in enumerate(acted) if not turn["dropped"]]
+    if not numbers:
         return []
-    after = acted[kept[-1] + 1]["state"] if kept[-1] + 1 < len(acted) else last_state
-    states = [*(acted[number]["state"] for number in kept), after]
+    after = acted[numbers[-1] + 1]["state"] if numbers[-1] + 1 < len(acted) else last_state
+    states = [*(acted[number]["state"] for number in numbers), after]
     names = [state["screenshot"] for state in states if state]
     return [name for name, before in zip(names, [None, *names], strict=False) if name and name != before]
 

@@ -19,8 +19,8 @@ def pattern(*parts: str, ignore_case: bool = False) -> Any:
 
 def spans(compiled: Any, text: str, group: int = 0) -> Iterator[tuple[int, int]]:
     """Where a pattern, or a group of it, is found."""
-    for found in compiled.finditer(text):
-        yield found.span(group)
+    for match in compiled.finditer(text):
+        yield match.span(group)
 
 
 def alone(text: str, start: int, end: int, before: str = "", after: str = "") -> bool:

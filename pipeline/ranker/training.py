@@ -25,7 +25,7 @@ from .reading import Choice, NothingToLearn, choices, some, splits_of
 
 _OTHERS = 200  # elements of a turn, besides the right one, that are learned from: half the likeliest, half by chance
 _ROUNDS, _PATIENCE = 300, 50  # trees at most, and without a better one
-_LEAST = 50  # trees at least: a few turns in valid may all be right by two or three
+_MIN_TREES = 50  # trees at least: a few turns in valid may all be right by two or three
 _TEN = 10
 _PARAMETERS = {
     "objective": "lambdarank", "metric": "ndcg", "eval_at": [1, _TEN], "learning_rate": 0.1, "num_leaves": 15,
@@ -76,32 +76,32 @@ def train(export: Path, ranker: Path, *, seed: int = 0, encoder: Encoder | None 
     Demonstrations that cannot be read are left out and told in `damaged`. Raises InputError where there is nothing to
     learn from, or what trains is not installed.
     """
-    splits, told = splits_of(export), Trained(ranker)
+    splits, trained = splits_of(export), Trained(ranker)
 
     def read(split: str) -> Iterator[Choice]:
         for name in splits.get(split, ()):
             try:
-                found = list(choices(export, name))
-                told.demonstrations += bool(found) and split == "train"
-                yield from found
+                choices_read = list(choices(export, name))
+                trained.demonstrations += bool(choices_read) and split == "train"
+                yield from choices_read
             except InputError as error:
-                told.damaged.append(str(error))
+                trained.damaged.append(str(error))
             progress(name)
 
     try:
         if encoder:
             dual_encoder.ready(ranker)
-            told.turns = dual_encoder.fit(encoder.base, read("train"), read("valid"), ranker, seed=seed,
+            trained.turns = dual_encoder.fit(encoder.base, read("train"), read("valid"), ranker, seed=seed,
                                           epochs=encoder.epochs, rate=encoder.rate, step=encoder.step)
         else:
-            told.turns, told.trees = _grow(read, ranker, seed)
+            trained.turns, trained.trees = _grow(read, ranker, seed)
     except NothingToLearn:
         raise InputError(f"{export}: the split train has no turn that acts on an element of its page") from None
     both = scorer(str(ranker.absolute())), scorer(None)
     for split in sorted(name for name in splits if name.startswith("test")):
         if measured := measure(read(split), both):
-            told.splits[split] = measured
-    return told
+            trained.splits[split] = measured
+    return trained
 
 
 def _grow(read: Callable[[str], Iterable[Choice]], ranker: Path, seed: int) -> tuple[int, int]:
@@ -114,28 +114,28 @@ def _grow(read: Callable[[str], Iterable[Choice]], ranker: Path, seed: int) -> t
     data = _dataset(lightgbm, learned)
     watched = [_dataset(lightgbm, valid, data)] if len(valid.groups) else []
     stopping = [lightgbm.early_stopping(_PATIENCE, first_metric_only=True, verbose=False)] if watched else []
-    rounds = _ROUNDS if watched else 2 * _LEAST  # nobody tells when to stop
+    rounds = _ROUNDS if watched else 2 * _MIN_TREES  # nobody tells when to stop
     booster = lightgbm.train(_PARAMETERS | {"seed": seed}, data, rounds, valid_sets=watched, callbacks=stopping,
                              keep_training_booster=True)  # else the trees after the best one are gone
-    trees = min(booster.current_iteration(), max(booster.best_iteration, _LEAST))
+    trees = min(booster.current_iteration(), max(booster.best_iteration, _MIN_TREES))
     content = {"format": FORMAT, "version": VERSION, "features": list(features.NAMES),
                "model": booster.model_to_string(num_iteration=trees)}
     write_atomically(ranker, json.dumps(content).encode())
     return len(learned.groups), trees
 
 
-def measure(found: Iterable[Choice], scorers: tuple[Scorer, Scorer]) -> tuple[Measured, Measured] | None:
+def measure(turns: Iterable[Choice], scorers: tuple[Scorer, Scorer]) -> tuple[Measured, Measured] | None:
     """Both scorers over the same turns, all candidates of each; None where there is no turn."""
-    places: tuple[list[int], list[int]] = ([], [])
-    for choice in found:
-        for ranks, score in zip(places, scorers, strict=True):
-            order = [each.uid for each, _ in ordered(choice.elements, choice.asked, score)]
+    ranks_by_scorer: tuple[list[int], list[int]] = ([], [])
+    for choice in turns:
+        for ranks, score in zip(ranks_by_scorer, scorers, strict=True):
+            order = [element.uid for element, _ in ordered(choice.elements, choice.query, score)]
             ranks.append(order.index(choice.target) + 1)
-    if not places[0]:
+    if not ranks_by_scorer[0]:
         return None
-    one, other = (Measured(len(ranks), float(np.mean([rank <= _TEN for rank in ranks])),
-                           float(np.mean([1 / rank for rank in ranks]))) for ranks in places)
-    return one, other
+    first, second = (Measured(len(ranks), float(np.mean([rank <= _TEN for rank in ranks])),
+                           float(np.mean([1 / rank for rank in ranks]))) for ranks in ranks_by_scorer)
+    return first, second
 
 
 @dataclass(frozen=True)
@@ -147,14 +147,14 @@ class _Learned:
     groups: list[int]
 
 
-def _table(found: Iterable[Choice], by_chance: random.Random) -> _Learned:
+def _table(turns: Iterable[Choice], by_chance: random.Random) -> _Learned:
     parts, groups = [], []
-    for choice in found:
-        rows = features.table(choice.asked, choice.elements, lexical)
-        right = np.array([each.uid == choice.target for each in choice.elements])
-        kept = some(rows[:, 0].tolist(), right.tolist(), _OTHERS, by_chance)
-        parts.append((rows[kept], right[kept]))
-        groups.append(len(kept))
+    for choice in turns:
+        rows = features.table(choice.query, choice.elements, lexical)
+        right = np.array([element.uid == choice.target for element in choice.elements])
+        selected = some(rows[:, 0].tolist(), right.tolist(), _OTHERS, by_chance)
+        parts.append((rows[selected], right[selected]))
+        groups.append(len(selected))
     if not parts:
         return _Learned(np.zeros((0, len(features.NAMES)), np.float32), np.zeros(0, bool), [])
     return _Learned(np.concatenate([rows for rows, _ in parts]), np.concatenate([right for _, right in parts]), groups)

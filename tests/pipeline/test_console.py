@@ -50,7 +50,7 @@ def test_a_full_file_is_read_in_the_time_that_a_page_has(tmp_path):
     # What other processes take from the processor's caches is counted, too.
     assert any(takes() < limits.VIEW_SECONDS / 2 for _ in range(3))
     found = console.lines(recording, 0.0, None)
-    assert found["total"] == 20_000 and len(found["lines"]) == console.MOST
+    assert found["total"] == 20_000 and len(found["lines"]) == console.MAX_LINES
     assert found["lines"][0]["text"] == "line 19999"
 
 

@@ -21,7 +21,7 @@ def files(layout):
 
 
 def keep_all(blobs):
-    return [blobs.keep(content, like, picture=picture) for content, like, picture in REQUESTS]
+    return [blobs.store(content, like, picture=picture) for content, like, picture in REQUESTS]
 
 
 def test_it_keeps_the_same_files(tmp_path):

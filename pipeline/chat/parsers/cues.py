@@ -78,20 +78,20 @@ def _blocks(document: Document) -> Iterator[_Block]:
 
 def _cue(block: _Block, path: Path) -> Cue:
     """The cue of a block: a line that names it, where there is one, its times, and its text as it stands."""
-    at = next((at for at, (_, text) in enumerate(block[:2]) if "-->" in text), None)
-    if at is None:
+    timing_index = next((index for index, (_, text) in enumerate(block[:2]) if "-->" in text), None)
+    if timing_index is None:
         raise _damaged(path, block[0][0], "no cue: a line such as 00:00:05.000 --> 00:00:08.000 is missing")
-    line, timing = block[at]
+    line, timing = block[timing_index]
     begin, _, rest = timing.partition("-->")
     start, end = _seconds(begin), _seconds((rest.split() or [""])[0])
     if start is None or end is None:
         raise _damaged(path, line, "the cue's time cannot be read")
     if end < start:
         raise _damaged(path, line, "the cue ends before it begins")
-    text = block[at + 1:]
-    if more := [number for number, each in text if "-->" in each]:
+    text = block[timing_index + 1:]
+    if more := [number for number, line_text in text if "-->" in line_text]:
         raise _damaged(path, more[0], "a cue begins without an empty line before it")
-    return Cue("", "\n".join(each for _, each in text), start, end, line)
+    return Cue("", "\n".join(line_text for _, line_text in text), start, end, line)
 
 
 def _damaged(path: Path, line: int, reason: str) -> InputError:

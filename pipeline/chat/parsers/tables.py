@@ -11,8 +11,8 @@ from typing import Any
 
 from pipeline.chat.log import Document, Message, Reader, Reading, Stamp
 
-from .beside import UNKNOWN_REACTION, file_names, reactions_of, with_files
 from .days import Order, day_first, month_first, order_of
+from .message_extras import UNKNOWN_REACTION, file_names, reactions_of, with_files
 from .times import any_time, clock_time, minutes_time
 
 _SPEAKER = ("speaker", "name", "author", "user", "sender", "from", "role", "participant", "username", "user name",

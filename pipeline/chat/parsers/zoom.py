@@ -41,8 +41,8 @@ def _sender(word: str, rest: str) -> str | None:
         if len(spaced) > 1:
             return f"  {to}  ".join(spaced[:-1]).strip()
     for to in _TO[word]:
-        before, found, _ = _DIRECT.sub("", rest).rpartition(f" {to} ")
-        if found and before.strip():
+        before, sender_end, _ = _DIRECT.sub("", rest).rpartition(f" {to} ")
+        if sender_end and before.strip():
             return before.strip()
     return rest or None
 

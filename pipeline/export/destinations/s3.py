@@ -54,7 +54,7 @@ class S3(Destination):
     def __enter__(self) -> "S3":
         try:
             with explained(self.summary.destination):
-                self._claim.look()
+                self._claim.check()
                 self._bucket.load()
                 self._refuse_what_is_not_ours()
                 if self._before is not self._bucket:
@@ -107,7 +107,7 @@ class S3(Destination):
             self._copies[file["path"]] = copy
         return self._copies[file["path"]]
 
-    def stay(self, file: ManifestFile) -> None:
+    def retain_file(self, file: ManifestFile) -> None:
         if self._before is not self._bucket and not self._bucket.is_copy(file["path"], self._before):
             self._change()
             with explained(f"{self.summary.destination}/{file['path']}"):
@@ -129,7 +129,7 @@ class S3(Destination):
                     self._bucket.delete(name)
             self._bucket.abandon_uploads()
             if not self._changed and self._bucket.size(MARKER) is not None:
-                self._claim.take()  # all but the last step was done by an export that was interrupted
+                self._claim.acquire()  # all but the last step was done by an export that was interrupted
                 self._changed = True
             if self._changed:
                 self._claim.verify(fresh=True)
@@ -159,7 +159,7 @@ class S3(Destination):
             if self._changed:
                 self._claim.verify()
                 return
-            self._claim.take()
+            self._claim.acquire()
             if self._bucket.size(MANIFEST) is not None:
                 self._bucket.delete(MANIFEST)
             self._changed = True
@@ -201,18 +201,19 @@ class _Outgoing(io.RawIOBase):
         self._begin_parts = begin_parts
         self._parts: Parts | None = None
         self._next: list[bytes] = []
-        self._held = 0
+        self._buffered = 0
 
     def write(self, content: Any) -> int:
         if self._file:
             self._file.write(content)
         if self._begin_parts:
             self._next.append(bytes(content))
-            self._held += len(content)
-            while self._held > (size := self._parts.next_size if self._parts else part_size(0)):
+            self._buffered += len(content)
+            while self._buffered > (size := self._parts.next_size if self._parts else part_size(0)):
                 last = self._next.pop()  # split where the part ends, so that all else is copied once
-                rest = self._held - size
-                part, self._next, self._held = [*self._next, last[:len(last) - rest]], [last[len(last) - rest:]], rest
+                rest = self._buffered - size
+                part, self._next, self._buffered = [*self._next,
+                                                    last[:len(last) - rest]], [last[len(last) - rest:]], rest
                 self._send_early(b"".join(part))
         return len(content)
 
@@ -225,16 +226,16 @@ class _Outgoing(io.RawIOBase):
         return True
 
     @property
-    def _whole(self) -> IO[bytes]:
+    def _complete_file(self) -> IO[bytes]:
         if self._file is None:
             raise ValueError("what was written is kept no longer")
         return self._file
 
-    def seek(self, place: int, whence: int = 0) -> int:
-        return self._whole.seek(place, whence)
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._complete_file.seek(offset, whence)
 
     def read(self, size: int = -1) -> bytes:
-        return self._whole.read(size)
+        return self._complete_file.read(size)
 
     def close(self) -> None:
         self._drop()

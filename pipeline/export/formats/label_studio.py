@@ -67,7 +67,7 @@ def samples(source: Source, options: Options, tally: Tally) -> Iterator[File | L
         data = {"image": LOCAL_FILES + path, "task": source.demonstration["task"], "said": "\n".join(said),
                 "url": state["url"], "title": state["title"], "demonstration": source.id, "turn": turn["id"],
                 "intent": turn["intent"], "text": text_of(turn)}
-        yield from once.taken()
+        yield from once.take_waiting()
         yield Line(f"{source.split}.json", dump_line({
             "data": data, "predictions": [{"model_version": "recorded", "result": _result(data, size, rectangle)}]}))
         yield Counted(turn["intent"], "good")
@@ -115,8 +115,8 @@ def rectangle_of(box: Box, viewport: Size, size: Size) -> dict[str, float] | Non
         return None
     scale = size["width"] / viewport["width"]
 
-    def percent(at: float, length: int) -> float:
-        return min(max(100 * at * scale / length, 0.0), 100.0)
+    def percent(pixels: float, length: int) -> float:
+        return min(max(100 * pixels * scale / length, 0.0), 100.0)
 
     left, right = (percent(box["x"] + more, size["width"]) for more in (0, box["width"]))
     top, bottom = (percent(box["y"] + more, size["height"]) for more in (0, box["height"]))

@@ -67,10 +67,10 @@ class Once:
             self._waiting.append(File(path, content))
         return self._written[digest]
 
-    def taken(self) -> list[File]:
+    def take_waiting(self) -> list[File]:
         """The files that are new since the last time."""
-        taken, self._waiting = self._waiting, []
-        return taken
+        files, self._waiting = self._waiting, []
+        return files
 
 
 class Acted:

@@ -75,8 +75,8 @@ def _row(action: Action, actions: Actions, options: Options) -> dict[str, Any]:
     fields, states, state = action.fields, actions.states, action.turn["state"]
     row = {"action_uid": fields["action_uid"], "raw_html": fields["raw_html"], "cleaned_html": fields["cleaned_html"],
            "operation": json.dumps(fields["operation"]),
-           "pos_candidates": [json.dumps(each) for each in fields["pos_candidates"]],
-           "neg_candidates": [json.dumps(each) for each in fields["neg_candidates"]],
+           "pos_candidates": [json.dumps(candidate) for candidate in fields["pos_candidates"]],
+           "neg_candidates": [json.dumps(candidate) for candidate in fields["neg_candidates"]],
            **{name: actions.head[name] for name in _ABOUT_TASK},
            "screenshot": image(states.picture(state), fields["action_uid"], states.kind)}
     if options.set_of_marks:

@@ -29,10 +29,10 @@ def reduced(lengths: Sequence[int], limit: int) -> list[int]:
         return [0] * len(lengths)
     order = sorted(range(len(lengths)), key=lambda index: lengths[index])
     new, left = list(lengths), limit
-    for place, index in enumerate(order):
-        threshold, over = divmod(left, len(order) - place)
+    for rank, index in enumerate(order):
+        threshold, over = divmod(left, len(order) - rank)
         if lengths[index] > threshold:
-            rest = order[place:]
+            rest = order[rank:]
             for number, other in enumerate(rest):
                 new[other] = threshold + (number >= len(rest) - over)
             break
@@ -42,15 +42,15 @@ def reduced(lengths: Sequence[int], limit: int) -> list[int]:
 
 def cut(text: str, limit: int) -> str:
     """The text with its middle taken out, so that it has at most `limit` tokens; empty when not even dots fit."""
-    found = [match.span() for match in _TOKEN.finditer(text)]
-    if len(found) <= limit:
+    spans = [match.span() for match in _TOKEN.finditer(text)]
+    if len(spans) <= limit:
         return text
     if limit < _ELLIPSIS_TOKENS:
         return ""
-    kept = limit - _ELLIPSIS_TOKENS
-    start, end = (kept + 1) // 2, kept // 2
-    before = text[:found[start - 1][1]] if start else ""
-    after = text[found[len(found) - end][0]:] if end else ""
+    available = limit - _ELLIPSIS_TOKENS
+    start, end = (available + 1) // 2, available // 2
+    before = text[:spans[start - 1][1]] if start else ""
+    after = text[spans[len(spans) - end][0]:] if end else ""
     return before + ELLIPSIS + after
 
 
@@ -73,8 +73,8 @@ def fit_tree(root, render, limit: int) -> str:
             return text
         parts = [(node, name) for node in root.iter() for name in (None, "tail", *node.attrib.keys())]
         values = [_value(node, name) for node, name in parts]
-        whole = sum(map(tokens, values))
-        for (node, name), value, new in zip(parts, values, fit(values, whole - over), strict=True):
+        total = sum(map(tokens, values))
+        for (node, name), value, new in zip(parts, values, fit(values, total - over), strict=True):
             if new != value:
                 _put(node, name, new)
         text = render(root)

@@ -11,7 +11,7 @@ from skimage.metrics import structural_similarity
 
 from pipeline.align import is_blank, ssim
 from pipeline.align.anchors import Bracket
-from pipeline.align.coarse import Shown, Stretch, place
+from pipeline.align.coarse_offset import Shown, Stretch, fit_offset
 from pipeline.align.external import spans_of
 from pipeline.align.layout import Layout, Piece
 from pipeline.align.rectangle import Rectangle
@@ -56,7 +56,7 @@ def test_the_clock_is_right_when_every_second_bracket_is_wrong(offset, drift, se
         assert clock.recording_time(clock.video_time(time, piece), piece) == pytest.approx(time, abs=1e-6)
     [span] = spans_of(clock, 7.5, 0.9)
     for time in (-30, 0, 600, 1260):  # where the file begins 7.5 seconds before its first frame
-        assert Clock([span]).at(7.5 + clock.video_time(time, piece))[0] == pytest.approx(time, abs=1e-6)
+        assert Clock([span]).position(7.5 + clock.video_time(time, piece))[0] == pytest.approx(time, abs=1e-6)
 
 
 def test_brackets_that_agree_on_nothing_say_so():
@@ -85,7 +85,7 @@ def test_where_the_page_is_known_to_be():
     scene = Scene(None, None, layout, {}, [], [], explained=np.array([4.0, 9.9, 11.1, 12.5, 17.0]))
     times = {1.0: False, 5.0: True, 6.9: True, 7.1: False, 9.8: False, 10.5: False, 11.1: False, 13.9: False,
              14.1: True, 15.0: True, 17.5: False}
-    assert {time: scene.is_sure_at(time) for time in times} == times
+    assert {time: scene.is_certain_at(time) for time in times} == times
 
 
 def test_pauses_and_the_time_before_are_found_in_the_rough():
@@ -97,7 +97,7 @@ def test_pauses_and_the_time_before_are_found_in_the_rough():
         recorded = time - 20 if time < 42 else time - 8
         if 0 <= recorded < 60:
             differences[k, int(recorded // 5)] = 0.5
-    first, second = place(times, differences, shown, 68.0)
+    first, second = fit_offset(times, differences, shown, 68.0)
     assert first.offset == pytest.approx(20, abs=1) and second.offset == pytest.approx(8, abs=1)
     assert first.end == pytest.approx(41, abs=1)
 
@@ -105,5 +105,5 @@ def test_pauses_and_the_time_before_are_found_in_the_rough():
 def test_a_video_of_something_else_gives_no_sure_place():
     differences = np.random.default_rng(1).uniform(8, 9, (40, 6))
     shown = [Shown(number * 5.0, number * 5.0 + 4.5, number) for number in range(6)]
-    for stretch in place(np.arange(0, 40.0), differences, shown, 40.0):
+    for stretch in fit_offset(np.arange(0, 40.0), differences, shown, 40.0):
         assert fit([stretch], [[]]).pieces[0].votes == 0

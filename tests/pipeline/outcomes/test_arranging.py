@@ -2,8 +2,8 @@
 
 import pytest
 
-from pipeline.outcomes.arranging import added, check_at, combined, moved, name_at, removed, replaced, taken_apart
-from pipeline.outcomes.wording import kind_of, told, whole
+from pipeline.outcomes.check_editing import added, check_at, combined, moved, name_at, removed, replaced, ungrouped
+from pipeline.outcomes.wording import describe_check, describe_outcome, kind_of
 from schemas import InputError
 from schemas.files import validated
 from schemas.outcome import OutcomeSchema
@@ -30,7 +30,7 @@ def test_checks_are_arranged_and_the_input_stays():
     assert moved(outcome, "checks.0", -1) == outcome
     both = combined(outcome, ["checks.2", "checks.0"], "any")
     assert both["checks"] == [group(A, C), B]
-    assert taken_apart(both, "checks.0")["checks"] == [A, C, B]
+    assert ungrouped(both, "checks.0")["checks"] == [A, C, B]
     assert added(both, B, within="checks.0")["checks"] == [group(A, C, B), B]
     assert check_at(both, "checks.0.1") == C
     assert replaced(both, "checks.0.1", A)["checks"] == [group(A, A), B]
@@ -61,8 +61,8 @@ def test_checkpoints_are_arranged():
     (lambda: combined(made(A, B), ["checks.0", "checks.1"], "not"), "all or any"),
     (lambda: combined(made(A, group(B)), ["checks.0", "checks.1.0"], "any"), "in the same list"),
     (lambda: combined(made(A, checkpoints=WAY), ["checkpoints.0", "checkpoints.1"], "any"), "one after the other"),
-    (lambda: taken_apart(made(A), "checks.0"), "only a group"),
-    (lambda: taken_apart(made(A, checkpoints=WAY), "checkpoints.1"), "only a group")])
+    (lambda: ungrouped(made(A), "checks.0"), "only a group"),
+    (lambda: ungrouped(made(A, checkpoints=WAY), "checkpoints.1"), "only a group")])
 def test_what_cannot_be_is_told(change, told):
     with pytest.raises(InputError, match=told):
         change()
@@ -87,16 +87,16 @@ def test_what_cannot_be_is_told(change, told):
     ({"kind": "unknown", "reason": "a model is needed"}, "cannot be evaluated: a model is needed"),
     ({"kind": "not", "checks": [group(A)]}, "it is not so that at least one of these holds")])
 def test_checks_are_told_in_words(check, words):
-    assert validated(made(check), OutcomeSchema(), "here") and told(check) == words
+    assert validated(made(check), OutcomeSchema(), "here") and describe_check(check) == words
     assert kind_of(check)
 
 
 def test_all_of_an_outcome_is_told():
     outcome = made({"kind": "not", "checks": [group(B, C)]}, checkpoints=WAY[:1], difficulty="hard")
     b, c = (f"the last page’s address has “{name}” in it" for name in "bc")
-    assert whole(outcome) == [f"it is not so that at least one of these holds ({b}; {c})",
-                              f"on the way, begun: {told(A)}", "the task is hard"]
-    assert whole(None) == []
+    assert describe_outcome(outcome) == [f"it is not so that at least one of these holds ({b}; {c})",
+                              f"on the way, begun: {describe_check(A)}", "the task is hard"]
+    assert describe_outcome(None) == []
 
 
 def test_groups_in_groups_have_an_end():

@@ -32,7 +32,8 @@ def chosen(view, *frames):
     (Criteria(5.0, (0.0, 300.0), SIZE, until=5.2), [frame(4.0), frame(5.1), frame(5.15, (0.0, 300.0))],
      (5.15, None, 5.2)),
     (Criteria(5.0, TOP, SIZE, True, None), [frame(4.0)], (4.0, "moved", None)),
-    (Criteria(5.0, TOP, SIZE, True, 4.5), [frame(4.0)], (4.0, None, None)),  # it was on the screen when that was painted
+    (Criteria(5.0, TOP, SIZE, True, 4.5), [frame(4.0)],
+     (4.0, None, None)),  # it was on the screen when that was painted
     (Criteria(5.0, TOP, SIZE, True, 4.99), [frame(4.0)], (4.0, "moved", None)),  # it may come to the screen only later
     (Criteria(5.0, TOP, SIZE, True, 4.5), [frame(4.0, followed=False)], (4.0, "moved", None)),  # a later one may miss
     (Criteria(5.0, TOP, SIZE, True, 4.5),

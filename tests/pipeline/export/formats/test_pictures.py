@@ -25,7 +25,7 @@ def source(tmp_path_factory) -> Source:
     from pipeline.cache import derived
 
     recording = write_recording(tmp_path_factory.mktemp("recordings") / "rec")
-    name = derived.keep(recording.layout, json.dumps(TREE).encode())
+    name = derived.store_derived(recording.layout, json.dumps(TREE).encode())
     demonstration = make_demonstration(recording)
     first = demonstration["turns"][1]["state"]["screenshot"]
     for turn in demonstration["turns"]:

@@ -16,15 +16,15 @@ CHECKS, CHECKPOINTS = SECTIONS = ("checks", "checkpoints")
 _GONE = "field place: there is no such check any more; look at the page again"
 
 
-def check_at(outcome: Outcome, place: str) -> OutcomeCheck:
+def check_at(outcome: Outcome, path: str) -> OutcomeCheck:
     """The check at a place; raises InputError when there is none."""
-    _, siblings, index = _opened(outcome, place)
+    _, siblings, index = _opened(outcome, path)
     return _inner(siblings[index])
 
 
-def name_at(outcome: Outcome, place: str) -> str:
+def name_at(outcome: Outcome, path: str) -> str:
     """The name of the checkpoint at a place; empty for any other check."""
-    _, siblings, index = _opened(outcome, place)
+    _, siblings, index = _opened(outcome, path)
     return str(siblings[index].get("name", ""))
 
 
@@ -46,19 +46,19 @@ def added(outcome: Outcome | None, check: OutcomeCheck, name: str = "", within: 
     return _expect_some(copy)
 
 
-def replaced(outcome: Outcome, place: str, check: OutcomeCheck, name: str = "") -> Outcome:
+def replaced(outcome: Outcome, path: str, check: OutcomeCheck, name: str = "") -> Outcome:
     """With another check at a place; `name`: of a checkpoint. Raises InputError."""
-    copy, siblings, index = _opened(outcome, place)
+    copy, siblings, index = _opened(outcome, path)
     siblings[index] = {"name": name, "check": check} if "name" in siblings[index] else check
     return copy
 
 
-def removed(outcome: Outcome, place: str) -> Outcome | None:
+def removed(outcome: Outcome, path: str) -> Outcome | None:
     """Without the check at a place, and without a group that has none left; None for the last of all. Raises
     InputError, also where checkpoints would be left alone."""
-    copy, siblings, index = _opened(outcome, place)
+    copy, siblings, index = _opened(outcome, path)
     del siblings[index]
-    parent = place.rpartition(".")[0]
+    parent = path.rpartition(".")[0]
     if not siblings and parent not in SECTIONS:
         return removed(outcome, parent)
     if not copy.get("checkpoints", True):
@@ -66,35 +66,35 @@ def removed(outcome: Outcome, place: str) -> Outcome | None:
     return _expect_some(copy) if copy["checks"] or "checkpoints" in copy else None
 
 
-def moved(outcome: Outcome, place: str, step: int) -> Outcome:
+def moved(outcome: Outcome, path: str, step: int) -> Outcome:
     """With a check so many places further down among those beside it, or up. Raises InputError."""
-    copy, siblings, index = _opened(outcome, place)
+    copy, siblings, index = _opened(outcome, path)
     siblings.insert(min(max(index + step, 0), len(siblings)), siblings.pop(index))
     return copy
 
 
-def combined(outcome: Outcome, places: Sequence[str], kind: str) -> Outcome:
+def combined(outcome: Outcome, paths: Sequence[str], kind: str) -> Outcome:
     """With checks that stand beside each other in one group of a kind, `all` or `any`, where the first stood. Raises
     InputError for fewer than two, and for checkpoints, which hold one after the other."""
-    places = sorted(set(places), key=lambda each: [int(part) if part.isdecimal() else 0 for part in each.split(".")])
+    paths = sorted(set(paths), key=lambda path: [int(part) if part.isdecimal() else 0 for part in path.split(".")])
     if kind not in ("all", "any"):
         raise InputError("field kind: all or any")
-    if len(places) < 2:
+    if len(paths) < 2:
         raise InputError("field place: tick two checks at least")
-    parents = {each.rpartition(".")[0] for each in places}
+    parents = {path.rpartition(".")[0] for path in paths}
     if len(parents) > 1 or parents == {CHECKPOINTS}:
         raise InputError("field place: tick checks that stand in the same list; checkpoints hold one after the other")
-    group: OutcomeCheck = {"kind": kind, "checks": [check_at(outcome, each) for each in places]}
-    copy, siblings, first = _opened(outcome, places[0])
-    for each in reversed(places):
-        del siblings[_opened(outcome, each)[2]]
+    group: OutcomeCheck = {"kind": kind, "checks": [check_at(outcome, path) for path in paths]}
+    copy, siblings, first = _opened(outcome, paths[0])
+    for path in reversed(paths):
+        del siblings[_opened(outcome, path)[2]]
     siblings.insert(first, group)
     return copy
 
 
-def taken_apart(outcome: Outcome, place: str) -> Outcome:
+def ungrouped(outcome: Outcome, path: str) -> Outcome:
     """With the checks of a group in its place. Raises InputError for what is none, and for a checkpoint's."""
-    copy, siblings, index = _opened(outcome, place)
+    copy, siblings, index = _opened(outcome, path)
     group = siblings[index]
     if group.get("kind") not in ("all", "any"):
         raise InputError("field place: only a group can be taken apart, and none that a checkpoint or a “not” needs")
@@ -102,15 +102,15 @@ def taken_apart(outcome: Outcome, place: str) -> Outcome:
     return copy
 
 
-def _opened(outcome: Outcome, place: str) -> tuple[Outcome, list[Any], int]:
+def _opened(outcome: Outcome, path: str) -> tuple[Outcome, list[Any], int]:
     """A copy, the list in it that a place is in, and where in that."""
     copy: Any = deepcopy(outcome)
-    section, *numbers = place.split(".")
-    if section not in SECTIONS or not numbers or not all(each.isascii() and each.isdecimal() and len(each) < 6
-                                                         for each in numbers):
+    section, *numbers = path.split(".")
+    if section not in SECTIONS or not numbers or not all(part.isascii() and part.isdecimal() and len(part) < 6
+                                                         for part in numbers):
         raise InputError(_GONE)
     siblings: Any = copy.get(section, [])
-    *way, last = (int(each) for each in numbers)
+    *way, last = (int(part) for part in numbers)
     for number in way:
         siblings = _inner(siblings[number]).get("checks", []) if number < len(siblings) else []
     if last >= len(siblings):
@@ -118,9 +118,9 @@ def _opened(outcome: Outcome, place: str) -> tuple[Outcome, list[Any], int]:
     return copy, siblings, last
 
 
-def _inner(each: Any) -> Any:
+def _inner(entry: Any) -> Any:
     """The check itself, also of a checkpoint."""
-    return each["check"] if "name" in each else each
+    return entry["check"] if "name" in entry else entry
 
 
 def _expect_some(outcome: Outcome) -> Outcome:

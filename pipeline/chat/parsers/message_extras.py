@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pipeline.chat.log import MOST_EMOJI, Reaction
+from pipeline.chat.log import MAX_EMOJI_CHARS, Reaction
 from schemas import limits
 
 UNKNOWN_REACTION = "a reaction in a form that is not known"
@@ -42,12 +42,12 @@ def reactions_of(value: object) -> tuple[tuple[Reaction, ...], int]:
             read = None
         value = read if isinstance(read, list | dict) else list(_written(value))
     if isinstance(value, Mapping) and not {"emoji", "reaction", "name"} & value.keys():
-        value = [{"emoji": emoji, "count" if isinstance(each, int) else "users": each}
-                 for emoji, each in value.items()]
+        value = [{"emoji": emoji, "count" if isinstance(details, int) else "users": details}
+                 for emoji, details in value.items()]
     entries = value if isinstance(value, list) else [value]
-    found = [_reaction(entry) for entry in entries]
-    known = tuple(each for each in found if each)
-    return known, len(found) - len(known)
+    reactions = [_reaction(entry) for entry in entries]
+    known = tuple(reaction for reaction in reactions if reaction)
+    return known, len(reactions) - len(known)
 
 
 def _reaction(entry: object) -> Reaction | None:
@@ -59,30 +59,30 @@ def _reaction(entry: object) -> Reaction | None:
     emoji: Any = next((entry[key] for key in ("emoji", "reaction", "name") if entry.get(key)), None)
     if isinstance(emoji, Mapping):
         emoji = emoji.get("name")
-    if not isinstance(emoji, str) or not emoji.strip() or len(emoji) > MOST_EMOJI:
+    if not isinstance(emoji, str) or not emoji.strip() or len(emoji) > MAX_EMOJI_CHARS:
         return None
-    told = next((entry[key] for key in _PEOPLE if entry.get(key)), None)
-    people = tuple(dict.fromkeys(_who(told if isinstance(told, list) else [told] if told else [])))
+    listed = next((entry[key] for key in _PEOPLE if entry.get(key)), None)
+    people = tuple(dict.fromkeys(_names_of(listed if isinstance(listed, list) else [listed] if listed else [])))
     count = entry.get("count")
     if type(count) is not int or not 1 <= count <= limits.MAX_INTEGER:
         count = max(len(people), 1)
     return Reaction(" ".join(emoji.split()), count, people)
 
 
-def _who(people: list[object]) -> Iterator[str]:
-    for each in people:
-        who = next((each[key] for key in _WHO if each.get(key)), None) if isinstance(each, Mapping) else each
-        if isinstance(who, str | int) and str(who).strip():
-            yield str(who).strip()
+def _names_of(people: list[object]) -> Iterator[str]:
+    for person in people:
+        name = next((person[key] for key in _WHO if person.get(key)), None) if isinstance(person, Mapping) else person
+        if isinstance(name, str | int) and str(name).strip():
+            yield str(name).strip()
 
 
 def _written(text: str) -> Iterator[dict[str, object]]:
     """`👍 (2) ❤️`: emoji, each with its number where that is more than one."""
-    found: list[dict[str, object]] = []
+    entries: list[dict[str, object]] = []
     for word in text.split():
         number = word[1:-1] if word.startswith("(") and word.endswith(")") else ""
-        if found and number.isascii() and number.isdigit() and len(number) < 16:
-            found[-1]["count"] = int(number)
+        if entries and number.isascii() and number.isdigit() and len(number) < 16:
+            entries[-1]["count"] = int(number)
         else:
-            found.append({"emoji": word})
-    yield from found
+            entries.append({"emoji": word})
+    yield from entries

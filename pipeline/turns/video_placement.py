@@ -22,18 +22,18 @@ def recording_time(time: float, offset: float, drift: float) -> float:
     return (time - offset) / (1 + drift / _MILLION)
 
 
-def with_place(alignment: Alignment, place: VideoPlacement) -> Alignment:
+def with_placement(alignment: Alignment, placement: VideoPlacement) -> Alignment:
     """The alignment as a person has it; what they said before and do not say now stays."""
-    word: VideoPlacement = {**alignment.get("by_hand", {}), **place}
+    word: VideoPlacement = {**alignment.get("by_hand", {}), **placement}
     end = alignment["duration"]
     changed: Alignment = {**alignment, "by_hand": word}
     if "offset" in word and "drift" in word:
         stretch: VideoStretch = {"begin": 0.0, "end": end, "offset": word["offset"], "drift": word["drift"]}
         changed["stretches"] = [stretch]
     if "rectangle" in word:
-        whole: VideoSegment = {"begin": 0.0, "end": end, "rectangle": word["rectangle"]}
+        full_segment: VideoSegment = {"begin": 0.0, "end": end, "rectangle": word["rectangle"]}
         changed["segments"] = [{**segment, "rectangle": word["rectangle"]}  # between them nothing is shown all the same
-                               for segment in alignment["segments"]] or [whole]
+                               for segment in alignment["segments"]] or [full_segment]
     return changed
 
 
@@ -41,26 +41,26 @@ def alignment_after(alignment: Alignment | None, edits: Iterable[Edit]) -> Align
     """The alignment after the edits that stand; None without an external video."""
     for edit in edits:
         if edit["op"] == "place_video" and alignment is not None:
-            alignment = with_place(alignment, edit["place"])
+            alignment = with_placement(alignment, edit["place"])
     return alignment
 
 
-def place_turn(turn: Turn, place: VideoPlacement) -> Turn:
+def apply_placement(turn: Turn, placement: VideoPlacement) -> Turn:
     """A turn at the video time that a person's clock gives it; as it is for a word on the rectangle only.
 
     Nobody has held the screenshot against the frame there, so `similarity` is unknown; checks that doubted the place
     are settled.
     """
-    if "offset" not in place or "drift" not in place or turn["type"] == "chat" or not turn["state"]:
+    if "offset" not in placement or "drift" not in placement or turn["type"] == "chat" or not turn["state"]:
         return turn
-    time = round(video_time(turn["timestamp"], place["offset"], place["drift"]), 4)
-    shown = 0 <= time <= place.get("duration", time)
+    time = round(video_time(turn["timestamp"], placement["offset"], placement["drift"]), 4)
+    shown = 0 <= time <= placement.get("duration", time)
     state: TurnState = {**turn["state"], "video_time": time if shown else None, "similarity": None,
                         "confidence": 1.0 if shown else 0.0}
     settled = (SETTLED, NOT_SHOWN) if shown else (SETTLED,)
-    placed: BrowserTurn = {**turn, "state": state,
+    changed: BrowserTurn = {**turn, "state": state,
                            "checks": [check for check in turn["checks"] if check["kind"] not in settled]}
-    return placed
+    return changed
 
 
 def without_video(turn: Turn) -> Turn:
@@ -68,6 +68,6 @@ def without_video(turn: Turn) -> Turn:
     if turn["type"] == "chat" or not turn["state"]:
         return turn
     state: TurnState = {**turn["state"], "video_time": None, "similarity": None, "confidence": 0.0}
-    kept: BrowserTurn = {**turn, "state": state, "checks": [check for check in turn["checks"]
+    changed: BrowserTurn = {**turn, "state": state, "checks": [check for check in turn["checks"]
                                                             if check["kind"] not in (SETTLED, NOT_SHOWN)]}
-    return kept
+    return changed

@@ -16,8 +16,8 @@ from pipeline.context import Context
 from recorder import Recording
 from schemas.types import Demonstration, State, Turn, TurnState
 
-from . import own
-from .external import LOW, Found, align
+from . import own_video
+from .external import LOW, TurnMatch, align
 from .screenshots import Picture, load
 from .video import Video
 
@@ -33,22 +33,23 @@ def stage(demonstration: Demonstration, context: Context) -> Demonstration:
     video = None if context.video is None else Video(context.video)
     pictures = load(context.recording, _states(demonstration["turns"], context.recording, video))
     turns = [_marked(turn, pictures) for turn in demonstration["turns"]]
-    told: Demonstration = {**demonstration}
+    result: Demonstration = {**demonstration}
     if video:
-        found, told["alignment"], spans = align(context.recording, turns, video, pictures, encode, context.place)
+        matches, result["alignment"], spans = align(context.recording, turns, video, pictures, encode,
+                                                    context.placement)
         context.video_spans.extend(spans)
-        turns = [tell(turn, found.get(turn["id"]), context.keep) for turn in turns]
+        turns = [apply_match(turn, matches.get(turn["id"]), context.store_blob) for turn in turns]
         if video.lost or video.cut_off:
-            _log.warning("%s: %s; what is whole was used", context.video, _damage(video))
+            _log.warning("%s: %s; what is whole was used", context.video, _describe_damage(video))
     elif context.recording.layout.video.exists():
-        turns = own.place(context.recording, turns, encode, context.keep)
+        turns = own_video.align_to_own_video(context.recording, turns, encode, context.store_blob)
     else:
         turns = [{**turn, "state": {**turn["state"], "video_time": None}}
                  if turn["type"] == "browser" and turn["state"] else turn for turn in turns]
-    return {**told, "turns": turns}
+    return {**result, "turns": turns}
 
 
-def _damage(video: Video) -> str:
+def _describe_damage(video: Video) -> str:
     """What is wrong with a video, for people."""
     parts = [f"{video.lost} of its frames cannot be decoded"] * bool(video.lost)
     return " and ".join(parts + ["it breaks off"] * video.cut_off)
@@ -76,19 +77,19 @@ def _marked(turn: Turn, pictures: Mapping[str, Picture]) -> Turn:
     return {**turn, "state": {**state, "screenshot_status": status}}
 
 
-def tell(turn: Turn, found: Found | None, keep: Callable[[bytes], str]) -> Turn:
+def apply_match(turn: Turn, match: TurnMatch | None, store_blob: Callable[[bytes], str]) -> Turn:
     """The turn with what the external video says of it."""
-    if found is None or turn["type"] == "chat" or not turn["state"]:
+    if match is None or turn["type"] == "chat" or not turn["state"]:
         return turn
-    state: TurnState = {**turn["state"], "video_time": found.time and round(found.time, 4),
-                        "similarity": found.similarity and round(found.similarity, 4),
-                        "confidence": found.confidence}
+    state: TurnState = {**turn["state"], "video_time": match.time and round(match.time, 4),
+                        "similarity": match.similarity and round(match.similarity, 4),
+                        "confidence": match.confidence}
     broken = state["screenshot_status"] == "broken" or not state["screenshot"]
-    least = _WORTH_IT if broken or found.told else LOW
-    if state["url"] != _EMPTY_PAGE and found.confidence >= least and (found.better or found.page):
-        state |= {"screenshot": found.better or keep(found.page or b""), "screenshot_time": found.painted,
-                  "screenshot_status": "good", "screenshot_source": "captured" if found.better else "video",
+    minimum = _WORTH_IT if broken or match.clearly_better else LOW
+    if state["url"] != _EMPTY_PAGE and match.confidence >= minimum and (match.better or match.page):
+        state |= {"screenshot": match.better or store_blob(match.page or b""), "screenshot_time": match.painted,
+                  "screenshot_status": "good", "screenshot_source": "captured" if match.better else "video",
                   "screenshot_taken": turn["state"]["screenshot"]}
-    elif found.late and found.confidence >= _WORTH_IT:
+    elif match.late and match.confidence >= _WORTH_IT:
         state["screenshot_late"] = True
     return {**turn, "state": state}

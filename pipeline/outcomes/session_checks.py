@@ -47,18 +47,18 @@ class Offered:
 def examined(recording: Recording, outcome: Outcome, part: Part = _ALL) -> list[Examined]:
     """Each check at the recorded end and start of its own session; raises InputError when it shows no page."""
     evidence = _evidence(recording, outcome, recording, part)
-    found = score(outcome, evidence)
-    return [Examined(each.holds, each.reason, proposing.refused(each.check, evidence)) for each in found.checks]
+    result = score(outcome, evidence)
+    return [Examined(check.holds, check.reason, proposing.refused(check.check, evidence)) for check in result.checks]
 
 
 def tried(recording: Recording, outcome: Outcome, home: Recording, part: Part = _ALL) -> dict[str, Any]:
     """What the checks of a session say of another one of the same task, as JSON has it. `home`: the recording that they
     are of, in which the pictures are that they name. Raises as `examined` does."""
     evidence = _evidence(recording, outcome, home, part)
-    found, last = score(outcome, evidence), evidence.pages[-1].state
+    result, last = score(outcome, evidence), evidence.pages[-1].state
     about = recording.manifest.get("provenance", {})
-    return {"holds": found.holds, "score": found.value, "reached": found.reached,
-            "checks": [{"holds": each.holds, "reason": each.reason[:_REASON]} for each in found.checks],
+    return {"holds": result.holds, "score": result.value, "reached": result.reached,
+            "checks": [{"holds": check.holds, "reason": check.reason[:_REASON]} for check in result.checks],
             "actor": about.get("actor", ""), "agent": about.get("agent", ""),
             "shown": last["screenshot"] if last else None}
 
@@ -72,21 +72,21 @@ def offered(recording: Recording, part: Part = _ALL) -> list[Offered]:
     """Texts of the last page in the order in which they stand there; raises as `examined` does."""
     page = of_recording(recording).between(*part).pages[-1]
     boxes = page.boxes()
-    found = []
-    for each in proposing.told(page):
-        box = boxes.get(each.uid)
-        found.append(Offered(each.css, each.text, dict(box) if box else None))
-        if len(found) == _ELEMENTS:
+    offers = []
+    for text in proposing.page_texts(page):
+        box = boxes.get(text.uid)
+        offers.append(Offered(text.css, text.text, dict(box) if box else None))
+        if len(offers) == _ELEMENTS:
             break
-    return found
+    return offers
 
 
 def picture(recording: Recording, css: str, part: Part = _ALL) -> bytes:
     """The picture of what a selector fits on the last page: an image file. Raises InputError when there is none."""
-    found = of_recording(recording).between(*part).pages[-1].pictures(css)
-    if not found:
+    images = of_recording(recording).between(*part).pages[-1].pictures(css)
+    if not images:
         raise InputError("nothing on the last page that fits it has a picture")
-    return found[0]
+    return images[0]
 
 
 def last_screenshot(recording: Recording, part: Part = _ALL) -> tuple[str, dict[str, int]] | None:
@@ -98,8 +98,8 @@ def last_screenshot(recording: Recording, part: Part = _ALL) -> tuple[str, dict[
 
 
 def _evidence(recording: Recording, outcome: Outcome, home: Recording, part: Part) -> Evidence:
-    found = replace(of_recording(recording).between(*part), reference=home.blob)
+    evidence = replace(of_recording(recording).between(*part), reference=home.blob)
     actor = recording.manifest.get("provenance", {}).get("actor")
-    if actor in ("agent", "script") and not found.answer:  # a script says nothing, and older runs kept no answer
-        return replace(found, answered=False)
-    return found if actor == "agent" else replace(found, answer=spoken(found.answer, outcome))
+    if actor in ("agent", "script") and not evidence.answer:  # a script says nothing, and older runs kept no answer
+        return replace(evidence, answered=False)
+    return evidence if actor == "agent" else replace(evidence, answer=spoken(evidence.answer, outcome))

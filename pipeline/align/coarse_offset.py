@@ -17,7 +17,7 @@ _LATE, _LATE_COST = 1.5, 0.3  # seconds that a screenshot may have been taken la
 _JUMP = 18.0  # what a pause costs: about seven frames that fit much better
 _SHORTEST_PAUSE = 1.0  # seconds; shorter ones are found by the exact fit
 _SLIP = 4.0  # what one step of drift costs: an hour at 200 ppm takes four
-_NEAR = 1.0  # loss of likelihood within which another offset is as good
+_MAX_LOSS = 1.0  # loss of likelihood within which another offset is as good
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Stretch:
     slack: float
 
 
-def place(times: np.ndarray, differences: np.ndarray, shown: Sequence[Shown], duration: float) -> list[Stretch]:
+def fit_offset(times: np.ndarray, differences: np.ndarray, shown: Sequence[Shown], duration: float) -> list[Stretch]:
     """Stretches of a video that show the recording, in order; empty when none does.
 
     `times`: of K sampled frames, seconds of the video, growing. `differences`: K x J, grey levels by which frame k
@@ -66,9 +66,9 @@ def length(shown: Sequence[Shown]) -> float:
 def _likelihood(differences: np.ndarray, share: float) -> np.ndarray:
     """Log-likelihood, K x J: 0 for the picture that is most alike, less for others, and less for all where a frame is
     like none. `share`: of the frames, that can show the recording at most."""
-    least = differences.min(axis=1)
-    usual = np.percentile(least, 30 * share)
-    noise = np.minimum(least, 1.5 * usual + 0.5)[:, None]
+    minima = differences.min(axis=1)
+    usual = np.percentile(minima, 30 * share)
+    noise = np.minimum(minima, 1.5 * usual + 0.5)[:, None]
     return -np.log1p(np.maximum(differences - noise, 0) / _FLOOR)
 
 
@@ -91,7 +91,7 @@ def _best_path(scores: np.ndarray, times: np.ndarray) -> np.ndarray:
     """For each frame the grid's index on the best path."""
     count, size = scores.shape
     total = scores[0].copy()
-    came = np.zeros((count, size), np.int32)
+    predecessor = np.zeros((count, size), np.int32)
     index = np.arange(size)
     steps = np.round(times / STEP).astype(int)  # rounded as a whole: the rests must not add up
     for k in range(1, count):
@@ -107,32 +107,32 @@ def _best_path(scores: np.ndarray, times: np.ndarray) -> np.ndarray:
         jump = shift + round(_SHORTEST_PAUSE / STEP)
         if jump < size:
             highest = np.maximum.accumulate(total[:-jump])
-            at = np.maximum.accumulate(np.where(total[:-jump] >= highest, index[:-jump], 0))
+            sources = np.maximum.accumulate(np.where(total[:-jump] >= highest, index[:-jump], 0))
             value = highest - _JUMP
             better = value > best[jump:]
             best[jump:][better] = value[better]
-            source[jump:][better] = at[better]
-        came[k] = source
+            source[jump:][better] = sources[better]
+        predecessor[k] = source
         total = best + scores[k]
     path = [int(total.argmax())]
     for k in range(count - 1, 0, -1):
-        path.append(int(came[k, path[-1]]))
+        path.append(int(predecessor[k, path[-1]]))
     return np.array(path[::-1])
 
 
-def _stretches(times: np.ndarray, placed: np.ndarray, scores: np.ndarray, grid: np.ndarray) -> list[Stretch]:
+def _stretches(times: np.ndarray, path: np.ndarray, scores: np.ndarray, grid: np.ndarray) -> list[Stretch]:
     """Cut the path where it jumps, and find how far each piece can be moved without explaining less."""
-    offsets = times - placed
+    offsets = times - path
     breaks = np.flatnonzero(offsets[:-1] - offsets[1:] > _SHORTEST_PAUSE - 1.5 * STEP) + 1
-    found = []
+    stretches = []
     for piece in np.split(np.arange(len(times)), breaks):
         middle = float(np.median(offsets[piece]))
         moves = np.arange(-30, 31) * STEP
         columns = np.round((times[piece][None] - (middle + moves[:, None]) - grid[0]) / STEP).astype(int)
         inside = np.clip(columns, 0, len(grid) - 1)
         totals = scores[piece[None], inside].sum(axis=1)
-        as_good = np.flatnonzero(totals >= totals.max() - _NEAR)
+        as_good = np.flatnonzero(totals >= totals.max() - _MAX_LOSS)
         low, high = moves[as_good[0]], moves[as_good[-1]]
-        found.append(Stretch(float(times[piece[0]]), float(times[piece[-1]]), middle + (low + high) / 2,
+        stretches.append(Stretch(float(times[piece[0]]), float(times[piece[-1]]), middle + (low + high) / 2,
                              (high - low) / 2 + STEP))
-    return found
+    return stretches

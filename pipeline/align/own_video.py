@@ -13,27 +13,28 @@ from .video import Video
 _LATE = 0.001  # seconds after the action from which on a screenshot was painted too late
 
 
-def place(recording: Recording, turns: list[Turn], encode: Callable[[np.ndarray], bytes],
-          keep: Callable[[bytes], str]) -> list[Turn]:
+def align_to_own_video(recording: Recording, turns: list[Turn], encode: Callable[[np.ndarray], bytes],
+          store_blob: Callable[[bytes], str]) -> list[Turn]:
     """Turns with `video_time`; a screenshot that is missing, blank or painted after its action gives way to the frame.
 
     Raises InputError when the video is needed and cannot be read.
     """
     due = [turn for turn in turns if turn["type"] == "browser" and _is_wrong(turn)]
     frames = _frames(recording, due)
-    placed: list[Turn] = []
+    aligned: list[Turn] = []
     for turn in turns:
         if turn["type"] == "browser" and (state := turn["state"]):
             time = state["screenshot_time"] if turn not in due and state["screenshot_time"] is not None else None
             shown: TurnState = {**state, "video_time": turn["timestamp"] if time is None else time}
             if turn["id"] in frames:
-                moment, page = frames[turn["id"]]
-                shown |= {"screenshot": keep(encode(page)), "screenshot_time": moment, "video_time": moment,
+                frame_time, page = frames[turn["id"]]
+                shown |= {"screenshot": store_blob(encode(page)), "screenshot_time": frame_time,
+                          "video_time": frame_time,
                           "screenshot_status": "good", "screenshot_source": "video",
                           "screenshot_taken": state["screenshot"]}
             turn = {**turn, "state": shown}
-        placed.append(turn)
-    return placed
+        aligned.append(turn)
+    return aligned
 
 
 def _is_wrong(turn: BrowserTurn) -> bool:

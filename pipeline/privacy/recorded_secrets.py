@@ -14,21 +14,21 @@ import numpy
 from schemas import secret_digests
 from schemas.types import SecretDigest
 
-_TRIES = 200  # stretches of a demonstration held against one digest: hostile sums must not cost hours
+_MAX_CANDIDATES = 200  # stretches of a demonstration held against one digest: hostile sums must not cost hours
 _PROOFS = 4096  # stretches of which it is remembered whether they are what they look like
 
 
-class ToldSecrets:
+class RecordedSecrets:
     """What was told by the recordings of a data set. `find` looks for it; one for each demonstration, as tries count.
 
     `digest`: names what is looked for; empty when that is nothing.
     """
 
-    def __init__(self, told: Iterable[SecretDigest] = ()):
+    def __init__(self, recorded: Iterable[SecretDigest] = ()):
         self._by_length: dict[int, dict[int, set[str]]] = {}
-        for each in told:
-            self._by_length.setdefault(each["length"], {}).setdefault(each["sum"], set()).add(each["digest"])
-        self._tries: Counter[str] = Counter()
+        for secret in recorded:
+            self._by_length.setdefault(secret["length"], {}).setdefault(secret["sum"], set()).add(secret["digest"])
+        self._candidates_tested: Counter[str] = Counter()
         names = sorted(digest for sums in self._by_length.values() for digests in sums.values() for digest in digests)
         self.digest = hashlib.sha256(",".join(names).encode()).hexdigest() if names else ""
 
@@ -37,25 +37,25 @@ class ToldSecrets:
         if not self._by_length:
             return []
         content = "\0".join(texts).encode("utf-8", "surrogatepass")
-        found: dict[bytes, None] = {}
+        values: dict[bytes, None] = {}
         for length, sums in self._by_length.items():
-            for start, total in _places(content, length, tuple(sums)):
+            for start, total in _candidate_positions(content, length, tuple(sums)):
                 stretch = content[start:start + length]
-                if stretch not in found and any(self._is(stretch, digest) for digest in sums[total]):
-                    found[stretch] = None
-        return [stretch.decode("utf-8", "surrogatepass") for stretch in found]
+                if stretch not in values and any(self._is(stretch, digest) for digest in sums[total]):
+                    values[stretch] = None
+        return [stretch.decode("utf-8", "surrogatepass") for stretch in values]
 
     def _is(self, stretch: bytes, digest: str) -> bool:
-        if self._tries[digest] >= _TRIES:
+        if self._candidates_tested[digest] >= _MAX_CANDIDATES:
             return False
-        self._tries[digest] += 1
+        self._candidates_tested[digest] += 1
         return _digest_of(stretch) == digest
 
 
 _digest_of = lru_cache(_PROOFS)(secret_digests.digest_of)
 
 
-def _places(content: bytes, length: int, sums: tuple[int, ...]) -> list[tuple[int, int]]:
+def _candidate_positions(content: bytes, length: int, sums: tuple[int, ...]) -> list[tuple[int, int]]:
     """Where stretches of a length begin that have one of the sums, and which."""
     if len(content) < length:
         return []
@@ -65,9 +65,10 @@ def _places(content: bytes, length: int, sums: tuple[int, ...]) -> list[tuple[in
     until = numpy.concatenate([[0], numpy.cumsum(terms)])
     # The sum of the stretch that begins at i, times the base to the power of i.
     shifted = (until[length:] - until[:-length]) % prime
-    at = powers[:len(shifted)]
-    places = [(int(start), total) for total in sums for start in numpy.flatnonzero(shifted == total * at % prime)]
-    return sorted(places)
+    weights = powers[:len(shifted)]
+    positions = [(int(start), total) for total in sums
+                 for start in numpy.flatnonzero(shifted == total * weights % prime)]
+    return sorted(positions)
 
 
 def _powers(count: int) -> numpy.ndarray:

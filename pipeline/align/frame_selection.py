@@ -16,19 +16,19 @@ import numpy as np
 from . import pointer
 from .pointer import TILE
 from .screenshots import Picture
-from .sides import NOISE, Seen, sides_of, sums
 from .ssim import ssim
+from .tile_comparison import NOISE, VisiblePage, compare_tiles, sums
 from .video import Video
 
 LATER = (0.2, 0.5, 0.65, 1.0)  # seconds after the action at which a late screenshot may have been taken
 _UNSURE = 0.03  # seconds by which the clock may be wrong; it is rather early than late
 _LAG = 0.12  # seconds within which most pages show what a person did
-_SOON = 0.05  # seconds before which they hardly do
+_CHANGE_FOLLOWS_S = 0.05  # seconds before which they hardly do
 _SMALL = 600.0  # grey levels, summed over pixels: less is a caret, not another state of the page
 _LEFT_OUT = 20_000.0  # grey levels, summed over pixels: more is not left out by a video's coding
 _MOSTLY = 0.7  # of a change, that another screenshot must explain
 _AGAINST = 0.1  # of all that changed, which may speak against a better picture
-_MUCH = 0.1  # of the page, that has changed: then all of it is taken from a frame
+_MIN_CHANGED_SHARE = 0.1  # of the page, that has changed: then all of it is taken from a frame
 _BESIDE = 2  # other screenshots, those before and after
 _OPENED = 32  # pictures that are kept as they were compared: neighbouring actions have the same neighbours
 _COARSE = 4  # times smaller: pictures for a first look
@@ -39,7 +39,7 @@ class Late(IntEnum):
 
     NO = 0
     PERHAPS = 1
-    SURELY = 2
+    CERTAIN = 2
 
 
 @dataclass
@@ -56,8 +56,8 @@ class View:
     fresh: bool = False
     newer: bool = False
     hasty: bool = False
-    soon: bool = False
-    near: dict[int, np.ndarray] = field(default_factory=dict)
+    change_follows: bool = False
+    nearby: dict[int, np.ndarray] = field(default_factory=dict)
     later: list[np.ndarray] = field(default_factory=list)
 
 
@@ -76,7 +76,7 @@ class Verdict:
     better: str | None
     better_similarity: float = 0.0
     page: int = -1
-    sure: bool = True
+    certain: bool = True
     part: np.ndarray | None = None
     telling: bool = False
 
@@ -89,28 +89,28 @@ def view_of(video: Video, time: float, painted: float | None, action: float | No
     shown = video.times[max(number, 0)]
     newer = painted is not None and shown - _UNSURE < painted <= time + _UNSURE
     hasty = action is not None and shown - _LAG < action
-    soon = number + 1 < len(video.times) and video.times[number + 1] < time + _SOON
-    view = View(number, bool(time - shown < _UNSURE / 2), bool(newer), bool(hasty), bool(soon))
-    near = video.times[max(0, number - view.fresh):number + 1 + (view.newer or view.hasty)]
-    return view, near, video.around(np.array([time + step for step in LATER]))
+    change_follows = number + 1 < len(video.times) and video.times[number + 1] < time + _CHANGE_FOLLOWS_S
+    view = View(number, bool(time - shown < _UNSURE / 2), bool(newer), bool(hasty), bool(change_follows))
+    nearby = video.times[max(0, number - view.fresh):number + 1 + (view.newer or view.hasty)]
+    return view, nearby, video.around(np.array([time + step for step in LATER]))
 
 
 class Window:
     """What frames show of pages of one viewport. `seen`: rows and columns, at working size, that lie inside the frame;
     `hidden`: pixels that something covers (rows x columns, true or false)."""
 
-    def __init__(self, seen: tuple[slice, slice], hidden: np.ndarray):
-        self.seen, self.shape = seen, hidden.shape
-        self._visible = np.where(hidden[seen], 0, 255).astype(np.uint8)
+    def __init__(self, visible: tuple[slice, slice], hidden: np.ndarray):
+        self.seen, self.shape = visible, hidden.shape
+        self._visible = np.where(hidden[visible], 0, 255).astype(np.uint8)
         self.opened = functools.lru_cache(_OPENED)(self._opened)
 
-    def open(self, page: np.ndarray) -> Seen:
+    def open(self, page: np.ndarray) -> VisiblePage:
         """A page at working size without what is not seen of it."""
-        return Seen.of(cv2.bitwise_and(np.ascontiguousarray(page[self.seen]), self._visible))
+        return VisiblePage.from_page(cv2.bitwise_and(np.ascontiguousarray(page[self.seen]), self._visible))
 
     def _opened(self, picture: Picture) -> "Other":
-        seen = self.open(picture.grey)
-        return Other(picture.name, seen, _small(seen))
+        opened = self.open(picture.grey)
+        return Other(picture.name, opened, _small(opened))
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Other:
     """Another captured screenshot: its blob, and what is seen of it, also small."""
 
     name: str
-    seen: Seen
+    seen: VisiblePage
     small: np.ndarray
 
 
@@ -129,25 +129,26 @@ def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], wi
 
     `neighbours`: other captured screenshots, the likeliest first.
     """
-    pages = {number: window.open(page) for number, page in view.near.items()}
+    pages = {number: window.open(page) for number, page in view.nearby.items()}
     if min(pages[view.number].sharp.shape) < TILE:
         return (Verdict(view.number, None, False, None),) * 2
     others = [window.opened(other) for other in neighbours if other.shape == window.shape and not other.blank
               and (picture is None or other.name != picture.name)]
     if picture is None or picture.blank or picture.shape != window.shape:
-        return (Verdict(view.number, None, False, _like(pages[view.number], others)),) * 2
-    taken = window.open(picture.grey)
-    number = _step_back(view, pages, taken)
+        return (Verdict(view.number, None, False, _most_similar(pages[view.number], others)),) * 2
+    captured = window.open(picture.grey)
+    number = _step_back(view, pages, captured)
     shown = _Shown(number, pages, [window.open(page) for page in view.later], others)
-    trusting = strict = _decide(view, taken, shown)
+    trusting = strict = _decide(view, captured, shown)
     if view.newer:
-        strict = _decide(replace(view, newer=False), taken, shown)
+        strict = _decide(replace(view, newer=False), captured, shown)
     greys = {picture.name: picture.grey} | {
         other.name: other.grey for other in neighbours if other.name in (trusting.better, strict.better)}
-    alike: dict[str | None, float] = {
-        name: ssim(grey[window.seen], view.near[number][window.seen]) for name, grey in greys.items()}
-    trusting, strict = (replace(verdict, similarity=alike[picture.name],
-                                better_similarity=alike.get(verdict.better, 0.0)) for verdict in (trusting, strict))
+    similarities: dict[str | None, float] = {
+        name: ssim(grey[window.seen], view.nearby[number][window.seen]) for name, grey in greys.items()}
+    trusting, strict = (replace(verdict, similarity=similarities[picture.name],
+                                better_similarity=similarities.get(verdict.better, 0.0))
+                        for verdict in (trusting, strict))
     return trusting, strict
 
 
@@ -157,88 +158,93 @@ class _Shown:
     screenshots."""
 
     number: int
-    pages: Mapping[int, Seen]
-    later: Sequence[Seen]
+    pages: Mapping[int, VisiblePage]
+    later: Sequence[VisiblePage]
     others: Sequence[Other]
 
 
-def _decide(view: View, taken: Seen, shown: _Shown) -> Verdict:
+def _decide(view: View, captured_page: VisiblePage, shown: _Shown) -> Verdict:
     """Whether a screenshot was taken too late, and what is to take its place."""
     number, pages, later, others = shown.number, shown.pages, shown.later, shown.others
     next_page = pages.get(number + 1)
     between = [pages[number], *([next_page] if next_page is not None else [])]
-    page = number + (view.hasty and view.soon and not view.newer and next_page is not None)
+    page = number + (view.hasty and view.change_follows and not view.newer and next_page is not None)
     rightful, captured = between if view.newer else [pages[page]], [other.seen for other in others]
-    better = _best_other(taken, rightful, others)
-    if better and _is_left_out(taken, better.seen, rightful[0], later):
+    better = _best_other(captured_page, rightful, others)
+    if better and _is_left_out(captured_page, better.seen, rightful[0], later):
         better = None
-    late, tiles = _is_late(taken, rightful, later, captured)
-    late = Late.SURELY if better else late
-    if late and view.hasty and not view.newer and not _best_other(taken, between, others):
-        late = min(late, _is_late(taken, between, later, captured)[0])  # it may show what neither frame shows alone
+    late, tiles = _is_late(captured_page, rightful, later, captured)
+    late = Late.CERTAIN if better else late
+    if late and view.hasty and not view.newer and not _best_other(captured_page, between, others):
+        late = min(late,
+                   _is_late(captured_page, between, later, captured)[0])  # it may show what neither frame shows alone
     if late and better and not _is_late(better.seen, rightful, later, captured)[0]:
         return Verdict(number, None, True, better.name)
     telling = not late and len(others) >= _BESIDE and all(
-        _beats(taken, other.seen, rightful[0]) for other in others[:_BESIDE])
-    return Verdict(number, None, bool(late), None, page=page, sure=late != Late.PERHAPS, part=_part(tiles),
+        _beats(captured_page, other.seen, rightful[0]) for other in others[:_BESIDE])
+    return Verdict(number, None, bool(late), None, page=page, certain=late != Late.PERHAPS, part=_part(tiles),
                    telling=telling)
 
 
-def _step_back(view: View, pages: Mapping[int, Seen], taken: Seen) -> int:
+def _step_back(view: View, pages: Mapping[int, VisiblePage], captured: VisiblePage) -> int:
     """The clock may be a frame off: when the frame already shows what followed, take the one before."""
     number = view.number
     if not view.fresh or number - 1 not in pages:
         return number
-    sides = sides_of(pages[number], pages[number - 1], taken)
-    return number - 1 if sides and sides.apart[sides.other].sum() > 2 * sides.apart[sides.one].sum() else number
+    sides = compare_tiles(pages[number], pages[number - 1], captured)
+    if sides and sides.difference[sides.like_second].sum() > 2 * sides.difference[sides.like_first].sum():
+        return number - 1
+    return number
 
 
-def _best_other(taken: Seen, rightful: Sequence[Seen], others: Sequence[Other]) -> Other | None:
+def _best_other(captured: VisiblePage, rightful: Sequence[VisiblePage], others: Sequence[Other]) -> Other | None:
     """The captured screenshot that the frame speaks for wherever the two differ; None when there is none."""
-    best, chosen = taken, None
+    best, chosen = captured, None
     small = _small(rightful[0])
-    least = float(cv2.absdiff(_small(taken), small).mean())
+    smallest = float(cv2.absdiff(_small(captured), small).mean())
     for other in others:
-        if float(cv2.absdiff(other.small, small).mean()) > 1.5 * least + 1:
+        if float(cv2.absdiff(other.small, small).mean()) > 1.5 * smallest + 1:
             continue
         if all(_beats(other.seen, best, page) for page in rightful) and (
-                chosen is None or all(_beats(other.seen, taken, page) for page in rightful)):
+                chosen is None or all(_beats(other.seen, captured, page) for page in rightful)):
             best, chosen = other.seen, other
     return chosen
 
 
-def _is_left_out(taken: Seen, better: Seen, before: Seen, later: Sequence[Seen]) -> bool:
+def _is_left_out(captured: VisiblePage, better: VisiblePage, before: VisiblePage, later: Sequence[VisiblePage]) -> bool:
     """Whether a small difference is one that the video's coding has left out: no later frame shows it either."""
-    sides = sides_of(taken, better, before)
-    return bool(sides and sides.apart.sum() < _LEFT_OUT and not any(_beats(taken, better, page) for page in later))
+    sides = compare_tiles(captured, better, before)
+    return bool(sides and sides.difference.sum() < _LEFT_OUT
+                and not any(_beats(captured, better, page) for page in later))
 
 
-def _beats(new: Seen, old: Seen, page: Seen) -> bool:
+def _beats(new: VisiblePage, old: VisiblePage, page: VisiblePage) -> bool:
     """Whether a frame speaks for the new picture wherever it differs from the old one."""
-    sides = sides_of(new, old, page)
+    sides = compare_tiles(new, old, page)
     if sides is None:
         return False
-    good, bad = sides.apart[sides.one].sum(), sides.apart[sides.other].sum()
-    return bool(good > max(_SMALL, 0.5 * sides.apart.sum()) and bad < _AGAINST * good)
+    good, bad = sides.difference[sides.like_first].sum(), sides.difference[sides.like_second].sum()
+    return bool(good > max(_SMALL, 0.5 * sides.difference.sum()) and bad < _AGAINST * good)
 
 
-def _is_late(taken: Seen, rightful: Sequence[Seen], later: Sequence[Seen], others: Sequence[Seen]
+def _is_late(captured: VisiblePage, rightful: Sequence[VisiblePage], later: Sequence[VisiblePage],
+             others: Sequence[VisiblePage]
              ) -> tuple[Late, np.ndarray]:
     """Whether the screenshot shows what frames show only later. What changed must be the page, not a pointer over it:
     too large for one, or seen as it was in some other screenshot, or in more than one frame. And the tiles in which it
     does (rows x columns, true or false)."""
     before, changes = rightful[0], []
     for page in later:
-        sides = sides_of(page, before, taken)
+        sides = compare_tiles(page, before, captured)
         if sides is None:
             continue
-        late = sides.one
+        late = sides.like_first
         for other in rightful[1:]:  # what the screenshot may rightly show already
-            beside = sides_of(page, other, taken)
-            late = late & beside.one if beside else np.zeros_like(late)
+            beside = compare_tiles(page, other, captured)
+            late = late & beside.like_first if beside else np.zeros_like(late)
         if late.any():
             changes.append((page, sides, late))
-    pointers = [pointer.moved(late, sides.other, before.sharp, page.sharp, taken.sharp)
+    pointers = [pointer.moved(late, sides.like_second, before.sharp, page.sharp, captured.sharp)
                 for page, sides, late in changes]
     none: Any = np.False_
     left = functools.reduce(np.logical_or, (here for here, _ in pointers), none)
@@ -247,36 +253,37 @@ def _is_late(taken: Seen, rightful: Sequence[Seen], later: Sequence[Seen], other
     for (_, sides, late), (_, there) in zip(changes, pointers, strict=True):
         late = late & ~left
         if not there.any():  # it stands where it looks different, or came from beside the page
-            there = pointer.heaviest(sides.other, sides.apart)
-        if sides.apart[late].sum() < max(_SMALL, 2 * sides.apart[sides.other & ~there].sum()):
+            there = pointer.heaviest(sides.like_second, sides.difference)
+        if sides.difference[late].sum() < max(_SMALL, 2 * sides.difference[sides.like_second & ~there].sum()):
             continue
         if left.any() or not pointer.may_be(late):  # there is but one pointer
-            return Late.SURELY, tiles
+            return Late.CERTAIN, tiles
         for other in others:
-            explained = sides_of(taken, other, before)
-            if explained and sides.apart[late & explained.other].sum() > _MOSTLY * sides.apart[late].sum():
-                return Late.SURELY, tiles
+            explained = compare_tiles(captured, other, before)
+            if explained and (sides.difference[late & explained.like_second].sum()
+                              > _MOSTLY * sides.difference[late].sum()):
+                return Late.CERTAIN, tiles
         small += 1
     return Late.PERHAPS if small > 1 else Late.NO, tiles
 
 
 def _part(tiles: np.ndarray) -> np.ndarray | None:
     """Tiles to be taken from a frame, with those around them; None when that is much of the page, or nothing."""
-    if not tiles.any() or tiles.mean() > _MUCH:
+    if not tiles.any() or tiles.mean() > _MIN_CHANGED_SHARE:
         return None
     return cv2.dilate(tiles.astype(np.uint8), np.ones((3, 3), np.uint8)).astype(bool)
 
 
-def _like(page: Seen, others: Sequence[Other]) -> str | None:
+def _most_similar(page: VisiblePage, others: Sequence[Other]) -> str | None:
     """The captured screenshot that a frame shows; None when none does."""
-    found = []
+    matches = []
     for other in others:
         difference = sums(cv2.absdiff(other.seen.sharp, page.sharp)) / TILE ** 2
         if difference.max() < 3 * min(float(np.median(difference)), NOISE) + 8:
-            found.append((float(difference.mean()), other.name))
-    return min(found)[1] if found else None
+            matches.append((float(difference.mean()), other.name))
+    return min(matches)[1] if matches else None
 
 
-def _small(page: Seen) -> np.ndarray:
+def _small(page: VisiblePage) -> np.ndarray:
     rows, columns = page.sharp.shape
     return cv2.resize(page.sharp, (max(1, columns // _COARSE), max(1, rows // _COARSE)), interpolation=cv2.INTER_AREA)

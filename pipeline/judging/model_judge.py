@@ -8,7 +8,7 @@ from typing import Any
 
 from marshmallow import validate
 
-from pipeline.model_endpoint import MOST_BYTES, ModelSettings, ask, request_body
+from pipeline.model_endpoint import MAX_ANSWER_BYTES, ModelSettings, ask, request_body
 from schemas import InputError, limits
 from schemas.files import dump_json, parse, read_inside, reason, write_atomically
 from schemas.parts import Strict, integer, number, string
@@ -17,7 +17,7 @@ from . import prompt
 from .trajectory import Trajectory
 from .verdicts import Verdict, read_verdict
 
-_FILE_BYTES = 8 * MOST_BYTES  # of an answer that is kept: a character takes up to six times as much in JSON
+_FILE_BYTES = 8 * MAX_ANSWER_BYTES  # of an answer that is kept: a character takes up to six times as much in JSON
 _NOT_BELOW_ZERO = validate.Range(min=0, max=limits.MAX_INTEGER)
 
 
@@ -37,7 +37,7 @@ class Judgement:
     request: str
 
 
-class _KeptSchema(Strict):
+class _CachedAnswerSchema(Strict):
     """An answer as it is kept."""
 
     text = string("what was answered")
@@ -46,7 +46,7 @@ class _KeptSchema(Strict):
     completion_tokens = integer("of the answer", allow_none=True, validate=_NOT_BELOW_ZERO)
 
 
-_KEPT = _KeptSchema()
+_CACHED_ANSWER_SCHEMA = _CachedAnswerSchema()
 
 
 def judged(settings: ModelSettings, trajectory: Trajectory, cache: Path | None = None) -> Judgement:
@@ -56,36 +56,36 @@ def judged(settings: ModelSettings, trajectory: Trajectory, cache: Path | None =
     """
     body = request_body(settings.name, prompt.messages(trajectory), temperature=prompt.TEMPERATURE)
     request = hashlib.sha256(settings.url.encode("ascii") + b"\n" + body).hexdigest()
-    kept = _kept(cache, request) if cache else None
-    if kept is None:
+    cached = _read_cached(cache, request) if cache else None
+    if cached is None:
         begun = time.monotonic()
         answer = ask(settings, body)
-        kept = asdict(answer) | {"seconds": round(time.monotonic() - begun, 3)}
+        cached = asdict(answer) | {"seconds": round(time.monotonic() - begun, 3)}
         if cache:
-            _keep(cache, request, kept)
-    read = read_verdict(kept["text"])
-    return Judgement(trajectory.id, settings.name, settings.host, read.verdict, read.reason, kept["seconds"],
-                     kept["prompt_tokens"], kept["completion_tokens"], request)
+            _write_cached(cache, request, cached)
+    read = read_verdict(cached["text"])
+    return Judgement(trajectory.id, settings.name, settings.host, read.verdict, read.reason, cached["seconds"],
+                     cached["prompt_tokens"], cached["completion_tokens"], request)
 
 
-def _place(cache: Path, request: str) -> Path:
+def _cache_path(cache: Path, request: str) -> Path:
     return cache / f"{request}.json"
 
 
-def _kept(cache: Path, request: str) -> dict[str, Any] | None:
-    path = _place(cache, request)
+def _read_cached(cache: Path, request: str) -> dict[str, Any] | None:
+    path = _cache_path(cache, request)
     try:
         content = read_inside(path, _FILE_BYTES)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({reason(error)})") from None
-    kept: dict[str, Any] = parse(content, _KEPT, f"{path}: kept answer")[0]
-    return kept
+    cached: dict[str, Any] = parse(content, _CACHED_ANSWER_SCHEMA, f"{path}: kept answer")[0]
+    return cached
 
 
-def _keep(cache: Path, request: str, kept: dict[str, Any]) -> None:
+def _write_cached(cache: Path, request: str, answer: dict[str, Any]) -> None:
     try:
-        write_atomically(_place(cache, request), dump_json(kept))
+        write_atomically(_cache_path(cache, request), dump_json(answer))
     except OSError as error:
         raise InputError(f"{cache}: nothing can be kept there ({reason(error)})") from None

@@ -8,9 +8,9 @@ from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from pipeline.privacy.told_secrets import ToldSecrets
+from pipeline.privacy.recorded_secrets import RecordedSecrets
 
-from .manifest import Held, Manifest, ManifestFile, ManifestSource
+from .manifest import Manifest, ManifestFile, ManifestSource, Member
 from .source import Options, Source
 
 _CODE = ("pipeline", "schemas", "recorder")  # packages that decide the bytes of an export
@@ -30,22 +30,22 @@ class Part:
     about: int
 
 
-class Earlier:
+class PreviousExport:
     """The demonstrations of an earlier export by their ids; none where there is no export of this layout."""
 
     def __init__(self, manifest: Manifest | None, layout: str):
         known = manifest if manifest and manifest["layout"] == layout else None
         entries = {entry["id"]: entry for entry in known["demonstrations"]} if known else {}
-        files: dict[str, list[tuple[ManifestFile, Held]]] = {}
+        files: dict[str, list[tuple[ManifestFile, Member]]] = {}
         for file in known["files"] if known else ():
-            for held in file.get("demonstrations", ()):
-                files.setdefault(held["id"], []).append((file, held))
-        self.members = {file["path"]: [held["id"] for held in file.get("demonstrations", ())]
+            for member in file.get("demonstrations", ()):
+                files.setdefault(member["id"], []).append((file, member))
+        self.members = {file["path"]: [member["id"] for member in file.get("demonstrations", ())]
                         for file in (known["files"] if known else ())}
         self._parts = {
-            name: Part(entries[name], tuple(file for file, _ in found), found[0][1]["start"], found[0][1]["length"],
-                       found[0][1]["about"])
-            for name, found in files.items() if "fingerprint" in entries.get(name, ())}
+            name: Part(entries[name], tuple(file for file, _ in stored), stored[0][1]["start"], stored[0][1]["length"],
+                       stored[0][1]["about"])
+            for name, stored in files.items() if "fingerprint" in entries.get(name, ())}
 
     def part(self, source: Source, fingerprint: str) -> Part | None:
         """What the earlier export has of a demonstration, if that is what this one would have."""
@@ -58,7 +58,9 @@ def options_digest(options: Options) -> str:
     for names depend on a secret, which must not be told, not even by a digest."""
     if options.names:
         return ""
-    fields = asdict(options) | {"told": ToldSecrets(options.told).digest, "allow": sorted(options.allow)}
+    fields = asdict(options) | {"allow": sorted(options.allow)}
+    del fields["secret_digests"]
+    fields["told"] = RecordedSecrets(options.secret_digests).digest
     return _digest(json.dumps(fields, sort_keys=True), _code())
 
 

@@ -19,13 +19,13 @@ from schemas.types import VideoPlacement
 from .inputs import of_file
 
 CHAT, VIDEO, SPEECH = KINDS = ("chat", "video", "speech")
-PLACE = "place"
+PLACEMENT = "place"
 _INPUTS = {CHAT: "chat log", VIDEO: "external video", SPEECH: "speech"}  # as the inputs' fingerprint names them
 _COPIES = {CHAT: "chat log", SPEECH: "speech"}
 
 
 @dataclass(frozen=True)
-class Given:
+class ProcessInputs:
     """`chat`, `video`, `speech`: where they lie. `place`: a person's word on where the video belongs. `again`: the
     names of those that were given earlier and are used again; `roles_again`: whether the speakers are those of before.
     `left`: speech of another video, left out now; `beside`: whether the speech was found beside the video."""
@@ -34,14 +34,14 @@ class Given:
     speakers: Mapping[str, str] = field(default_factory=dict)
     video: Path | None = None
     speech: Path | None = None
-    again: tuple[str, ...] = ()
-    roles_again: bool = False
-    left: str = ""
-    beside: bool = False
-    place: VideoPlacement | None = None
+    reused: tuple[str, ...] = ()
+    reused_roles: bool = False
+    excluded_speech: str = ""
+    is_sidecar: bool = False
+    placement: VideoPlacement | None = None
 
 
-def recall(layout: RecordingLayout, now: Given, without: Collection[str] = ()) -> Given:
+def load_previous(layout: RecordingLayout, now: ProcessInputs, without: Collection[str] = ()) -> ProcessInputs:
     """What a recording is to be processed with: what is given now, else what was given before.
 
     `without`: of KINDS, what is to be left out, and `place`. Speakers that are given now replace those of before; what
@@ -53,27 +53,29 @@ def recall(layout: RecordingLayout, now: Given, without: Collection[str] = ()) -
         if kind in without and getattr(now, kind) is not None:
             raise InputError(f"--{kind} and --without-{kind} do not go together")
     note = _note(layout, [kind for kind in KINDS if kind in without or getattr(now, kind) is not None])
-    given, digests = note.get("given", {}), note.get("inputs", {})
-    settled = {kind for kind in KINDS if kind in without or getattr(now, kind) is not None or kind not in given}
-    left = "" if SPEECH in settled or not _is_another_video(now, without, given, digests) else given[SPEECH]
+    previous, digests = note.get("given", {}), note.get("inputs", {})
+    settled = {kind for kind in KINDS if kind in without or getattr(now, kind) is not None or kind not in previous}
+    left = "" if SPEECH in settled or not _is_another_video(now, without, previous, digests) else previous[SPEECH]
     if left:
         settled.add(SPEECH)
-    chat = now.chat if CHAT in settled else _copied(layout.given, given[CHAT], CHAT)
-    video = now.video if VIDEO in settled else _video(layout, given[VIDEO], digests.get(_INPUTS[VIDEO], ""))
-    speech = now.speech if SPEECH in settled else _copied(layout.speech, given[SPEECH], SPEECH)
+    chat = now.chat if CHAT in settled else _copied(layout.given, previous[CHAT], CHAT)
+    video = now.video if VIDEO in settled else _video(layout, previous[VIDEO], digests.get(_INPUTS[VIDEO], ""))
+    speech = now.speech if SPEECH in settled else _copied(layout.speech, previous[SPEECH], SPEECH)
     again = tuple(path.name for kind, path in ((CHAT, chat), (VIDEO, video), (SPEECH, speech))
                   if path and kind not in settled)
-    kept = {} if {CHAT, SPEECH} <= settled else given.get("speakers", {})
-    before = {} if PLACE in without or VIDEO in settled else given.get(PLACE, {})
-    return Given(chat, now.speakers or kept, video, speech, again, bool(kept) and not now.speakers, left,
-                 place=_placed(before, now.place, video))
+    speakers = {} if {CHAT, SPEECH} <= settled else previous.get("speakers", {})
+    before = {} if PLACEMENT in without or VIDEO in settled else previous.get(PLACEMENT, {})
+    return ProcessInputs(chat, now.speakers or speakers, video, speech, again, bool(speakers) and not now.speakers,
+                         left,
+                 placement=_merge_placement(before, now.placement, video))
 
 
-def _placed(before: Mapping[str, Any], now: VideoPlacement | None, video: Path | None) -> VideoPlacement | None:
+def _merge_placement(previous: Mapping[str, Any], now: VideoPlacement | None,
+                     video: Path | None) -> VideoPlacement | None:
     """A person's word on where the video belongs: what is said now, with what was said before of the same video."""
     if now and video is None:
         raise InputError("a video's offset, drift or rectangle is given without a video; give --video too")
-    return cast(VideoPlacement, {**before, **(now or {})}) if video and (before or now) else None
+    return cast(VideoPlacement, {**previous, **(now or {})}) if video and (previous or now) else None
 
 
 def _note(layout: RecordingLayout, settled: Collection[str]) -> Mapping[str, Any]:
@@ -93,12 +95,13 @@ def _note(layout: RecordingLayout, settled: Collection[str]) -> Mapping[str, Any
     return note
 
 
-def _is_another_video(now: Given, without: Collection[str], given: Mapping[str, Any], digests: Mapping[str, str]
+def _is_another_video(now: ProcessInputs, without: Collection[str], previous: Mapping[str, Any],
+                      digests: Mapping[str, str]
                       ) -> bool:
     """Whether the video is not the one of before; none at all is one, too."""
     if VIDEO in without:
-        return VIDEO in given
-    return now.video is not None and (VIDEO not in given or of_file(now.video) != digests.get(_INPUTS[VIDEO]))
+        return VIDEO in previous
+    return now.video is not None and (VIDEO not in previous or of_file(now.video) != digests.get(_INPUTS[VIDEO]))
 
 
 def _copied(folder: Path, name: str, kind: str) -> Path:
@@ -112,39 +115,40 @@ def _copied(folder: Path, name: str, kind: str) -> Path:
 def _video(layout: RecordingLayout, name: str, digest: str) -> Path:
     path = Path(name)
     try:
-        same = path.is_absolute() and of_file(path) == digest
+        is_same = path.is_absolute() and of_file(path) == digest
     except InputError:
-        same = False
-    if not same:
+        is_same = False
+    if not is_same:
         raise InputError(f"{layout.root}: the video that it was processed with is not at {path} any more; give "
                          "--video, or --without-video")
     return path
 
 
-def remember(layout: RecordingLayout, given: Given) -> dict[str, Any]:
+def remember(layout: RecordingLayout, process_inputs: ProcessInputs) -> dict[str, Any]:
     """Keep copies of chat log and subtitles; returns what processed.json tells of what was given."""
-    told: dict[str, Any] = {"speakers": dict(given.speakers)} if given.speakers else {}
-    if given.video is not None:
-        told[VIDEO] = str(given.video.resolve())
-        if given.place:
-            told[PLACE] = dict(given.place)
-    for kind, path, folder in ((CHAT, given.chat, layout.given), (SPEECH, given.speech, layout.speech)):
+    fields: dict[str, Any] = {"speakers": dict(process_inputs.speakers)} if process_inputs.speakers else {}
+    if process_inputs.video is not None:
+        fields[VIDEO] = str(process_inputs.video.resolve())
+        if process_inputs.placement:
+            fields[PLACEMENT] = dict(process_inputs.placement)
+    for kind, path, folder in ((CHAT, process_inputs.chat, layout.given),
+                               (SPEECH, process_inputs.speech, layout.speech)):
         if path is None:
             shutil.rmtree(folder, ignore_errors=True)
             continue
         if path.parent != folder or len(list(folder.iterdir())) > 1:
             _copy(path, folder)
-        told[kind] = path.name
-    return told
+        fields[kind] = path.name
+    return fields
 
 
-def _copy(given: Path, folder: Path) -> None:
+def _copy(original: Path, folder: Path) -> None:
     """Put a chat log or subtitles into a new folder in the place of the old one."""
     made = Path(tempfile.mkdtemp(prefix=".tmp-", dir=folder.parent))
     try:
-        files = sorted(path for path in given.rglob("*") if path.is_file()) if given.is_dir() else [given]
+        files = sorted(path for path in original.rglob("*") if path.is_file()) if original.is_dir() else [original]
         for path in files:
-            target = made / given.name / path.relative_to(given) if given.is_dir() else made / given.name
+            target = made / original.name / path.relative_to(original) if original.is_dir() else made / original.name
             target.parent.mkdir(parents=True, exist_ok=True)
             with open_named(path) as source, target.open("wb") as copy:
                 shutil.copyfileobj(source, copy)
@@ -152,6 +156,6 @@ def _copy(given: Path, folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         os.replace(made, folder)
     except OSError as error:
-        raise InputError(f"{given}: cannot be copied into the recording ({reason(error)})") from None
+        raise InputError(f"{original}: cannot be copied into the recording ({reason(error)})") from None
     finally:
         shutil.rmtree(made, ignore_errors=True)

@@ -1,6 +1,6 @@
 """Runs functions on untrusted input in processes with limits: what swells, hangs or crashes ends there, and alone.
 
-`python limited.py`, as `Processes` starts it, reads calls from its standard input and writes an answer to each to its
+`python sandbox.py`, as `Processes` starts it, reads calls from its standard input and writes an answer to each to its
 standard output, until there are no more or none came for a while.
 """
 
@@ -29,7 +29,7 @@ try:
 except ImportError:  # Windows, where only the time by the clock is limited
     resource = None  # type: ignore[assignment]
 
-_TRIES = 3  # a process may end while it has nothing to do: of old age, or as somebody else needs the memory
+_MAX_ATTEMPTS = 3  # a process may end while it has nothing to do: of old age, or as somebody else needs the memory
 _IDLE = 60.0  # seconds without a call after which a process ends
 _LENGTH = struct.Struct("<Q")
 _STATUS = Path("/proc/self/status")
@@ -52,7 +52,7 @@ class Allowance:
         return self.processor * self.clock
 
 
-class TooMuch(InputError):
+class LimitExceeded(InputError):
     """A call took more than it was allowed to."""
 
 
@@ -70,14 +70,14 @@ class Processes:
         self._lock = threading.Lock()
         self._idle: list[_Process] = []
 
-    def run(self, allowance: Allowance, what: str, function: Callable[..., Value], *arguments: object) -> Value:
+    def run(self, allowance: Allowance, subject: str, function: Callable[..., Value], *arguments: object) -> Value:
         """What `function(*arguments)` returns or raises; all of them go through pickle.
 
         Raises TooMuch, naming `what`, when it takes more than allowed or breaks the process; TooBusy when no process
         gets free.
         """
         call = pickle.dumps((allowance, function, arguments), pickle.HIGHEST_PROTOCOL)
-        for _ in range(_TRIES):
+        for _ in range(_MAX_ATTEMPTS):
             with self._process(allowance.seconds) as process:
                 answer = process.answer(call, allowance)
             if answer is not None:
@@ -86,14 +86,14 @@ class Processes:
             raise RuntimeError("the processes with limits end before they begin")
         kind, value = answer
         if kind == "returned":
-            found: Value = value
-            return found
+            result: Value = value
+            return result
         if kind == "raised":
-            error, told = value
+            error, details = value
             if not isinstance(error, DemotapeError):
-                error.add_note(f"In the process with limits:\n{told}")
+                error.add_note(f"In the process with limits:\n{details}")
             raise error
-        raise TooMuch(f"{what}: {value}")
+        raise LimitExceeded(f"{subject}: {value}")
 
     @contextmanager
     def _process(self, patience: float) -> "Iterator[_Process]":
@@ -124,7 +124,7 @@ class _Process:
             [sys.executable, "-P", __file__, str(niceness)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,  # libraries may write there what they read
             start_new_session=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
-        self._late = False
+        self._timed_out = False
 
     def lives(self) -> bool:
         return self._popen.poll() is None
@@ -144,23 +144,23 @@ class _Process:
                 requests.write(_LENGTH.pack(len(call)) + call)
                 requests.flush()
             begun = answers.read(1)
-            found = _read(answers)
+            content = _read(answers)
         except BaseException:
             self.end()
             raise
         finally:
             alarm.cancel()
-        if found is not None:
-            answer: tuple[str, Any] = pickle.loads(found)
+        if content is not None:
+            answer: tuple[str, Any] = pickle.loads(content)
             if answer[0] == "too much":
                 self.end()  # memory that was short may have left it in any state
             return answer
         self.end()
-        return ("too much", self._why(allowance)) if begun or self._late else None
+        return ("too much", self._why(allowance)) if begun or self._timed_out else None
 
     def _why(self, allowance: Allowance) -> str:
         code = self._popen.returncode
-        if self._late:
+        if self._timed_out:
             return f"takes longer than {allowance.seconds:.0f} s"
         if code == -getattr(signal, "SIGXCPU", 0):
             return f"takes more than {allowance.processor:.0f} s of processor time"
@@ -168,7 +168,7 @@ class _Process:
 
     def end(self, late: bool = False) -> None:
         """End it and all that it has started."""
-        self._late = self._late or late
+        self._timed_out = self._timed_out or late
         with suppress(OSError):
             if hasattr(os, "killpg") and self._popen.poll() is None:
                 os.killpg(self._popen.pid, signal.SIGKILL)
@@ -222,14 +222,14 @@ def _answered(allowance: Allowance, function: Callable[..., object], arguments: 
 
 
 def _raised(error: Exception) -> bytes:
-    told = traceback.format_exc()
+    details = traceback.format_exc()
     if is_disk_full(error):  # what it came from does not go through pickle
         error = DiskFull(str(error))
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:  # some libraries' exceptions cannot be sent
         error = RuntimeError(type(error).__name__)
-    return _pickled(("raised", (error, told)))
+    return _pickled(("raised", (error, details)))
 
 
 def _pickled(answer: tuple[str, object]) -> bytes:
@@ -244,8 +244,9 @@ def _limit(allowance: Allowance) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (used, resource.getrlimit(resource.RLIMIT_CPU)[1]))
     if _STATUS.exists():  # elsewhere than on Linux this limit counts other things
         line = next(line for line in _STATUS.read_text().splitlines() if line.startswith("VmData:"))
-        held = int(line.split()[1]) << 10
-        resource.setrlimit(resource.RLIMIT_DATA, (held + allowance.memory, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+        used_memory = int(line.split()[1]) << 10
+        resource.setrlimit(resource.RLIMIT_DATA,
+                           (used_memory + allowance.memory, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 
 
 def _awaited(requests: BinaryIO) -> bool:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from schemas import limits
 
 from .log import Message, Reaction
-from .phrases import Parts, take_apart
+from .phrases import Parts, parse_text
 
 _LONGEST = 64  # characters of a quote that are compared; tools cut them at fewer
-_Given = dict[tuple[str, str], None]  # emoji and who, in order: one gives each but once
+_ReactionKeys = dict[tuple[str, str], None]  # emoji and who, in order: one gives each but once
 
 
 @dataclass
@@ -25,49 +25,49 @@ class Answered:
     problems: list[tuple[int, str]] = field(default_factory=list)
 
 
-def match(messages: Sequence[Message]) -> Answered:
+def match_replies(messages: Sequence[Message]) -> Answered:
     """Messages in the log's order, told apart from what is but a reaction to one."""
-    parts = [take_apart(message.text) for message in messages]
+    parts = [parse_text(message.text) for message in messages]
     parts = [part if part.quote else replace(part, quote=message.quote)
              for message, part in zip(messages, parts, strict=True)]
     targets = _targets(messages, parts)
     done = Answered()
-    given = _given(messages, parts, targets, done.problems)
-    places: dict[int, int] = {}
+    reactions_by_message = _reactions_by_message(messages, parts, targets, done.problems)
+    line_numbers: dict[int, int] = {}
     for index, (message, part) in enumerate(zip(messages, parts, strict=True)):
         if part.text:
-            places[index] = len(done.messages)
-            told = (Reaction(emoji, speakers=(who,)) for emoji, who in given.get(index, ()))
+            line_numbers[index] = len(done.messages)
+            added = (Reaction(emoji, speakers=(speaker,)) for emoji, speaker in reactions_by_message.get(index, ()))
             done.messages.append(replace(message, speaker=message.speaker or "?", text=part.text,
-                                         reactions=merged([*message.reactions, *told])))
+                                         reactions=merge_reactions([*message.reactions, *added])))
         elif not part.emoji:
             done.problems.append((message.line, "a reply without text"))
-    for index in places:
+    for index in line_numbers:
         target = targets[index]
-        done.replies.append(None if target is None else places.get(target))
+        done.replies.append(None if target is None else line_numbers.get(target))
         if done.replies[-1] is None and (messages[index].reply_to or parts[index].quote):
             done.problems.append((messages[index].line, "what it answers is not in the log"))
     return done
 
 
-def merged(reactions: Iterable[Reaction]) -> tuple[Reaction, ...]:
+def merge_reactions(reactions: Iterable[Reaction]) -> tuple[Reaction, ...]:
     """One reaction an emoji, with all that gave it."""
-    found: dict[str, Reaction] = {}
-    for each in reactions:
-        if known := found.get(each.emoji):
-            people = tuple(dict.fromkeys(known.speakers + each.speakers))
-            each = Reaction(each.emoji, min(known.count + each.count, limits.MAX_INTEGER), people)
-        found[each.emoji] = each
-    return tuple(found.values())
+    by_emoji: dict[str, Reaction] = {}
+    for reaction in reactions:
+        if known := by_emoji.get(reaction.emoji):
+            people = tuple(dict.fromkeys(known.speakers + reaction.speakers))
+            reaction = Reaction(reaction.emoji, min(known.count + reaction.count, limits.MAX_INTEGER), people)
+        by_emoji[reaction.emoji] = reaction
+    return tuple(by_emoji.values())
 
 
 def _targets(messages: Sequence[Message], parts: Sequence[Parts]) -> list[int | None]:
     """For each message the one that it answers or reacts to: by its id, else by the quote."""
     named = {message.id: index for index, message in enumerate(messages) if message.id}
     quoted = _beginning([part.text for part in parts], [part.quote for part in parts])
-    found = [named.get(message.reply_to) if message.reply_to else at
-             for message, at in zip(messages, quoted, strict=True)]
-    return [None if at == index else at for index, at in enumerate(found)]
+    targets = [named.get(message.reply_to) if message.reply_to else quoted_index
+             for message, quoted_index in zip(messages, quoted, strict=True)]
+    return [None if quoted_index == index else quoted_index for index, quoted_index in enumerate(targets)]
 
 
 def _beginning(texts: Sequence[str], quotes: Sequence[str]) -> list[int | None]:
@@ -76,21 +76,22 @@ def _beginning(texts: Sequence[str], quotes: Sequence[str]) -> list[int | None]:
     One pass for each length of a quote: as quick with many messages that begin alike.
     """
     texts = [_plain(text) for text in texts]
-    whole = [_plain(quote) for quote in quotes]
-    wanted = [quote.removesuffix("...").rstrip()[:_LONGEST] for quote in whole]
-    found: list[int | None] = [None] * len(texts)
-    same: list[int | None] = [None] * len(texts)
+    full_quotes = [_plain(quote) for quote in quotes]
+    wanted = [quote.removesuffix("...").rstrip()[:_LONGEST] for quote in full_quotes]
+    by_prefix: list[int | None] = [None] * len(texts)
+    exact_matches: list[int | None] = [None] * len(texts)
     latest: dict[str, int] = {}
     for index, text in enumerate(texts):
-        same[index] = latest.get(whole[index]) if whole[index] else None
+        exact_matches[index] = latest.get(full_quotes[index]) if full_quotes[index] else None
         latest[text] = index
     for length in {len(quote) for quote in wanted if quote}:
         latest = {}
         for index, text in enumerate(texts):
             if len(wanted[index]) == length:
-                found[index] = latest.get(wanted[index])
+                by_prefix[index] = latest.get(wanted[index])
             latest[text[:length]] = index
-    return [at if exact is None else exact for exact, at in zip(same, found, strict=True)]
+    return [prefix_match if exact is None else exact for exact,
+            prefix_match in zip(exact_matches, by_prefix, strict=True)]
 
 
 def _plain(text: str) -> str:
@@ -98,20 +99,20 @@ def _plain(text: str) -> str:
     return " ".join(text.translate(str.maketrans("“”„«»", '"""""')).replace("…", "...").split())
 
 
-def _given(messages: Sequence[Message], parts: Sequence[Parts], targets: Sequence[int | None],
-           problems: list[tuple[int, str]]) -> dict[int, _Given]:
+def _reactions_by_message(messages: Sequence[Message], parts: Sequence[Parts], targets: Sequence[int | None],
+           problems: list[tuple[int, str]]) -> dict[int, _ReactionKeys]:
     """The reactions that stand in the log as messages, by the place of the message that they are about."""
-    given: dict[int, _Given] = {}
+    reactions: dict[int, _ReactionKeys] = {}
     for message, part, target in zip(messages, parts, targets, strict=True):
         if not part.emoji:
             continue
-        one = (part.emoji, message.speaker)
+        key = (part.emoji, message.speaker)
         if target is None:
             problems.append((message.line, "what it reacts to is not in the log"))
-        elif not part.taken_back:
-            given.setdefault(target, {})[one] = None
-        elif one in given.get(target, ()):
-            del given[target][one]
+        elif not part.is_removal:
+            reactions.setdefault(target, {})[key] = None
+        elif key in reactions.get(target, ()):
+            del reactions[target][key]
         else:
             problems.append((message.line, "takes back a reaction that is not in the log"))
-    return given
+    return reactions

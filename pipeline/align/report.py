@@ -18,33 +18,34 @@ _BY_HAND = 1000.0  # votes: more than brackets ever have
 Covers = dict[tuple[int, tuple[int, int]], np.ndarray]
 
 
-def clock_of(place: VideoPlacement, video: Video) -> VideoClock | None:
+def manual_clock(placement: VideoPlacement, video: Video) -> VideoClock | None:
     """The clock that a person set; None when they said nothing of it."""
-    if "offset" not in place or "drift" not in place:
+    if "offset" not in placement or "drift" not in placement:
         return None
-    piece = Piece(place["offset"], 0.0, -np.inf, np.inf, _BY_HAND, 0.0, 0.0, 0.0, video.duration)
-    return VideoClock((piece,), place["drift"] / _MILLION)
+    piece = Piece(placement["offset"], 0.0, -np.inf, np.inf, _BY_HAND, 0.0, 0.0, 0.0, video.duration)
+    return VideoClock((piece,), placement["drift"] / _MILLION)
 
 
-def rectangle_of(place: VideoPlacement) -> Rectangle | None:
+def manual_rectangle(placement: VideoPlacement) -> Rectangle | None:
     """The rectangle that a person set; None when they said nothing of it."""
-    return Rectangle(**place["rectangle"]) if "rectangle" in place else None
+    return Rectangle(**placement["rectangle"]) if "rectangle" in placement else None
 
 
-def laid_out(video: Video, pictures: Sequence[Picture], rectangle: Rectangle) -> tuple[Layout, Sampled, Covers]:
+def manual_layout(video: Video, pictures: Sequence[Picture], rectangle: Rectangle) -> tuple[Layout, Sampled, Covers]:
     """As `moves.lay_out`, of a rectangle that holds from the first frame to the last."""
     sampled, = sample(video, sample_times(video), pictures, [rectangle])
     return Layout.always(rectangle), sampled, {(0, viewport): mask for viewport, mask in sampled.covered().items()}
 
 
-def told(video: Video, clock: VideoClock | None, layout: Layout | None, place: VideoPlacement) -> Alignment:
+def alignment_report(video: Video, clock: VideoClock | None, layout: Layout | None,
+                     placement: VideoPlacement) -> Alignment:
     """The alignment as the demonstration tells it; without clock or layout where none was found."""
     alignment: Alignment = {
         "width": video.size[0], "height": video.size[1], "duration": round(video.duration, 4),
         "stretches": [_stretch(piece, clock, video.duration) for piece in clock.pieces] if clock else [],
         "segments": [_segment(piece.start, piece.end, piece.rectangle, video.duration)
                      for piece in layout.pieces] if layout else []}
-    return {**alignment, "by_hand": place} if place else alignment
+    return {**alignment, "by_hand": placement} if placement else alignment
 
 
 def _stretch(piece: Piece, clock: VideoClock, duration: float) -> VideoStretch:

@@ -4,13 +4,13 @@ from dataclasses import dataclass, field
 
 from schemas.types import BrowserTurn
 
-from .choose import Verdict, View
+from .frame_selection import Verdict, View
 from .screenshots import Picture
 from .video_clock import Piece
 
 
 @dataclass
-class Look:
+class TurnWindow:
     """One turn on one piece of the clock: the frames it waits for, and what came of it.
 
     `near`, `later`, `last`: times of frames, seconds of the video. `spot`: the layout's piece. `strict`: the verdict if
@@ -25,7 +25,7 @@ class Look:
     viewport: tuple[int, int]
     shape: tuple[int, int]
     view: View
-    near: set[float]
+    nearby: set[float]
     later: set[float]
     last: float
     spot: int

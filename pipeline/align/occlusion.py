@@ -9,7 +9,7 @@ import numpy as np
 from .screenshots import work_shape
 
 _SMALL = 5  # times smaller than working size: small enough that a video's blur is no difference
-_LEAST = 5  # pairs of frame and screenshot that must have been compared
+_MIN_PAIRS = 5  # pairs of frame and screenshot that must have been compared
 _BLUR = 3  # pixels at working size over which a video's traces are evened out
 _FILLED = 0.4  # of the fullest row or column: less is not what covers, but chance
 _MARGIN = 2  # pixels at working size that coding spoils around it
@@ -27,19 +27,19 @@ def small(page: np.ndarray, viewport: tuple[int, int]) -> np.ndarray:
     return cv2.resize(page, small_shape(viewport)[::-1], interpolation=cv2.INTER_AREA)
 
 
-def covered(differences: Sequence[np.ndarray], viewport: tuple[int, int], seen: tuple[slice, slice]
+def covered_mask(differences: Sequence[np.ndarray], viewport: tuple[int, int], visible: tuple[slice, slice]
             ) -> np.ndarray | None:
     """Pixels at working size (rows x columns, true or false) that something covers; None when there is too little to
     tell. `differences`: in grey levels, of frames and screenshots, small, of the part `seen` of the page."""
-    if len(differences) < _LEAST:
+    if len(differences) < _MIN_PAIRS:
         return None
     mask: np.ndarray = np.zeros(small_shape(viewport), np.uint8)
-    mask[seen] = np.median(differences, axis=0) > _COVERED
+    mask[visible] = np.median(differences, axis=0) > _COVERED
     mask = cv2.dilate(cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((2, 2))), np.ones((3, 3)))
     return cv2.resize(mask, work_shape(viewport)[::-1], interpolation=cv2.INTER_NEAREST).astype(bool)
 
 
-def tightened(mask: np.ndarray, pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+def tighten_mask(mask: np.ndarray, pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     """A mask whose regions end where frames begin to be like the screenshots that they show, which small pictures tell
     only roughly. `pairs`: screenshots and frames at working size. What covers a page is rectangular."""
     tight = np.zeros_like(mask)
@@ -47,8 +47,8 @@ def tightened(mask: np.ndarray, pairs: Sequence[tuple[np.ndarray, np.ndarray]]) 
     for label in range(1, count):
         left, top, width, height = boxes[label][:4]
         part = slice(top, top + height), slice(left, left + width)
-        apart = [cv2.blur(cv2.absdiff(picture[part], page[part]), (_BLUR, _BLUR)) for picture, page in pairs]
-        differs = (np.median(apart, axis=0) > _COVERED) & (labels[part] == label)
+        differences = [cv2.blur(cv2.absdiff(picture[part], page[part]), (_BLUR, _BLUR)) for picture, page in pairs]
+        differs = (np.median(differences, axis=0) > _COVERED) & (labels[part] == label)
         rows, columns = (np.nonzero(differs.sum(axis) > _FILLED * differs.sum(axis).max())[0] for axis in (1, 0))
         if len(rows):
             edges = [slice(max(0, ends[0] - _MARGIN), ends[-1] + 1 + _MARGIN) for ends in (rows, columns)]

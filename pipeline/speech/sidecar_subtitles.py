@@ -9,14 +9,14 @@ _ENDINGS = (".vtt", ".srt")
 _LONGEST = 12  # characters of a language, such as `pt-BR` or `zh-Hans`
 
 
-def subtitles_beside(video: Path) -> Path | None:
+def sidecar_subtitles(video: Path) -> Path | None:
     """The subtitles of a video; None where there are none. Raises InputError where several may be meant."""
     try:
-        found = [path for path in sorted(video.parent.iterdir()) if _belongs(path.name, video.stem) and path.is_file()]
+        paths = [path for path in sorted(video.parent.iterdir()) if _belongs(path.name, video.stem) and path.is_file()]
     except OSError as error:
         raise InputError(f"{video.parent}: cannot be read ({reason(error)})") from None
-    plain = [path for path in found if path.stem == video.stem]
-    chosen = plain or found
+    plain = [path for path in paths if path.stem == video.stem]
+    chosen = plain or paths
     if len(chosen) > 1:
         raise InputError(f"{video}: {' and '.join(path.name for path in chosen)} lie beside it; give one of them with "
                          "--speech, or --without-speech")
