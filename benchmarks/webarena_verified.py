@@ -25,7 +25,7 @@ from pipeline.outcomes import webarena_verified, webarena_writing
 from pipeline.outcomes.checking import score
 from pipeline.outcomes.evidence import Evidence, PageState, of_recording
 from pipeline.outcomes.folding import Undecided
-from pipeline.outcomes.responses import spoken
+from pipeline.outcomes.responses import spoken_answer
 from pipeline.outcomes.values import fits
 from recorder import Recording
 from schemas import VERSIONS
@@ -83,7 +83,7 @@ def _comparable(session: webarena_runs.Session, answer: str) -> bool:
 
 
 def _answered(seen: Evidence, outcome: Outcome) -> Evidence:
-    return Evidence(seen.pages, spoken(seen.answer, outcome), seen.requests)
+    return Evidence(seen.pages, spoken_answer(seen.answer, outcome), seen.requests)
 
 
 def values(python: Path, folder: Path, seed: int, count: int) -> tuple[dict[str, Any], list[str]]:

@@ -116,10 +116,10 @@ def _ask(paths: tuple[Path, ...], judges: "list[ModelSettings]", screenshots: in
 
 def _ask_one(path: Path, trajectory: "Trajectory", settings: "ModelSettings", cache: Path | None, asked: _Asked, *,
              quiet: bool) -> None:
-    from pipeline.judging.model_judge import judged
+    from pipeline.judging.model_judge import judge_trajectory
 
     try:
-        judgement = judged(settings, trajectory, cache)
+        judgement = judge_trajectory(settings, trajectory, cache)
     except DemotapeError as error:
         asked.failed[settings.name] += 1
         complain("error", f"{path}: {error}")

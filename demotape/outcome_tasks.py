@@ -91,12 +91,12 @@ def write(format: str, wanted: "Outcome", recording: "Recording", evidence: "Evi
 def write_run(wanted: "Outcome", recording: "Recording", evidence: "Evidence", folder: Path) -> None:
     """Write the answer and the network of a recording as WebArena-Verified reads them. Raises InputError when its
     network was not kept."""
-    from pipeline.outcomes.responses import structured, task_type
+    from pipeline.outcomes.responses import structured_answer, task_type
     from replay.har_writing import write_har
     from replay.reading import read_recording
 
     answer = evidence.answer
     if recording.manifest.get("provenance", {}).get("actor") != "agent":
-        answer = structured(answer, task_type(wanted["checks"]))
+        answer = structured_answer(answer, task_type(wanted["checks"]))
     write_har(read_recording(recording), folder / "network.har")
     write_atomically(folder / "agent_response.json", answer.encode())

@@ -137,7 +137,7 @@ def executor(jobs: int = 1, scheduler: str | None = None) -> Iterator[Executor]:
     Raises what `cluster.connected` does.
     """
     if scheduler:
-        with cluster.connected(scheduler) as client:
+        with cluster.connect(scheduler) as client:
             yield _OnCluster(client)
         return
     chosen = _Here() if jobs == 1 else _pool(jobs)

@@ -21,7 +21,7 @@ ANSWER_TIMEOUT = 60  # seconds in which all workers must answer, though they are
 
 
 @contextmanager
-def connected(address: str) -> Iterator["Client"]:
+def connect(address: str) -> Iterator["Client"]:
     """A client of the scheduler at `tcp://HOST:PORT`, which has workers.
 
     The workers need demotape, and the recordings under the same paths. Raises InputError when there is no scheduler at

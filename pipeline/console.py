@@ -36,7 +36,7 @@ class Lines(TypedDict):
     errors: int
 
 
-def lines(recording: Recording, begin: float, end: float | None) -> Lines:
+def summarize(recording: Recording, begin: float, end: float | None) -> Lines:
     """What was written from `begin` on and before `end` (None: to the end), seconds of the recording.
 
     Raises InputError for a file that cannot be read.

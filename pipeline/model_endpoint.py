@@ -129,7 +129,7 @@ def _post(settings: ModelSettings, body: bytes, seconds: float) -> bytes:
     headers = {"content-type": "application/json", "accept": "application/json", "user-agent": "demotape",
                "connection": "close"} | ({"authorization": f"Bearer {settings.key}"} if settings.key else {})
     target = f"{parts.path.rstrip('/')}/chat/completions" + (f"?{parts.query}" if parts.query else "")
-    connection = TimedConnection(host, port, _resolved(host, port), tls=tls, seconds=max(seconds, 0.01))
+    connection = TimedConnection(host, port, _resolve(host, port), tls=tls, seconds=max(seconds, 0.01))
     with connection.open():
         try:
             connection.request("POST", target, body, headers)
@@ -156,7 +156,7 @@ def _describe_error(connection: TimedConnection, error: Exception, seconds: floa
     return connection.describe(error)
 
 
-def _resolved(host: str, port: int) -> list[str]:
+def _resolve(host: str, port: int) -> list[str]:
     try:
         addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):

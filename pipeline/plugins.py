@@ -47,7 +47,7 @@ class Plugin:
 
 
 @cache
-def installed(group: str) -> tuple[Plugin, ...]:
+def installed_plugins(group: str) -> tuple[Plugin, ...]:
     """The plug-ins of a group that are installed, in the order of their names; imports none of them."""
     try:
         entries = entry_points(group=group)
@@ -60,13 +60,13 @@ def installed(group: str) -> tuple[Plugin, ...]:
 
 def names(group: str, reserved: Collection[str]) -> list[str]:
     """Names of a group's plug-ins that can be asked for; `taken` are demotape's own. Imports nothing."""
-    return [name for name in dict.fromkeys(plugin.name for plugin in installed(group))
+    return [name for name in dict.fromkeys(plugin.name for plugin in installed_plugins(group))
             if name not in reserved and NAME.fullmatch(name)]
 
 
 def shadowed(group: str, name: str) -> None:
     """Complain of plug-ins with a name of demotape's own, which is what the name stands for."""
-    for plugin in installed(group):
+    for plugin in installed_plugins(group):
         if plugin.name == name:
             complain(f"{plugin} is left out: {_fault_of_name(plugin, {name})}")
 
@@ -76,21 +76,21 @@ def get(group: str, name: str, fault: Fault) -> tuple[Plugin, object] | None:
 
     Raises InputError when it cannot be imported, is not what `fault` asks for, or is not the only one of that name.
     """
-    for plugin in installed(group):
+    for plugin in installed_plugins(group):
         if plugin.name == name:
             if wrong := _fault_of_name(plugin, ()) or _fault(plugin, fault):
                 raise InputError(f"{plugin}: {wrong}")
-            return plugin, _loaded(plugin)[0]
+            return plugin, _load(plugin)[0]
     return None
 
 
-def every(group: str, fault: Fault, reserved: Collection[str]) -> Iterator[tuple[Plugin, object]]:
+def load_each(group: str, fault: Fault, reserved: Collection[str]) -> Iterator[tuple[Plugin, object]]:
     """All plug-ins of a group that work, with their objects; complains of the others. `taken`: demotape's own names."""
-    for plugin in installed(group):
+    for plugin in installed_plugins(group):
         if wrong := _fault_of_name(plugin, reserved) or _fault(plugin, fault):
             complain(f"{plugin} is left out: {wrong}")
         else:
-            yield plugin, _loaded(plugin)[0]
+            yield plugin, _load(plugin)[0]
 
 
 def stamp() -> str:
@@ -99,7 +99,7 @@ def stamp() -> str:
     Whether it can be imported is part of it: a library that it needs may come later.
     """
     stamps = [(plugin.entry.group, plugin.name, plugin.entry.value, plugin.distribution, _code(plugin.entry.value),
-               not _loaded(plugin)[1]) for group in _CODE_GROUPS for plugin in installed(group)]
+               not _load(plugin)[1]) for group in _CODE_GROUPS for plugin in installed_plugins(group)]
     return json.dumps(stamps) if stamps else ""
 
 
@@ -142,12 +142,12 @@ def _fault_of_name(plugin: Plugin, reserved: Collection[str]) -> str:
         return "its name may have small letters, digits, hyphens and underscores only; rename the entry point"
     if plugin.name in reserved:
         return "demotape itself has one of this name; rename the entry point"
-    others = [other for other in installed(plugin.entry.group) if other.name == plugin.name and other != plugin]
+    others = [other for other in installed_plugins(plugin.entry.group) if other.name == plugin.name and other != plugin]
     return f"{others[0].distribution} has one of this name too; uninstall one of them" if others else ""
 
 
 def _fault(plugin: Plugin, fault: Fault) -> str:
-    value, wrong = _loaded(plugin)
+    value, wrong = _load(plugin)
     if wrong:
         return wrong
     try:
@@ -158,7 +158,7 @@ def _fault(plugin: Plugin, fault: Fault) -> str:
 
 
 @cache
-def _loaded(plugin: Plugin) -> tuple[object, str]:
+def _load(plugin: Plugin) -> tuple[object, str]:
     """A plug-in's object, and why it cannot be had: empty when it can."""
     try:
         return plugin.entry.load(), ""

@@ -99,7 +99,7 @@ def load_previous(path: Path, now: ProcessInputs, without: Collection[str] = ())
 
 def _is_same_content(first: Path, second: Path) -> bool:
     """Whether two files hold the same: subtitles that were given as a chat log are not read twice."""
-    return second.is_file() and inputs.of_file(first) == inputs.of_file(second)
+    return second.is_file() and inputs.hash_file(first) == inputs.hash_file(second)
 
 
 def _context(path: Path, now: ProcessInputs, without: Collection[str], recogniser: str | None, model: str | None
@@ -108,7 +108,7 @@ def _context(path: Path, now: ProcessInputs, without: Collection[str], recognise
     if recogniser is not None:
         if now.speech is not None or "speech" in without:
             raise InputError("--recogniser does not go together with --speech and --without-speech")
-        all_inputs = _recognised(recording.layout,
+        all_inputs = _with_recognised_speech(recording.layout,
                                      process_inputs.load_previous(recording.layout, now, {*without, "speech"}),
                                  recogniser,
                             model)
@@ -121,13 +121,13 @@ def _context(path: Path, now: ProcessInputs, without: Collection[str], recognise
                    placement=all_inputs.placement), all_inputs
 
 
-def _recognised(layout: RecordingLayout, all_inputs: ProcessInputs, recogniser: str,
+def _with_recognised_speech(layout: RecordingLayout, all_inputs: ProcessInputs, recogniser: str,
                 model: str | None) -> ProcessInputs:
     from .speech.transcribing import transcribe  # what decodes sound costs time to import
 
     if all_inputs.video is None:
         raise InputError("--recogniser needs the meeting's recording; give it with --video")
-    return replace(all_inputs, speech=transcribe(all_inputs.video, inputs.of_file(all_inputs.video),
+    return replace(all_inputs, speech=transcribe(all_inputs.video, inputs.hash_file(all_inputs.video),
                                                      recogniser, model, layout.speech))
 
 

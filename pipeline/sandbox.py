@@ -193,35 +193,35 @@ def _read(source: IO[bytes]) -> bytes | None:
 
 def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
     """Answer calls, until there are no more."""
-    while _awaited(requests) and (call := _read(requests)) is not None:
+    while _wait_for_call(requests) and (call := _read(requests)) is not None:
         answers.write(b"!")  # it has begun
         answers.flush()
         try:
             allowance, function, arguments = pickle.loads(call)
         except Exception as error:
-            answer = _raised(error)
+            answer = _pickle_error(error)
         else:
-            answer = _answered(allowance, function, arguments)
+            answer = _call(allowance, function, arguments)
             del function, arguments
         answers.write(_LENGTH.pack(len(answer)) + answer)
         answers.flush()
         del answer
 
 
-def _answered(allowance: Allowance, function: Callable[..., object], arguments: tuple[object, ...]) -> bytes:
+def _call(allowance: Allowance, function: Callable[..., object], arguments: tuple[object, ...]) -> bytes:
     _limit(allowance)
     try:
-        answer = _pickled(("returned", function(*arguments)))
+        answer = _pickle(("returned", function(*arguments)))
     except MemoryError:
-        answer = _pickled(("too much", f"needs more than {limits.size(allowance.memory)} of memory"))
+        answer = _pickle(("too much", f"needs more than {limits.size(allowance.memory)} of memory"))
     except Exception as error:
-        answer = _raised(error)
+        answer = _pickle_error(error)
     if len(answer) > allowance.answer:
-        return _pickled(("too much", f"what comes of it is larger than {limits.size(allowance.answer)}"))
+        return _pickle(("too much", f"what comes of it is larger than {limits.size(allowance.answer)}"))
     return answer
 
 
-def _raised(error: Exception) -> bytes:
+def _pickle_error(error: Exception) -> bytes:
     details = traceback.format_exc()
     if is_disk_full(error):  # what it came from does not go through pickle
         error = DiskFull(str(error))
@@ -229,10 +229,10 @@ def _raised(error: Exception) -> bytes:
         pickle.loads(pickle.dumps(error))
     except Exception:  # some libraries' exceptions cannot be sent
         error = RuntimeError(type(error).__name__)
-    return _pickled(("raised", (error, details)))
+    return _pickle(("raised", (error, details)))
 
 
-def _pickled(answer: tuple[str, object]) -> bytes:
+def _pickle(answer: tuple[str, object]) -> bytes:
     return pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
 
 
@@ -249,7 +249,7 @@ def _limit(allowance: Allowance) -> None:
                            (used_memory + allowance.memory, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 
 
-def _awaited(requests: BinaryIO) -> bool:
+def _wait_for_call(requests: BinaryIO) -> bool:
     """Wait for a call; false when none comes for long."""
     return os.name == "nt" or bool(select.select([requests], [], [], _IDLE)[0])
 

@@ -9,7 +9,7 @@ import struct
 
 import numpy as np
 
-from .pictures import decoded
+from .pictures import decode_picture
 
 _HEADER = struct.Struct("<2sIIIIiiHHIIiiII")  # BITMAPFILEHEADER and BITMAPINFOHEADER
 
@@ -18,7 +18,7 @@ def bitmap(image: bytes) -> bytes:
     """A picture file as an uncompressed bitmap (BMP): the same pixels are the same bytes, whoever encodes them."""
     import cv2  # here, so that the reader stays cheap to import
 
-    pixels = decoded(image)
+    pixels = decode_picture(image)
     return image if pixels is None else cv2.imencode(".bmp", pixels)[1].tobytes()
 
 

@@ -37,7 +37,7 @@ class Recording:
 
     def __init__(self, path: Path | str):
         self.layout = RecordingLayout(path)
-        self.layout.expect_files()
+        self.layout.require_regular_files()
         if not self.layout.manifest.is_file():
             raise InputError(f"{path}: not a recording (it has no recording.json); "
                              "give the folder that demotape record wrote")

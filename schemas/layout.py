@@ -46,7 +46,7 @@ class RecordingLayout:
         """Where a file or folder of this name is."""
         return self.root / name
 
-    def expect_files(self) -> None:
+    def require_regular_files(self) -> None:
         """Raises InputError when something that is read or written by name is a link, which may lead out of the
         folder, or neither a file nor a folder, such as a FIFO, which may never end."""
         try:

@@ -28,12 +28,13 @@ _NEEDS: dict[str, tuple[set[str], set[str]]] = {
 }
 
 
-def _some(item: fields.Field[Any], description: str) -> fields.List[Any]:
+def _non_empty_list(item: fields.Field[Any], description: str) -> fields.List[Any]:
     return listing(item, description, required=False, validate=validate.Length(1, _MAX_CHECKS))
 
 
 def _alternatives(description: str) -> fields.List[Any]:
-    return _some(fields.List(fields.String(validate=_TEXT), validate=validate.Length(1, _MAX_CHECKS)), description)
+    return _non_empty_list(fields.List(fields.String(validate=_TEXT), validate=validate.Length(1, _MAX_CHECKS)),
+                           description)
 
 
 class ScalarField(fields.Field[Any]):
@@ -53,11 +54,12 @@ class ValueSchema(Strict):
     type = string("`string`, `number`, `boolean`, `currency` (0.1 more or less), `date`, `month`, `duration` (three "
                   "minutes or a tenth more or less), `url`; `list`: texts between commas, in any order; `parameter`: a "
                   "parameter of an address", validate=validate.OneOf(VALUE_TYPES))
-    any_of = _some(ScalarField(allow_none=True), "it is one of these; null: there is none")
-    patterns = _some(fields.String(validate=_TEXT), "the whole of it fits one of these regular expressions (RE2)")
+    any_of = _non_empty_list(ScalarField(allow_none=True), "it is one of these; null: there is none")
+    patterns = _non_empty_list(fields.String(validate=_TEXT),
+                               "the whole of it fits one of these regular expressions (RE2)")
 
     @validates_schema
-    def _expect_something(self, value: dict[str, Any], **_: Any) -> None:
+    def _require_value(self, value: dict[str, Any], **_: Any) -> None:
         if not value.keys() & {"any_of", "patterns"}:
             raise ValidationError("Must say something: any_of or patterns.")
 
@@ -65,10 +67,10 @@ class ValueSchema(Strict):
 class MatchSchema(Strict):
     """What a text must be; of several members, all must hold."""
 
-    exact = _some(fields.String(validate=_TEXT), "it is one of these")
+    exact = _non_empty_list(fields.String(validate=_TEXT), "it is one of these")
     includes = _alternatives("of each list, one is in it")
-    excludes = _some(fields.String(validate=_TEXT), "none of these is in it")
-    one_of = _some(fields.String(validate=_TEXT), "at least one of these is in it, anywhere")
+    excludes = _non_empty_list(fields.String(validate=_TEXT), "none of these is in it")
+    one_of = _non_empty_list(fields.String(validate=_TEXT), "at least one of these is in it, anywhere")
     numbers = _alternatives("it is a number for which, of each list, one holds, such as `>= 12`, `< 700`, `== 3`")
     fuzzy = string("it means the same as this; a judge of yours decides, and nobody does without one", required=False,
                    validate=_TEXT)
@@ -76,7 +78,7 @@ class MatchSchema(Strict):
                    required=False)
 
     @validates_schema
-    def _expect_something(self, match: dict[str, Any], **_: Any) -> None:
+    def _require_condition(self, match: dict[str, Any], **_: Any) -> None:
         if not match:
             raise ValidationError("Must say something: exact, includes, excludes, one_of, numbers, fuzzy or value.")
 
@@ -89,7 +91,7 @@ class DataItemSchema(Strict):
         "description": "it is an object with these members and no others"})
 
     @validates_schema
-    def _expect_one(self, item: dict[str, Any], **_: Any) -> None:
+    def _require_one(self, item: dict[str, Any], **_: Any) -> None:
         if len(item) != 1:
             raise ValidationError("Must have either value or members.")
 
@@ -110,7 +112,7 @@ class OutcomeCheckSchema(Strict):
     attribute = string("name of the attribute that is looked at; absent: the text", required=False, validate=_TEXT)
     expression = string("JavaScript whose value, as text, is looked at; it runs in a world of its own", required=False,
                         validate=_TEXT)
-    before = _some(fields.String(validate=_TEXT), "JavaScript that is run before the expression")
+    before = _non_empty_list(fields.String(validate=_TEXT), "JavaScript that is run before the expression")
     picture = digest("blob of the picture that the page, or one of the elements, is like", required=False)
     least = number("how like it must be at least (SSIM); 0.8 where absent", minimum=-1, maximum=1, required=False)
     method = string("method of the request; absent: any", required=False, validate=_TEXT)
@@ -137,7 +139,7 @@ class OutcomeCheckSchema(Strict):
     reason = string("of `unknown`: why it cannot be evaluated", required=False, validate=_TEXT)
 
     @validates_schema
-    def _expect_members(self, check: dict[str, Any], **_: Any) -> None:
+    def _require_members(self, check: dict[str, Any], **_: Any) -> None:
         needed, allowed = _NEEDS[check["kind"]]
         members = check.keys() - {"kind"}
         if missing := needed - members:
@@ -176,7 +178,7 @@ class OutcomeSchema(Strict):
                         required=False, validate=validate.Length(1, 100))
 
     @pre_load
-    def _expect_shallow(self, outcome: Any, **_: Any) -> Any:
+    def _require_shallow(self, outcome: Any, **_: Any) -> Any:
         """Before the checks are read, each of which reads those in it."""
         depth, level = 0, [outcome] if isinstance(outcome, dict) else []
         while level:

@@ -50,10 +50,10 @@ def integer(description: str, **options: Any) -> fields.Integer:
 
 def newest_version(format: str) -> fields.Integer:
     """The version of a format, the newest; read through `schemas.files`, an older one has become it."""
-    return integer("version of the format", validate=lambda value: _expect_newest(value, format))
+    return integer("version of the format", validate=lambda value: _require_newest(value, format))
 
 
-def _expect_newest(value: int, format: str) -> None:
+def _require_newest(value: int, format: str) -> None:
     if value != VERSIONS[format]:
         raise ValidationError(f"Must be equal to {VERSIONS[format]}.")
 
@@ -95,10 +95,10 @@ def recording_time(description: str, **options: Any) -> fields.Float:
 def wall_clock(description: str, **options: Any) -> fields.AwareDateTime:
     """A moment by the wall clock, with its zone: in years that every zone can tell."""
     options.setdefault("required", True)
-    return fields.AwareDateTime(format="iso", validate=_expect_year, metadata={"description": description}, **options)
+    return fields.AwareDateTime(format="iso", validate=_require_year, metadata={"description": description}, **options)
 
 
-def _expect_year(value: datetime) -> None:
+def _require_year(value: datetime) -> None:
     if not limits.FIRST_YEAR <= value.year <= limits.LAST_YEAR:
         raise ValidationError(f"Must be a moment of the years {limits.FIRST_YEAR} to {limits.LAST_YEAR}.")
 
@@ -126,7 +126,7 @@ class SizeSchema(Strict):
     height = integer("height", validate=validate.Range(min=0, max=limits.SIDE))
 
     @validates_schema
-    def _expect_area(self, size: dict[str, int], **_: Any) -> None:
+    def _require_area(self, size: dict[str, int], **_: Any) -> None:
         if size["width"] * size["height"] > limits.AREA:  # pictures are brought to this size
             raise ValidationError(f"Must be of at most {limits.AREA} pixels.")
 

@@ -64,7 +64,8 @@ def _row(db: Database, store: RecordingStore, demonstration_id: str, outcome: Ou
     try:
         found = library.review(db, demonstration_id)
         recording = store.open(found.row.recording)
-        return _PROCESSES.run(_ALLOWANCE, f"recording {recording.id}", session_checks.tried, recording, outcome, home,
+        return _PROCESSES.run(_ALLOWANCE, f"recording {recording.id}", session_checks.try_on_session, recording,
+                              outcome, home,
                               found.part)
     except Away:
         raise

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from curator_web.errors import InputError, NotFound
 from pipeline.cache import derived, process_inputs
-from pipeline.cache.inputs import of_file
+from pipeline.cache.inputs import hash_file
 from recorder.reader import Recording
 from schemas import RecordingLayout
 from schemas.files import open_inside, reason
@@ -206,7 +206,7 @@ def external_video(layout: RecordingLayout) -> Path | None:
 def _renew_video(layout: RecordingLayout, held: RecordingLayout, temporary: Path) -> None:
     """Processing a recording again may have been with another external video."""
     source = external_video(layout)
-    if source and not (held.external_video.exists() and of_file(source) == of_file(held.external_video)):
+    if source and not (held.external_video.exists() and hash_file(source) == hash_file(held.external_video)):
         _copy(source, temporary / held.external_video.name)
         os.replace(temporary / held.external_video.name, held.external_video)
 

@@ -33,7 +33,8 @@ def expect_outcome(edit: Mapping[str, Any], review: library.Review) -> None:
     recording = services().store.open(review.row.recording)
     if missing := services().store.lacks(recording.id, outcomes.pictures_of(outcome)):
         raise InputError(ErrorText("field picture: this recording has no picture %(missing)s", missing=missing[0]))
-    outcomes.expect_sound(outcome, review.outcome, listed(session_checks.examined, recording, outcome, review.part))
+    outcomes.expect_sound(outcome, review.outcome,
+                          listed(session_checks.examine_checks, recording, outcome, review.part))
 
 
 def proposals(review: library.Review) -> list[OutcomeCheck]:

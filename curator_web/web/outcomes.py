@@ -128,9 +128,10 @@ def _save(review: library.Review) -> Response | tuple[str, int]:
     check = outcome_forms.read(form, request.form, partial(_picture, review))
     if check is not None:
         try:
-            changed = (check_editing.replaced(_there(review.outcome), form.place, check, form.name or "") if form.place
+            changed = (check_editing.replace_check(_there(review.outcome), form.place, check, form.name or "")
+                       if form.place
                        else
-                       check_editing.added(review.outcome, check, form.name or "", form.within))
+                       check_editing.add_check(review.outcome, check, form.name or "", form.within))
             save(review, changed, version_from_form())
         except InputError as error:
             form.errors["check"] = _plain(error)
@@ -155,7 +156,7 @@ def _points(review: library.Review) -> dict[str, Any]:
     """What can be pointed at on the last page: texts, and the picture that they stand in."""
     recording = services().store.open(review.row.recording)
     last = listed(session_checks.last_screenshot, recording, review.part)
-    return {"offered": listed(session_checks.offered, recording, review.part), "shown": last[0] if last else None,
+    return {"offered": listed(session_checks.offered_texts, recording, review.part), "shown": last[0] if last else None,
             "size": last[1] if last else None}
 
 
@@ -169,7 +170,7 @@ def _keep(outcome: Outcome | None) -> Outcome | None:
             check: OutcomeCheck = validated(json.loads(each), _CHECK, "check")
         except (ValueError, RecursionError):
             raise InputError(ErrorText("field check: is no check")) from None
-        outcome = check_editing.added(outcome, check)
+        outcome = check_editing.add_check(outcome, check)
     return outcome
 
 
@@ -197,10 +198,10 @@ def _plain(error: InputError) -> str:
 
 
 _CHANGES: dict[str, Callable[[Outcome | None], Outcome | None]] = {
-    "remove": lambda outcome: check_editing.removed(_there(outcome), _place()),
-    "up": lambda outcome: check_editing.moved(_there(outcome), _place(), -1),
-    "down": lambda outcome: check_editing.moved(_there(outcome), _place(), 1),
-    "combine": lambda outcome: check_editing.combined(_there(outcome), request.form.getlist("place"),
+    "remove": lambda outcome: check_editing.remove_check(_there(outcome), _place()),
+    "up": lambda outcome: check_editing.move_check(_there(outcome), _place(), -1),
+    "down": lambda outcome: check_editing.move_check(_there(outcome), _place(), 1),
+    "combine": lambda outcome: check_editing.combine_checks(_there(outcome), request.form.getlist("place"),
                                                   request.form.get("kind", "")),
-    "apart": lambda outcome: check_editing.ungrouped(_there(outcome), _place()),
+    "apart": lambda outcome: check_editing.ungroup_check(_there(outcome), _place()),
     "keep": _keep}

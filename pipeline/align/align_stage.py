@@ -32,7 +32,7 @@ def stage(demonstration: Demonstration, context: Context) -> Demonstration:
     """Pipeline stage: mark what is broken, find every turn in the video, replace pictures that are late or broken."""
     video = None if context.video is None else Video(context.video)
     pictures = load(context.recording, _states(demonstration["turns"], context.recording, video))
-    turns = [_marked(turn, pictures) for turn in demonstration["turns"]]
+    turns = [_mark_broken(turn, pictures) for turn in demonstration["turns"]]
     result: Demonstration = {**demonstration}
     if video:
         matches, result["alignment"], spans = align(context.recording, turns, video, pictures, encode,
@@ -68,7 +68,7 @@ def _states(turns: list[Turn], recording: Recording, video: Video | None) -> lis
     return acting + [event["state"] for event in recording.events if event["state"]]
 
 
-def _marked(turn: Turn, pictures: Mapping[str, Picture]) -> Turn:
+def _mark_broken(turn: Turn, pictures: Mapping[str, Picture]) -> Turn:
     """The turn with its screenshot called broken when it is blank, no picture, or not of that moment."""
     state = turn["state"] if turn["type"] == "browser" else None
     if turn["type"] == "chat" or not state or not state["screenshot"] or state["url"] == _EMPTY_PAGE:

@@ -48,7 +48,7 @@ def frame(recording: Recording, time: float) -> tuple[float, np.ndarray]:
 
     Before the first frame, the first one. Raises InputError when there is no video or it cannot be read.
     """
-    return _shown(recording.layout.video, time, from_first=False)
+    return _frame_at(recording.layout.video, time, from_first=False)
 
 
 def external_frame_file(recording: Recording, time: float) -> bytes:
@@ -56,10 +56,10 @@ def external_frame_file(recording: Recording, time: float) -> bytes:
 
     Raises InputError when the app has no copy of it or it cannot be read.
     """
-    return encode(_shown(recording.layout.external_video, time, from_first=True)[1])
+    return encode(_frame_at(recording.layout.external_video, time, from_first=True)[1])
 
 
-def _shown(path: Path, time: float, *, from_first: bool) -> tuple[float, np.ndarray]:
+def _frame_at(path: Path, time: float, *, from_first: bool) -> tuple[float, np.ndarray]:
     """The frame at a time by the file's own stamps, or by the seconds since its first frame."""
     try:
         with av.open(str(path)) as container:

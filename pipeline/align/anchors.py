@@ -13,7 +13,7 @@ import numpy as np
 
 from schemas.types import State
 
-from .coarse_offset import Shown
+from .coarse_offset import ShownInterval
 from .layout import Layout
 from .rectangle import Rectangle
 from .screenshots import Picture
@@ -90,7 +90,8 @@ class Watch:
         self._last, self._was_new = shot.time, new
 
 
-def timeline(states: Iterable[tuple[float, State]], pictures: Mapping[str, Picture]) -> tuple[list[Shown], list[str]]:
+def timeline(states: Iterable[tuple[float, State]], pictures: Mapping[str, Picture]) -> tuple[list[ShownInterval],
+                                                                                              list[str]]:
     """What was on the screen when, from (time of event, state), by time of painting; and the names of the pictures that
     `Shown` numbers. Where screenshots lie, two may claim the same time.
     """
@@ -102,16 +103,16 @@ def timeline(states: Iterable[tuple[float, State]], pictures: Mapping[str, Pictu
             start = state["screenshot_time"] if state["screenshot_time"] is not None else time - 0.2
             key = start, number[state["screenshot"]]
             ends[key] = max(ends.get(key, start), time)
-    shown: list[Shown] = []
+    shown: list[ShownInterval] = []
     for (start, picture), end in sorted(ends.items(), key=lambda item: (item[0][0], item[1])):
         if shown and shown[-1].picture == picture:
-            shown[-1] = Shown(shown[-1].start, max(end, shown[-1].end), picture)
+            shown[-1] = ShownInterval(shown[-1].start, max(end, shown[-1].end), picture)
         else:
-            shown.append(Shown(start, end, picture))
+            shown.append(ShownInterval(start, end, picture))
     return shown, names
 
 
-def find_anchors(shown: Sequence[Shown], pictures: Sequence[Picture], layout: Layout, frame: tuple[int, int],
+def find_anchors(shown: Sequence[ShownInterval], pictures: Sequence[Picture], layout: Layout, frame: tuple[int, int],
                hidden: Callable[[tuple[int, int]], np.ndarray]) -> list[Anchor]:
     """Marks for the changes between neighbours in time that the frame can show; `hidden`: what is covered, by viewport.
 

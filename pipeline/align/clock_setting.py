@@ -7,7 +7,7 @@ import numpy as np
 
 from . import effects, flash
 from .anchors import Anchor, Bracket, Watch
-from .coarse_offset import Stretch
+from .coarse_offset import OffsetInterval
 from .scene import Scene
 from .video import Video
 from .video_clock import VideoClock, fit
@@ -23,7 +23,7 @@ _LATEST = 0.8  # seconds by which a screenshot may be late; what looks the same 
 _ABOUT = 1.25  # times the votes of another offset that are about as many
 
 
-def set_clock(scene: Scene, stretches: Sequence[Stretch], anchors: Sequence[Anchor]) -> VideoClock:
+def set_clock(scene: Scene, stretches: Sequence[OffsetInterval], anchors: Sequence[Anchor]) -> VideoClock:
     """Watch the cheapest marks near where they should be; all of them, and further around, when that does not settle
     it."""
     close = _due(stretches, anchors, _AROUND)
@@ -46,7 +46,7 @@ def set_clock(scene: Scene, stretches: Sequence[Stretch], anchors: Sequence[Anch
         for number, piece in enumerate(fitted.pieces)))
 
 
-def _fit(scene: Scene, stretches: Sequence[Stretch], due: Sequence[tuple[int, Anchor, float, float]],
+def _fit(scene: Scene, stretches: Sequence[OffsetInterval], due: Sequence[tuple[int, Anchor, float, float]],
          red: Bracket | None = None, known: VideoClock | None = None,
          settled: Mapping[int, float] | None = None) -> VideoClock:
     watched = [[anchor.time for number, anchor, _, _ in due if number == stretch and anchor.weight == 1]
@@ -70,7 +70,7 @@ def _settle(scene: Scene, clock: VideoClock) -> tuple[dict[int, float], set[int]
         if len(changes) < effects.MIN_CHANGES:
             continue
         lower, higher = sorted((piece.offset, piece.other))
-        share = {offset: effects.caused(changes, [time + offset - piece.offset for time in moments])
+        share = {offset: effects.is_caused_by_action(changes, [time + offset - piece.offset for time in moments])
                  for offset in (lower, higher)}
         # With about as many votes, the lower: screenshots are late, never early.
         equal = higher - lower <= _LATEST and piece.others * _ABOUT >= piece.votes
@@ -82,7 +82,7 @@ def _settle(scene: Scene, clock: VideoClock) -> tuple[dict[int, float], set[int]
     return brackets, unclear
 
 
-def _due(stretches: Sequence[Stretch], anchors: Sequence[Anchor],
+def _due(stretches: Sequence[OffsetInterval], anchors: Sequence[Anchor],
          around: float) -> list[tuple[int, Anchor, float, float]]:
     """For each stretch and each mark on it: the stretch's number, the mark, its expected video time, and the seconds
     before and after that it is looked for."""

@@ -21,7 +21,7 @@ _MAX_LOSS = 1.0  # loss of likelihood within which another offset is as good
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownInterval:
     """A picture was on the screen from one time of the recording to another, at least."""
 
     start: float
@@ -30,7 +30,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class OffsetInterval:
     """A part of the video without a pause: first and last sampled video time; the video's time less the recording's
     lies within `slack` of `offset`."""
 
@@ -40,7 +40,8 @@ class Stretch:
     slack: float
 
 
-def fit_offset(times: np.ndarray, differences: np.ndarray, shown: Sequence[Shown], duration: float) -> list[Stretch]:
+def fit_offset(times: np.ndarray, differences: np.ndarray, shown: Sequence[ShownInterval],
+               duration: float) -> list[OffsetInterval]:
     """Stretches of a video that show the recording, in order; empty when none does.
 
     `times`: of K sampled frames, seconds of the video, growing. `differences`: K x J, grey levels by which frame k
@@ -54,11 +55,11 @@ def fit_offset(times: np.ndarray, differences: np.ndarray, shown: Sequence[Shown
     grid = np.arange(np.floor(first / STEP), np.ceil(last / STEP) + 1) * STEP
     scores = _emissions(likely, shown, grid)
     path = _best_path(scores, times)
-    return [stretch for stretch in _stretches(times, grid[path], scores, grid)
+    return [stretch for stretch in _intervals(times, grid[path], scores, grid)
             if stretch is not None]
 
 
-def length(shown: Sequence[Shown]) -> float:
+def length(shown: Sequence[ShownInterval]) -> float:
     """Seconds from the first picture of a recording to the last."""
     return max(entry.end for entry in shown) - min(entry.start for entry in shown)
 
@@ -72,7 +73,7 @@ def _likelihood(differences: np.ndarray, share: float) -> np.ndarray:
     return -np.log1p(np.maximum(differences - noise, 0) / _FLOOR)
 
 
-def _emissions(likely: np.ndarray, shown: Sequence[Shown], grid: np.ndarray) -> np.ndarray:
+def _emissions(likely: np.ndarray, shown: Sequence[ShownInterval], grid: np.ndarray) -> np.ndarray:
     """Log-likelihood of each frame at each time of the grid, K x T."""
     scores = np.full((len(likely), len(grid)), -np.log1p(_UNKNOWN / _FLOOR))
     for entry, after in zip(shown, [*shown[1:], None], strict=True):
@@ -120,7 +121,7 @@ def _best_path(scores: np.ndarray, times: np.ndarray) -> np.ndarray:
     return np.array(path[::-1])
 
 
-def _stretches(times: np.ndarray, path: np.ndarray, scores: np.ndarray, grid: np.ndarray) -> list[Stretch]:
+def _intervals(times: np.ndarray, path: np.ndarray, scores: np.ndarray, grid: np.ndarray) -> list[OffsetInterval]:
     """Cut the path where it jumps, and find how far each piece can be moved without explaining less."""
     offsets = times - path
     breaks = np.flatnonzero(offsets[:-1] - offsets[1:] > _SHORTEST_PAUSE - 1.5 * STEP) + 1
@@ -133,6 +134,6 @@ def _stretches(times: np.ndarray, path: np.ndarray, scores: np.ndarray, grid: np
         totals = scores[piece[None], inside].sum(axis=1)
         as_good = np.flatnonzero(totals >= totals.max() - _MAX_LOSS)
         low, high = moves[as_good[0]], moves[as_good[-1]]
-        stretches.append(Stretch(float(times[piece[0]]), float(times[piece[-1]]), middle + (low + high) / 2,
+        stretches.append(OffsetInterval(float(times[piece[0]]), float(times[piece[-1]]), middle + (low + high) / 2,
                              (high - low) / 2 + STEP))
     return stretches

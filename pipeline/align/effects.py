@@ -52,11 +52,11 @@ def onsets(video: Video, layout: Layout, viewport: tuple[int, int], hidden: np.n
             changed = cv2.compare(difference, _CHANGED, cv2.CMP_GT)  # type: ignore[call-overload]  # its types know no scalars
             changes.append((before[1], shot.time, cv2.countNonZero(changed)))
         before = number, shot.time, page
-    large = _begun(changes, _LARGE)
-    return large if len(large) >= MIN_CHANGES else _begun(changes, _MIN_CHANGED_PIXELS)
+    large = _beginnings(changes, _LARGE)
+    return large if len(large) >= MIN_CHANGES else _beginnings(changes, _MIN_CHANGED_PIXELS)
 
 
-def _begun(changes: Sequence[tuple[float, float, int]], minimum: int) -> list[tuple[float, float]]:
+def _beginnings(changes: Sequence[tuple[float, float, int]], minimum: int) -> list[tuple[float, float]]:
     """Of the changes of so many pixels those that come after a rest."""
     beginnings, last = [], -np.inf
     for after, until, count in changes:
@@ -67,7 +67,7 @@ def _begun(changes: Sequence[tuple[float, float, int]], minimum: int) -> list[tu
     return beginnings
 
 
-def caused(changes: Sequence[tuple[float, float]], actions: Sequence[float]) -> float:
+def is_caused_by_action(changes: Sequence[tuple[float, float]], actions: Sequence[float]) -> float:
     """Which share of the changes follows an action at once.
 
     `actions`: when a person did something, if an offset is right: seconds of the video, growing.

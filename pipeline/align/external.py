@@ -30,7 +30,7 @@ from .scene import Scene
 from .screenshots import Picture, full_size, work_shape
 from .turn_window import TurnWindow
 from .video import Shot, Video
-from .video_clock import Piece, VideoClock
+from .video_clock import ClockSegment, VideoClock
 
 LOW = 0.5  # a confidence below is low
 _REFUSED = 0.4  # the most where neither the screenshot nor the frame is to be relied on
@@ -83,19 +83,20 @@ def align(recording: Recording, turns: Sequence[Turn], video: Video, pictures: M
     drawn = manual_rectangle(word) if names else None
     rectangle = drawn or _find_rectangle(recording, video, shots)
     if rectangle is None:
-        return _unseen(acting, video, by_hand), alignment_report(video, by_hand, None, word), _trusted_spans(video,
+        return _without_layout(acting, video, by_hand), alignment_report(video, by_hand, None,
+                                                                         word), _trusted_spans(video,
                                                                                                              by_hand)
     layout, sampled, covers = manual_layout(video, shots, rectangle) if drawn else lay_out(
         video, shots, lambda picture: full_size(recording, picture), rectangle, length(shown))
     stretches = [] if by_hand else fit_offset(sampled.times, sampled.differences, shown, video.duration)
     if not stretches and not by_hand:
-        return _unseen(acting, video, None), alignment_report(video, None, layout, word), []
+        return _without_layout(acting, video, None), alignment_report(video, None, layout, word), []
     scene = Scene(recording, video, layout, pictures, shown, names, covers, explained(sampled))
     if not drawn:
-        scene = _polished(scene, sampled)
+        scene = _polish_layout(scene, sampled)
     if by_hand:
         matches, _ = _match_turns(scene, by_hand, acting, encode)
-        return (_unseen(acting, video, by_hand) | _trusted(matches),
+        return (_without_layout(acting, video, by_hand) | _with_full_confidence(matches),
                 alignment_report(video, by_hand, scene.layout, word),
                 _trusted_spans(video, by_hand))
     anchors = find_anchors(shown, shots, scene.layout, video.size, scene.hidden)
@@ -109,7 +110,7 @@ def _trusted_spans(video: Video, clock: VideoClock | None) -> list[VideoSpan]:
     return spans_of(clock, video.lead, usual=1.0) if clock else []
 
 
-def _unseen(turns: Sequence[BrowserTurn], video: Video, clock: VideoClock | None) -> dict[str, TurnMatch]:
+def _without_layout(turns: Sequence[BrowserTurn], video: Video, clock: VideoClock | None) -> dict[str, TurnMatch]:
     """What is said of turns at which nobody looks: nothing, or where a person's clock has them."""
     matches = {}
     for turn in turns:
@@ -120,7 +121,7 @@ def _unseen(turns: Sequence[BrowserTurn], video: Video, clock: VideoClock | None
     return matches
 
 
-def _trusted(matches: Mapping[str, TurnMatch]) -> dict[str, TurnMatch]:
+def _with_full_confidence(matches: Mapping[str, TurnMatch]) -> dict[str, TurnMatch]:
     """Those that were looked at, at the place that a person gave them."""
     return {name: replace(match, confidence=1.0) for name, match in matches.items() if match.time is not None}
 
@@ -136,12 +137,12 @@ def _find_rectangle(recording: Recording, video: Video, pictures: Sequence[Pictu
         wanted = np.array(_spread(list(video.keys), count))  # decoded without any other
         if len(video.keys) < count and video.duration <= LONG_VIDEO_S:
             wanted = video.around(np.linspace(0.04, 0.96, count) * video.duration)
-        if rectangle := find([shot.copied() for shot in video.shots(wanted)], pages):
+        if rectangle := find([shot.copy() for shot in video.shots(wanted)], pages):
             return rectangle
     return None
 
 
-def _polished(scene: Scene, sampled: Sampled) -> Scene:
+def _polish_layout(scene: Scene, sampled: Sampled) -> Scene:
     """The scene with its rectangles made exact by pairs that are now known to belong together."""
     pieces = []
     for piece in scene.layout.pieces:
@@ -152,7 +153,7 @@ def _polished(scene: Scene, sampled: Sampled) -> Scene:
             pairs.setdefault(int(sampled.differences[k].argmin()), float(sampled.times[k]))
             if len(pairs) == 3:
                 break
-        shots = {shot.time: shot.copied() for shot in scene.video.shots(np.array(sorted(set(pairs.values()))))}
+        shots = {shot.time: shot.copy() for shot in scene.video.shots(np.array(sorted(set(pairs.values()))))}
         matched = [(shots[time], scene.pictures[scene.names[number]])
                    for number, time in pairs.items() if time in shots]  # the frames may be damaged
         pages = [(shot, picture, full_size(scene.recording, picture)) for shot, picture in matched]
@@ -171,7 +172,7 @@ def _match_turns(scene: Scene, clock: VideoClock, turns: Sequence[BrowserTurn], 
     scores = [window.verdict.similarity for window in windows
               if window.verdict and window.verdict.similarity is not None and not window.verdict.late]
     usual = float(np.median(scores)) if scores else None
-    clock = _confirmed(clock, windows, usual or 0.0)
+    clock = _confirm_pieces(clock, windows, usual or 0.0)
     scene = replace(scene, explained=np.append(scene.explained, [
         scene.video.times[window.verdict.number] for window in windows
         if window.verdict and _is_shown(window.verdict, usual or 0.0)]))
@@ -253,12 +254,12 @@ def _is_shown(verdict: Verdict, usual: float) -> bool:
     return verdict.telling and (verdict.similarity or 0.0) >= usual - UNLIKE
 
 
-def _confirmed(clock: VideoClock, windows: Sequence[TurnWindow], usual: float) -> VideoClock:
+def _confirm_pieces(clock: VideoClock, windows: Sequence[TurnWindow], usual: float) -> VideoClock:
     """The clock as sure as it is now that frames have shown pictures at their times; the looks' pieces with it."""
     pieces = []
     for piece in clock.pieces:
         own = [window for window in windows if window.piece is piece]
-        stronger = piece.confirmed([window.turn["timestamp"] for window in own
+        stronger = piece.with_confirmations([window.turn["timestamp"] for window in own
                                     if window.verdict and _is_shown(window.verdict, usual)])
         for window in own:
             window.piece = stronger
@@ -353,7 +354,7 @@ def _confidence(clock: VideoClock, window: TurnWindow, verdict: Verdict, usual: 
     return confidence * _ramp(verdict.similarity, usual - 0.4, usual - 0.1)
 
 
-def _piece_confidence(piece: Piece, usual: float) -> float:
+def _piece_confidence(piece: ClockSegment, usual: float) -> float:
     """How sure a piece of the clock is; `usual`: the similarity of most frames and screenshots."""
     lead = (piece.votes - piece.others) / max(piece.votes, 1)
     return _ramp(piece.votes, 1, 4) * _ramp(lead, 0.25, 0.75) * _ramp(usual, 0.6, 0.8)

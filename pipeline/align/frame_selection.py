@@ -34,7 +34,7 @@ _OPENED = 32  # pictures that are kept as they were compared: neighbouring actio
 _COARSE = 4  # times smaller: pictures for a first look
 
 
-class Late(IntEnum):
+class Lateness(IntEnum):
     """Whether a screenshot was taken too late; perhaps: it was, or a pointer was there that is gone."""
 
     NO = 0
@@ -102,19 +102,19 @@ class Window:
     def __init__(self, visible: tuple[slice, slice], hidden: np.ndarray):
         self.seen, self.shape = visible, hidden.shape
         self._visible = np.where(hidden[visible], 0, 255).astype(np.uint8)
-        self.opened = functools.lru_cache(_OPENED)(self._opened)
+        self.opened = functools.lru_cache(_OPENED)(self._mask_screenshot)
 
-    def open(self, page: np.ndarray) -> VisiblePage:
+    def masked_page(self, page: np.ndarray) -> VisiblePage:
         """A page at working size without what is not seen of it."""
         return VisiblePage.from_page(cv2.bitwise_and(np.ascontiguousarray(page[self.seen]), self._visible))
 
-    def _opened(self, picture: Picture) -> "Other":
-        opened = self.open(picture.grey)
-        return Other(picture.name, opened, _small(opened))
+    def _mask_screenshot(self, picture: Picture) -> "OtherScreenshot":
+        opened = self.masked_page(picture.grey)
+        return OtherScreenshot(picture.name, opened, _small(opened))
 
 
 @dataclass(frozen=True)
-class Other:
+class OtherScreenshot:
     """Another captured screenshot: its blob, and what is seen of it, also small."""
 
     name: str
@@ -129,16 +129,16 @@ def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], wi
 
     `neighbours`: other captured screenshots, the likeliest first.
     """
-    pages = {number: window.open(page) for number, page in view.nearby.items()}
+    pages = {number: window.masked_page(page) for number, page in view.nearby.items()}
     if min(pages[view.number].sharp.shape) < TILE:
         return (Verdict(view.number, None, False, None),) * 2
     others = [window.opened(other) for other in neighbours if other.shape == window.shape and not other.blank
               and (picture is None or other.name != picture.name)]
     if picture is None or picture.blank or picture.shape != window.shape:
         return (Verdict(view.number, None, False, _most_similar(pages[view.number], others)),) * 2
-    captured = window.open(picture.grey)
+    captured = window.masked_page(picture.grey)
     number = _step_back(view, pages, captured)
-    shown = _Shown(number, pages, [window.open(page) for page in view.later], others)
+    shown = _Comparison(number, pages, [window.masked_page(page) for page in view.later], others)
     trusting = strict = _decide(view, captured, shown)
     if view.newer:
         strict = _decide(replace(view, newer=False), captured, shown)
@@ -153,17 +153,17 @@ def judge(view: View, picture: Picture | None, neighbours: Sequence[Picture], wi
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _Comparison:
     """What is to be seen around an action: the chosen frame's number, frames by number, those later, and other
     screenshots."""
 
     number: int
     pages: Mapping[int, VisiblePage]
     later: Sequence[VisiblePage]
-    others: Sequence[Other]
+    others: Sequence[OtherScreenshot]
 
 
-def _decide(view: View, captured_page: VisiblePage, shown: _Shown) -> Verdict:
+def _decide(view: View, captured_page: VisiblePage, shown: _Comparison) -> Verdict:
     """Whether a screenshot was taken too late, and what is to take its place."""
     number, pages, later, others = shown.number, shown.pages, shown.later, shown.others
     next_page = pages.get(number + 1)
@@ -174,7 +174,7 @@ def _decide(view: View, captured_page: VisiblePage, shown: _Shown) -> Verdict:
     if better and _is_left_out(captured_page, better.seen, rightful[0], later):
         better = None
     late, tiles = _is_late(captured_page, rightful, later, captured)
-    late = Late.CERTAIN if better else late
+    late = Lateness.CERTAIN if better else late
     if late and view.hasty and not view.newer and not _best_other(captured_page, between, others):
         late = min(late,
                    _is_late(captured_page, between, later, captured)[0])  # it may show what neither frame shows alone
@@ -182,7 +182,7 @@ def _decide(view: View, captured_page: VisiblePage, shown: _Shown) -> Verdict:
         return Verdict(number, None, True, better.name)
     telling = not late and len(others) >= _BESIDE and all(
         _beats(captured_page, other.seen, rightful[0]) for other in others[:_BESIDE])
-    return Verdict(number, None, bool(late), None, page=page, certain=late != Late.PERHAPS, part=_part(tiles),
+    return Verdict(number, None, bool(late), None, page=page, certain=late != Lateness.PERHAPS, part=_part(tiles),
                    telling=telling)
 
 
@@ -197,7 +197,8 @@ def _step_back(view: View, pages: Mapping[int, VisiblePage], captured: VisiblePa
     return number
 
 
-def _best_other(captured: VisiblePage, rightful: Sequence[VisiblePage], others: Sequence[Other]) -> Other | None:
+def _best_other(captured: VisiblePage, rightful: Sequence[VisiblePage],
+                others: Sequence[OtherScreenshot]) -> OtherScreenshot | None:
     """The captured screenshot that the frame speaks for wherever the two differ; None when there is none."""
     best, chosen = captured, None
     small = _small(rightful[0])
@@ -229,7 +230,7 @@ def _beats(new: VisiblePage, old: VisiblePage, page: VisiblePage) -> bool:
 
 def _is_late(captured: VisiblePage, rightful: Sequence[VisiblePage], later: Sequence[VisiblePage],
              others: Sequence[VisiblePage]
-             ) -> tuple[Late, np.ndarray]:
+             ) -> tuple[Lateness, np.ndarray]:
     """Whether the screenshot shows what frames show only later. What changed must be the page, not a pointer over it:
     too large for one, or seen as it was in some other screenshot, or in more than one frame. And the tiles in which it
     does (rows x columns, true or false)."""
@@ -244,7 +245,7 @@ def _is_late(captured: VisiblePage, rightful: Sequence[VisiblePage], later: Sequ
             late = late & beside.like_first if beside else np.zeros_like(late)
         if late.any():
             changes.append((page, sides, late))
-    pointers = [pointer.moved(late, sides.like_second, before.sharp, page.sharp, captured.sharp)
+    pointers = [pointer.moved_tiles(late, sides.like_second, before.sharp, page.sharp, captured.sharp)
                 for page, sides, late in changes]
     none: Any = np.False_
     left = functools.reduce(np.logical_or, (here for here, _ in pointers), none)
@@ -257,14 +258,14 @@ def _is_late(captured: VisiblePage, rightful: Sequence[VisiblePage], later: Sequ
         if sides.difference[late].sum() < max(_SMALL, 2 * sides.difference[sides.like_second & ~there].sum()):
             continue
         if left.any() or not pointer.may_be(late):  # there is but one pointer
-            return Late.CERTAIN, tiles
+            return Lateness.CERTAIN, tiles
         for other in others:
             explained = compare_tiles(captured, other, before)
             if explained and (sides.difference[late & explained.like_second].sum()
                               > _MOSTLY * sides.difference[late].sum()):
-                return Late.CERTAIN, tiles
+                return Lateness.CERTAIN, tiles
         small += 1
-    return Late.PERHAPS if small > 1 else Late.NO, tiles
+    return Lateness.PERHAPS if small > 1 else Lateness.NO, tiles
 
 
 def _part(tiles: np.ndarray) -> np.ndarray | None:
@@ -274,7 +275,7 @@ def _part(tiles: np.ndarray) -> np.ndarray | None:
     return cv2.dilate(tiles.astype(np.uint8), np.ones((3, 3), np.uint8)).astype(bool)
 
 
-def _most_similar(page: VisiblePage, others: Sequence[Other]) -> str | None:
+def _most_similar(page: VisiblePage, others: Sequence[OtherScreenshot]) -> str | None:
     """The captured screenshot that a frame shows; None when none does."""
     matches = []
     for other in others:

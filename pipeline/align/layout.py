@@ -8,7 +8,7 @@ from .rectangle import Rectangle
 
 
 @dataclass(frozen=True)
-class Piece:
+class LayoutSegment:
     """A part of the video in which the page stays where it is: times of its first and last frame, seconds."""
 
     start: float
@@ -20,12 +20,12 @@ class Piece:
 class Layout:
     """Pieces in order; between them the page is on its way, or not shown."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[LayoutSegment, ...]
 
     @classmethod
     def always(cls, rectangle: Rectangle) -> "Layout":
         """One rectangle from the first frame to the last."""
-        return cls((Piece(-np.inf, np.inf, rectangle),))
+        return cls((LayoutSegment(-np.inf, np.inf, rectangle),))
 
     def number_at(self, time: float) -> int:
         """The number of the piece that a frame of that time belongs to; -1 for none."""

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from .layout import Layout, Piece
+from .layout import Layout, LayoutSegment
 from .position_check import is_in_position
-from .rectangle import Rectangle, Vote, exact, features, toned, vote
-from .sampling import Sampled, merged, sample, sample_times
+from .rectangle import Rectangle, Vote, exact, features, fit_tone, vote
+from .sampling import Sampled, merge_samples, sample, sample_times
 from .screenshots import Picture
 from .tone import PLAIN
 from .video import Shot, Video
@@ -48,8 +48,8 @@ def lay_out(video: Video, pictures: Sequence[Picture], page_of: Callable[[Pictur
     layout, order = _layout(video, samples, path, pictures)
     limit = _limit(first.usual)
     covers = {(number, viewport): mask for number, piece in enumerate(layout.pieces)
-              for viewport, mask in samples[order[number]].covered(piece.start, piece.end, limit).items()}
-    return layout, replace(first, differences=merged(samples, path)), covers
+              for viewport, mask in samples[order[number]].covered_masks(piece.start, piece.end, limit).items()}
+    return layout, replace(first, differences=merge_samples(samples, path)), covers
 
 
 def explained(sampled: Sampled) -> np.ndarray:
@@ -130,7 +130,7 @@ def _rectangle_of(vote_cast: Vote, shot: Shot, page: np.ndarray, known: Sequence
     existing = next((candidate for candidate in known
                      if _corner_distance(rough, candidate, viewport) < _MAX_CORNER_SHIFT), None)
     if existing:
-        here = toned(existing, [(shot, page)])
+        here = fit_tone(existing, [(shot, page)])
         toned_before = [candidate for candidate in known
                         if _corner_distance(candidate, here, viewport) < _MAX_CORNER_SHIFT]
         return None if any(candidate.tone.is_similar(here.tone) for candidate in toned_before) else here
@@ -192,7 +192,7 @@ def _layout(video: Video, samples: Sequence[Sampled], path: np.ndarray, pictures
         ends.append(end)
         starts.append(start)
     order = [int(path[0]), *(int(path[change]) for change in changes)]
-    pieces = [Piece(start, end, samples[number].rectangle)
+    pieces = [LayoutSegment(start, end, samples[number].rectangle)
               for start, end, number in zip(starts, [*ends, np.inf], order, strict=True)]
     return Layout(tuple(pieces)), order
 

@@ -21,7 +21,7 @@ _NEW = 0.3  # of its pixels, that must be seen there: what is white is not, on w
 _MIN_SIDE = 3  # pixels: less has no looks
 
 
-def moved(gone: np.ndarray, come: np.ndarray, before: np.ndarray, page: np.ndarray, captured: np.ndarray
+def moved_tiles(gone: np.ndarray, come: np.ndarray, before: np.ndarray, page: np.ndarray, captured: np.ndarray
           ) -> tuple[np.ndarray, np.ndarray]:
     """Of tiles in which a frame shows something before that neither a later one nor the screenshot does, and of those
     in which only the later one does: those that a pointer left, and those in which it is then (all rows x columns, true

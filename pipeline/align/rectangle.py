@@ -268,7 +268,7 @@ def _in_best_tone(plain: Rectangle, shots: Sequence[Shot], pages: Sequence[np.nd
     """
     losses = [(_loss(_differences(plain, shots, pages)), 0, plain)]
     for _ in range(_ROUNDS):
-        for trial in (toned(plain, pairs, dimming), toned(plain, pairs)):
+        for trial in (fit_tone(plain, pairs, dimming), fit_tone(plain, pairs)):
             if not any(trial.tone.is_similar(known.tone) for _, _, known in losses):
                 losses.append((_loss(_differences(trial, shots, pages)), len(losses), trial))
         best = min(losses, key=lambda entry: entry[:2])[2]
@@ -282,7 +282,7 @@ def _loss(differences: np.ndarray) -> float:
     return float(np.minimum(differences.min(1), _OTHER).sum())
 
 
-def toned(rectangle: Rectangle, pairs: Sequence[tuple[Shot, np.ndarray]],
+def fit_tone(rectangle: Rectangle, pairs: Sequence[tuple[Shot, np.ndarray]],
           fitting: Callable[[list[tuple[np.ndarray, np.ndarray]]], Tone] = fit) -> Rectangle:
     """The same with the tone that frames and the pages in them (grey, at CSS size, all of one shape) tell."""
     plain = replace(rectangle, tone=PLAIN)

@@ -13,7 +13,7 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
-from recorder.pictures import decoded
+from recorder.pictures import decode_picture
 from schemas import InputError
 
 from .explaining import explained
@@ -79,7 +79,7 @@ def _page(scene: Scene, window: TurnWindow, shown: np.ndarray) -> np.ndarray:
     """The page as a frame shows it; where the frame's edge cuts it off, something covers it, or nothing has changed,
     as the screenshot that was taken shows it: BGR at the viewport's size."""
     before = window.picture
-    captured = None if before is None or before.blank else decoded(scene.recording.blob(before.name))
+    captured = None if before is None or before.blank else decode_picture(scene.recording.blob(before.name))
     if captured is None:
         return shown
     captured = cv2.resize(captured, window.viewport, interpolation=cv2.INTER_AREA)
@@ -146,11 +146,11 @@ def _is_of_the_page(scene: Scene, window: TurnWindow, shown: np.ndarray) -> bool
     grey, visible = _small(window, shown), _open_part(scene, window)
     due = _due_part(scene, window)
 
-    def masked(page: np.ndarray, part: np.ndarray) -> VisiblePage:
+    def mask_page(page: np.ndarray, part: np.ndarray) -> VisiblePage:
         return VisiblePage.from_page(np.where(part, page, 0).astype(np.uint8))
 
     def compare_part(part: np.ndarray, other: np.ndarray) -> TileComparison | None:
-        return compare_tiles(masked(grey, part), masked(captured, part), masked(other, part))
+        return compare_tiles(mask_page(grey, part), mask_page(captured, part), mask_page(other, part))
 
     captured, *others = _known(window)
     inside, outside = compare_part(visible & due, captured), compare_part(visible & ~due, captured)

@@ -11,7 +11,7 @@ from .rectangle import Rectangle
 from .sampling import Sampled, sample, sample_times
 from .screenshots import Picture
 from .video import Video
-from .video_clock import Piece, VideoClock
+from .video_clock import ClockSegment, VideoClock
 
 _MILLION = 1e6
 _BY_HAND = 1000.0  # votes: more than brackets ever have
@@ -22,7 +22,7 @@ def manual_clock(placement: VideoPlacement, video: Video) -> VideoClock | None:
     """The clock that a person set; None when they said nothing of it."""
     if "offset" not in placement or "drift" not in placement:
         return None
-    piece = Piece(placement["offset"], 0.0, -np.inf, np.inf, _BY_HAND, 0.0, 0.0, 0.0, video.duration)
+    piece = ClockSegment(placement["offset"], 0.0, -np.inf, np.inf, _BY_HAND, 0.0, 0.0, 0.0, video.duration)
     return VideoClock((piece,), placement["drift"] / _MILLION)
 
 
@@ -34,7 +34,8 @@ def manual_rectangle(placement: VideoPlacement) -> Rectangle | None:
 def manual_layout(video: Video, pictures: Sequence[Picture], rectangle: Rectangle) -> tuple[Layout, Sampled, Covers]:
     """As `moves.lay_out`, of a rectangle that holds from the first frame to the last."""
     sampled, = sample(video, sample_times(video), pictures, [rectangle])
-    return Layout.always(rectangle), sampled, {(0, viewport): mask for viewport, mask in sampled.covered().items()}
+    return Layout.always(rectangle), sampled, {(0, viewport): mask for viewport,
+                                               mask in sampled.covered_masks().items()}
 
 
 def alignment_report(video: Video, clock: VideoClock | None, layout: Layout | None,
@@ -48,7 +49,7 @@ def alignment_report(video: Video, clock: VideoClock | None, layout: Layout | No
     return {**alignment, "by_hand": placement} if placement else alignment
 
 
-def _stretch(piece: Piece, clock: VideoClock, duration: float) -> VideoStretch:
+def _stretch(piece: ClockSegment, clock: VideoClock, duration: float) -> VideoStretch:
     return {"begin": _within(piece.begin, duration), "end": _within(piece.end, duration),
             "offset": round(piece.offset - clock.drift * piece.middle, 4), "drift": round(clock.drift * _MILLION, 2)}
 

@@ -64,7 +64,7 @@ class Sampled:
         correlations = sorted((pair for group in self.groups for pair in group.correlations(shot)), reverse=True)
         return [number for _, number in correlations]
 
-    def covered(self, start: float = -np.inf, end: float = np.inf, limit: float = np.inf
+    def covered_masks(self, start: float = -np.inf, end: float = np.inf, limit: float = np.inf
                 ) -> dict[tuple[int, int], np.ndarray]:
         """What something else covers in most frames of a part of the video, by viewport. `limit`: grey levels; frames
         that differ from every picture by more show none of them."""
@@ -148,6 +148,6 @@ class _Group:
         return covered_mask([rest for unlike, rest in likest if unlike <= limit], self.viewport, self.visible)
 
 
-def merged(samples: Sequence[Sampled], pieces: np.ndarray) -> np.ndarray:
+def merge_samples(samples: Sequence[Sampled], pieces: np.ndarray) -> np.ndarray:
     """Differences, K x J, of each frame as the rectangle of its piece shows it; `pieces`: K numbers of rectangles."""
     return np.array([samples[piece].differences[number] for number, piece in enumerate(pieces)])

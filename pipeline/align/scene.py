@@ -7,7 +7,7 @@ import numpy as np
 
 from recorder import Recording
 
-from .coarse_offset import Shown
+from .coarse_offset import ShownInterval
 from .layout import Layout
 from .screenshots import Picture, work_shape
 from .video import Video
@@ -25,7 +25,7 @@ class Scene:
     video: Video
     layout: Layout
     pictures: Mapping[str, Picture]
-    shown: Sequence[Shown]
+    shown: Sequence[ShownInterval]
     names: Sequence[str]
     covered: Mapping[tuple[int, tuple[int, int]], np.ndarray] = field(default_factory=dict)
     explained: np.ndarray = field(default_factory=lambda: np.zeros(0))

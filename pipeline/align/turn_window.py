@@ -6,7 +6,7 @@ from schemas.types import BrowserTurn
 
 from .frame_selection import Verdict, View
 from .screenshots import Picture
-from .video_clock import Piece
+from .video_clock import ClockSegment
 
 
 @dataclass
@@ -20,7 +20,7 @@ class TurnWindow:
     """
 
     turn: BrowserTurn
-    piece: Piece
+    piece: ClockSegment
     picture: Picture | None
     viewport: tuple[int, int]
     shape: tuple[int, int]

@@ -26,27 +26,27 @@ def fingerprint(layout: RecordingLayout, chat: Path | None, speakers: dict[str, 
     Blobs need no hash: the events name them by theirs. Raises InputError when a file cannot be read.
     """
     files = {path.name: path for path in (layout.manifest, layout.events, layout.chat, layout.resources, layout.video)}
-    hashes = {name: of_file(path) for name, path in files.items() if path.exists()}  # whose links were refused
+    hashes = {name: hash_file(path) for name, path in files.items() if path.exists()}  # whose links were refused
     if chat is not None:
         parts = sorted(path for path in chat.rglob("*") if path.is_file()) if chat.is_dir() else [chat]
-        listed = [(str(path.relative_to(chat)), of_file(path)) for path in parts]
-        hashes["chat log"] = _of_text(json.dumps(listed))
+        listed = [(str(path.relative_to(chat)), hash_file(path)) for path in parts]
+        hashes["chat log"] = _hash_text(json.dumps(listed))
     if video is not None:
-        hashes["external video"] = of_file(video)
+        hashes["external video"] = hash_file(video)
         if placement:
-            hashes["video's place"] = _of_text(json.dumps(placement, sort_keys=True))
+            hashes["video's place"] = _hash_text(json.dumps(placement, sort_keys=True))
     if speech is not None:
-        hashes["speech"] = of_file(speech)
+        hashes["speech"] = hash_file(speech)
     if installed := plugins.stamp():
-        hashes["plug-ins"] = _of_text(installed)
-    return hashes | {"speakers": _of_text(json.dumps(sorted(speakers.items()))), "pipeline": _of_code()}
+        hashes["plug-ins"] = _hash_text(installed)
+    return hashes | {"speakers": _hash_text(json.dumps(sorted(speakers.items()))), "pipeline": _hash_code()}
 
 
 def is_unchanged(layout: RecordingLayout, inputs: dict[str, str]) -> bool:
     """Whether the demonstration is there, whole, and was made from exactly these inputs."""
     try:
         note = read_json(layout.processed, ProcessedSchema())
-        return (note["inputs"] == inputs and note["demonstration"] == of_file(layout.demonstration)
+        return (note["inputs"] == inputs and note["demonstration"] == hash_file(layout.demonstration)
                 and all(layout.derived_blob(name).exists() for name in note["derived"]))
     except InputError:
         return False
@@ -57,10 +57,10 @@ def note(layout: RecordingLayout, inputs: dict[str, str], previous: dict[str, An
     made = sorted(path.name for path in derived.blobs(layout))
     write_atomically(layout.processed, dump_json({
         "format": PROCESSED_FORMAT, "version": VERSIONS[PROCESSED_FORMAT], "inputs": inputs,
-        "demonstration": of_file(layout.demonstration), "derived": made, "given": previous}))
+        "demonstration": hash_file(layout.demonstration), "derived": made, "given": previous}))
 
 
-def of_file(path: Path) -> str:
+def hash_file(path: Path) -> str:
     """SHA-256 of a file; raises InputError when it cannot be read."""
     digest = hashlib.sha256()
     try:
@@ -72,13 +72,13 @@ def of_file(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _of_text(text: str) -> str:
+def _hash_text(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @lru_cache(maxsize=1)
-def _of_code() -> str:
+def _hash_code() -> str:
     """The rules themselves: better ones make a better demonstration of the same recording."""
     root = Path(__file__).parents[2]
     files = sorted(path for package in _PACKAGES for path in (root / package).rglob("*.py"))
-    return _of_text(json.dumps([(str(path.relative_to(root)), of_file(path)) for path in files]))
+    return _hash_text(json.dumps([(str(path.relative_to(root)), hash_file(path)) for path in files]))

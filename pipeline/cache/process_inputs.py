@@ -16,7 +16,7 @@ from schemas import InputError, ProcessedSchema, RecordingLayout
 from schemas.files import open_named, read_json, reason
 from schemas.types import VideoPlacement
 
-from .inputs import of_file
+from .inputs import hash_file
 
 CHAT, VIDEO, SPEECH = KINDS = ("chat", "video", "speech")
 PLACEMENT = "place"
@@ -58,9 +58,9 @@ def load_previous(layout: RecordingLayout, now: ProcessInputs, without: Collecti
     left = "" if SPEECH in settled or not _is_another_video(now, without, previous, digests) else previous[SPEECH]
     if left:
         settled.add(SPEECH)
-    chat = now.chat if CHAT in settled else _copied(layout.given, previous[CHAT], CHAT)
+    chat = now.chat if CHAT in settled else _stored_copy(layout.given, previous[CHAT], CHAT)
     video = now.video if VIDEO in settled else _video(layout, previous[VIDEO], digests.get(_INPUTS[VIDEO], ""))
-    speech = now.speech if SPEECH in settled else _copied(layout.speech, previous[SPEECH], SPEECH)
+    speech = now.speech if SPEECH in settled else _stored_copy(layout.speech, previous[SPEECH], SPEECH)
     again = tuple(path.name for kind, path in ((CHAT, chat), (VIDEO, video), (SPEECH, speech))
                   if path and kind not in settled)
     speakers = {} if {CHAT, SPEECH} <= settled else previous.get("speakers", {})
@@ -101,10 +101,10 @@ def _is_another_video(now: ProcessInputs, without: Collection[str], previous: Ma
     """Whether the video is not the one of before; none at all is one, too."""
     if VIDEO in without:
         return VIDEO in previous
-    return now.video is not None and (VIDEO not in previous or of_file(now.video) != digests.get(_INPUTS[VIDEO]))
+    return now.video is not None and (VIDEO not in previous or hash_file(now.video) != digests.get(_INPUTS[VIDEO]))
 
 
-def _copied(folder: Path, name: str, kind: str) -> Path:
+def _stored_copy(folder: Path, name: str, kind: str) -> Path:
     path = folder / name
     if path.parent != folder or path.is_symlink() or not path.exists():
         raise InputError(f"{path}: the {_COPIES[kind]} that it was processed with is not there; give --{kind}, or "
@@ -115,7 +115,7 @@ def _copied(folder: Path, name: str, kind: str) -> Path:
 def _video(layout: RecordingLayout, name: str, digest: str) -> Path:
     path = Path(name)
     try:
-        is_same = path.is_absolute() and of_file(path) == digest
+        is_same = path.is_absolute() and hash_file(path) == digest
     except InputError:
         is_same = False
     if not is_same:

@@ -11,7 +11,7 @@ from schemas import InputError
 
 from . import time_bases
 from .log import MILLISECOND, ChatLine, ChatLog, Message
-from .reply_matching import Answered, match_replies
+from .reply_matching import MatchedMessages, match_replies
 from .speakers import assign_roles
 
 
@@ -98,7 +98,7 @@ def _is_within(time: float, duration: float) -> bool:
     return -time_bases.MARGIN <= time <= duration + time_bases.MARGIN
 
 
-def _within(answered: Answered, times: Sequence[float], roles: dict[str, str], duration: float, path: Path
+def _within(answered: MatchedMessages, times: Sequence[float], roles: dict[str, str], duration: float, path: Path
             ) -> tuple[list[ChatLine], list[tuple[int, str]]]:
     """Lines of the session, and those that lie too far outside it; raises InputError when all do."""
     lines, outside = list[ChatLine](), list[tuple[int, str]]()

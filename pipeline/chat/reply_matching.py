@@ -13,7 +13,7 @@ _ReactionKeys = dict[tuple[str, str], None]  # emoji and who, in order: one give
 
 
 @dataclass
-class Answered:
+class MatchedMessages:
     """What was said, with quotes taken out of it and with what others reacted.
 
     `replies` has for each message the place in `messages` of the one that it answers. `problems`: what was not
@@ -25,13 +25,13 @@ class Answered:
     problems: list[tuple[int, str]] = field(default_factory=list)
 
 
-def match_replies(messages: Sequence[Message]) -> Answered:
+def match_replies(messages: Sequence[Message]) -> MatchedMessages:
     """Messages in the log's order, told apart from what is but a reaction to one."""
     parts = [parse_text(message.text) for message in messages]
     parts = [part if part.quote else replace(part, quote=message.quote)
              for message, part in zip(messages, parts, strict=True)]
     targets = _targets(messages, parts)
-    done = Answered()
+    done = MatchedMessages()
     reactions_by_message = _reactions_by_message(messages, parts, targets, done.problems)
     line_numbers: dict[int, int] = {}
     for index, (message, part) in enumerate(zip(messages, parts, strict=True)):

@@ -55,10 +55,10 @@ class Clock:
 def read_speech(path: Path, names: Sequence[str] = ()) -> Speech:
     """Read subtitles; raises InputError, with the line, when they are damaged. `names`: who is known to speak."""
     cues, problems = read(path, names)
-    return Speech(path, tuple(joined(cues)), tuple(problems))
+    return Speech(path, tuple(join_cues(cues)), tuple(problems))
 
 
-def joined(cues: Sequence[Cue]) -> list[Cue]:
+def join_cues(cues: Sequence[Cue]) -> list[Cue]:
     """Cues in which one person goes on with a sentence become one."""
     done: list[Cue] = []
     for cue in cues:

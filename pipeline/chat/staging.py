@@ -44,7 +44,7 @@ def _chat(context: Context, path: Path, speech: Speech | None) -> ChatLog:
 def _speech(context: Context, speech: Speech, chat: ChatLog | None) -> ChatLog:
     clock = Clock(context.video_spans, is_guess=context.video is not None)
     if not context.again:
-        _expect_to_speak(context, speech.names, list(chat.roles) if chat else [])
+        _require_speakers(context, speech.names, list(chat.roles) if chat else [])
     if context.video is not None and not context.video_spans:
         _log.warning("%s: where %s is on the recording's clock was not found; times count from the recording's start",
                      speech.path, context.video.name)
@@ -53,7 +53,7 @@ def _speech(context: Context, speech: Speech, chat: ChatLog | None) -> ChatLog:
     return log
 
 
-def _expect_to_speak(context: Context, names: Collection[str], in_chat: Collection[str]) -> None:
+def _require_speakers(context: Context, names: Collection[str], in_chat: Collection[str]) -> None:
     """Raises InputError for a name that was given a role and speaks nowhere."""
     there = {name.casefold().strip() for name in (*names, *in_chat)}
     for name in context.speakers:

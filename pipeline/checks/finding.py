@@ -16,7 +16,7 @@ from .material import Material
 from .plugged import Check
 
 CHECKS: dict[str, Check] = {
-    "broken-screenshot": Check(("broken-screenshot", "late-screenshot"), screenshots.broken),
+    "broken-screenshot": Check(("broken-screenshot", "late-screenshot"), screenshots.broken_screenshot),
     "unlike-page": Check(("unlike-page", "half-loaded"), screenshots.unlike_page),
     "in-video": Check(("not-in-video", "unsure-in-video", "late-screenshot", "replaced-screenshot"),
                       screenshots.in_video),
@@ -46,7 +46,7 @@ KINDS = (
 
 def all_kinds() -> tuple[str, ...]:
     """The kinds of all checks, those of plug-ins last."""
-    return *KINDS, *(kind for _, check in plugged.plugged(CHECKS, KINDS) for kind in check.kinds)
+    return *KINDS, *(kind for _, check in plugged.plugin_checks(CHECKS, KINDS) for kind in check.kinds)
 
 
 def find_checks(material: Material) -> dict[str, list[types.Check]]:
@@ -55,7 +55,7 @@ def find_checks(material: Material) -> dict[str, list[types.Check]]:
     for check in CHECKS.values():
         for finding in check.find(material):
             checks_by_turn[finding.turn].append(plugged.entry_of(finding))
-    for turn, entry in plugged.find(material, plugged.plugged(CHECKS, KINDS)):
+    for turn, entry in plugged.find(material, plugged.plugin_checks(CHECKS, KINDS)):
         checks_by_turn[turn].append(entry)
     return checks_by_turn
 

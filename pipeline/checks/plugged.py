@@ -20,9 +20,9 @@ class Check:
     find: Callable[[Material], Iterable[Finding]]
 
 
-def plugged(names: Collection[str], kinds: Collection[str]) -> list[tuple[Plugin, Check]]:
+def plugin_checks(names: Collection[str], kinds: Collection[str]) -> list[tuple[Plugin, Check]]:
     """The checks of other packages that work; `names` and `kinds` are demotape's own. Complains of the others."""
-    checks = [(plugin, check) for plugin, check in plugins.every(plugins.CHECKS, _fault, names)
+    checks = [(plugin, check) for plugin, check in plugins.load_each(plugins.CHECKS, _fault, names)
              if isinstance(check, Check)]
     counts = Counter(kind for _, check in checks for kind in {*check.kinds})
     results = []

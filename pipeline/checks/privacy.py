@@ -15,7 +15,7 @@ def in_chat(material: Material) -> Iterator[Finding]:
     for turn in material.turns:
         if turn["type"] == "chat" and (kinds := _kinds(turn["utterance"])):
             yield Finding(turn["id"], "personal-data", f"Said: {kinds}.",
-                          {"op": "set_utterance", "turn": turn["id"], "utterance": _masked(turn["utterance"])})
+                          {"op": "set_utterance", "turn": turn["id"], "utterance": _mask(turn["utterance"])})
 
 
 def in_arguments(material: Material) -> Iterator[Finding]:
@@ -24,9 +24,9 @@ def in_arguments(material: Material) -> Iterator[Finding]:
         arguments = turn["arguments"]
         texts = [arguments[name] for name in _TEXTS if arguments.get(name)] + list(arguments.get("files", ()))
         if kinds := _kinds("\n".join(texts)):
-            masked = arguments | {name: _masked(arguments[name]) for name in _TEXTS if arguments.get(name)}
+            masked = arguments | {name: _mask(arguments[name]) for name in _TEXTS if arguments.get(name)}
             if "files" in arguments:
-                masked["files"] = [_masked(name) for name in arguments["files"]]
+                masked["files"] = [_mask(name) for name in arguments["files"]]
             yield Finding(turn["id"], "personal-data", f"Entered: {kinds}.",
                           {"op": "set_arguments", "turn": turn["id"], "arguments": masked})
 
@@ -62,5 +62,5 @@ def _kinds(text: str) -> str:
     return ", ".join(finding.KINDS[kind] for kind in finding.KINDS if kind in kinds)
 
 
-def _masked(text: str) -> str:
+def _mask(text: str) -> str:
     return finding.replace(text, lambda span: REDACTED)

@@ -26,7 +26,7 @@ _STALE = {
 }
 
 
-def broken(material: Material) -> Iterator[Finding]:
+def broken_screenshot(material: Material) -> Iterator[Finding]:
     """Screenshots that are missing, blank, or were painted after the action."""
     for turn in material.actions:
         state = turn["state"]

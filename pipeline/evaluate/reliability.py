@@ -32,7 +32,7 @@ class Reliability:
 
 
 @dataclass(frozen=True)
-class _Sums:
+class _DisagreementSums:
     """What alpha is computed from. `items`, `apart`: of each group, how many, and the sum of the squared distances of
     what both said. Then of each value said: the group, the value's place or number, and how often."""
 
@@ -108,7 +108,7 @@ def _kappa(flat: Group, items: int, agreeing: int) -> float | None:
     return None if by_chance == 1 else (agreeing / items - by_chance) / (1 - by_chance)
 
 
-def _sums(groups: Sequence[Group], scale: Scale) -> _Sums:
+def _sums(groups: Sequence[Group], scale: Scale) -> _DisagreementSums:
     items = numpy.array([sum(count for _, _, count in group) for group in groups], float)
     disagreement = numpy.array([sum(_distance(a, b, scale) * count for a, b, count in group) for group in groups])
     said = [(row, value, count) for row, group in enumerate(groups) for a, b, count in group for value in (a, b)]
@@ -118,10 +118,10 @@ def _sums(groups: Sequence[Group], scale: Scale) -> _Sums:
         values = numpy.array([indices[value] for _, value, _ in said])
     else:
         values = numpy.array([float(value) for _, value, _ in said])
-    return _Sums(scale, items, disagreement, rows, values, counts)
+    return _DisagreementSums(scale, items, disagreement, rows, values, counts)
 
 
-def _interval(sums: _Sums, groups: int) -> tuple[float | None, float | None]:
+def _interval(sums: _DisagreementSums, groups: int) -> tuple[float | None, float | None]:
     if groups < 2 or sums.alpha(numpy.ones(groups)) is None:
         return None, None
     drawn = numpy.random.default_rng(SEED).multinomial(groups, [1 / groups] * groups, RESAMPLES)

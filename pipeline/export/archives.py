@@ -97,7 +97,7 @@ def _clean_body(body: dict[str, Any], known: Redactor) -> bool:
     return True
 
 
-def _inflated(content: bytes) -> bytes:
+def _inflate(content: bytes) -> bytes:
     """gzip or zlib (RFC 1952, 1950); raises ValueError when it is cut off or too large."""
     inflated = bytearray()
     while content:
@@ -117,13 +117,13 @@ def _unzstd(content: bytes) -> bytes:
     return inflated
 
 
-def _closed(content: bytes) -> None:
+def _skip(content: bytes) -> None:
     """Archives that are not looked into."""
 
 
-_PACKED = ((b"\x1f\x8b", _inflated), (b"\x78\x01", _inflated), (b"\x78\x9c", _inflated), (b"\x78\xda", _inflated),
-           (b"\x28\xb5\x2f\xfd", _unzstd), (b"PK\x03\x04", _closed), (b"BZh", _closed), (b"\xfd7zXZ", _closed),
-           (b"7z\xbc\xaf\x27\x1c", _closed), (b"Rar!", _closed))
+_PACKED = ((b"\x1f\x8b", _inflate), (b"\x78\x01", _inflate), (b"\x78\x9c", _inflate), (b"\x78\xda", _inflate),
+           (b"\x28\xb5\x2f\xfd", _unzstd), (b"PK\x03\x04", _skip), (b"BZh", _skip), (b"\xfd7zXZ", _skip),
+           (b"7z\xbc\xaf\x27\x1c", _skip), (b"Rar!", _skip))
 
 
 def mhtml_without(content: bytes, known: Redactor) -> bytes:

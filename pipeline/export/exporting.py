@@ -102,7 +102,7 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
     if chosen.ocr:
         need_recogniser()
     rule = rule or Rule()
-    previous = releases.before(destination, release, endpoint_url) if release else ""
+    previous = releases.previous_release(destination, release, endpoint_url) if release else ""
     before = releases.release_location(destination, previous) if previous else None
     where = releases.release_location(destination, release) if release else destination
     with ExitStack() as open_:

@@ -101,7 +101,7 @@ class TaskTexts:
 
     def add(self, key: str, text: str) -> list[str]:
         """One more; returns the keys of those that are nearly the same, the most alike first."""
-        shingles = _of_text(text)
+        shingles = _text_shingles(text)
         if not shingles:
             return []
         hashed = MinHash(num_perm=_PERMUTATIONS, hashfunc=_low_bits)
@@ -138,12 +138,13 @@ def near_duplicates(sources: Iterable[Source], rule: Rule) -> list[Group]:
 
 
 def _task(source: Source) -> frozenset[int]:
-    return _of_text(source.demonstration["task"])
+    return _text_shingles(source.demonstration["task"])
 
 
-def _of_text(task: str) -> frozenset[int]:
+def _text_shingles(task: str) -> frozenset[int]:
     text = _plain(task[:_LONGEST])
-    return _hashed(text[start:start + _SHINGLE] for start in range(max(1, len(text) - _SHINGLE + 1))) if text else (
+    return _hash_shingles(text[start:start + _SHINGLE]
+                          for start in range(max(1, len(text) - _SHINGLE + 1))) if text else (
         frozenset())
 
 
@@ -159,14 +160,14 @@ def _actions(source: Source) -> frozenset[int]:
                 str(arguments[name]) for name in _SAID if name in arguments)]))
             if len(actions) == _LONGEST:
                 break
-    return _hashed(actions) if len(actions) >= _ACTIONS else frozenset()
+    return _hash_shingles(actions) if len(actions) >= _ACTIONS else frozenset()
 
 
 def _plain(text: str) -> str:
     return _BLANKS.sub(" ", text.casefold()).strip()
 
 
-def _hashed(parts: Iterable[str]) -> frozenset[int]:
+def _hash_shingles(parts: Iterable[str]) -> frozenset[int]:
     return frozenset(int.from_bytes(hashlib.blake2b(part.encode("utf-8", "surrogatepass"), digest_size=8).digest())
                      for part in parts)
 

@@ -67,7 +67,7 @@ class Partition(Generic[Item]):
             if key <= last:
                 raise ValueError("not in the order of their places")
             if not self._range.contains(key):
-                yield from self._closed(self._range, self._waiting)
+                yield from self._complete_shards(self._range, self._waiting)
                 depth = _BITS - (key ^ last).bit_length() + 1  # of the half that this one is in and the last is not
                 self._range = _Range(key >> (_BITS - depth) << (_BITS - depth), depth)
                 self._waiting = []
@@ -76,25 +76,25 @@ class Partition(Generic[Item]):
             left, right = self._range.halves()
             number = sum(left.contains(key) for key, _, _ in self._waiting)
             if number < len(self._waiting):
-                yield from self._closed(left, self._waiting[:number])
+                yield from self._complete_shards(left, self._waiting[:number])
                 self._range, self._waiting = right, self._waiting[number:]
             else:
                 self._range = left
 
     def end(self) -> Iterator[Shard[Item]]:
         """All are taken in: the last shards."""
-        yield from self._closed(self._range, self._waiting)
+        yield from self._complete_shards(self._range, self._waiting)
         self._waiting = []
 
-    def _closed(self, here: _Range, items: list[tuple[int, int, Item]]) -> Iterator[Shard[Item]]:
+    def _complete_shards(self, here: _Range, items: list[tuple[int, int, Item]]) -> Iterator[Shard[Item]]:
         """The shards of a range into which no more come."""
         if not items:
             return
         if len(items) > 1 and _size(items) > self._limit:
             left, right = here.halves()
             number = sum(left.contains(key) for key, _, _ in items)
-            yield from self._closed(left, items[:number])
-            yield from self._closed(right, items[number:])
+            yield from self._complete_shards(left, items[:number])
+            yield from self._complete_shards(right, items[number:])
             return
         begin = here.start if _size(items) <= self._limit else items[0][0]
         yield Shard(here.name(begin), tuple(item for _, _, item in items))

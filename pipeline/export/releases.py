@@ -14,10 +14,10 @@ def read_export(location: Path | str, endpoint_url: str | None = None) -> Manife
     """The manifest of an export, in a folder or at `s3://bucket/prefix`; raises InputError when there is none."""
     if not str(location).startswith("s3:"):
         return read_manifest(Path(location))
-    from .destinations.s3_errors import explained  # here, as botocore is slow to import
+    from .destinations.s3_errors import explain_errors  # here, as botocore is slow to import
     from .destinations.s3_objects import Bucket
 
-    with explained(str(location)):
+    with explain_errors(str(location)):
         bucket = Bucket(str(location), endpoint_url)
         try:
             if not bucket.exists(MANIFEST):
@@ -35,12 +35,12 @@ def release_location(root: Path | str, name: str) -> str:
     return f"{str(root).rstrip('/')}/{name}"
 
 
-def before(root: Path | str, name: str, endpoint_url: str | None = None) -> str:
+def previous_release(root: Path | str, name: str, endpoint_url: str | None = None) -> str:
     """The release that a new one follows, empty when it is the first; raises InputError when the name is taken, or when
     several are followed by none."""
     location = release_location(root, name)
     manifests = {release: _read_release(release_location(root, release), endpoint_url)
-                 for release in _names(root, endpoint_url)}
+                 for release in _release_names(root, endpoint_url)}
     if manifests.get(name):
         raise InputError(f"{location}: this release is there already, and releases are not replaced; "
                          "choose another name")
@@ -59,14 +59,14 @@ def _read_release(location: str, endpoint_url: str | None) -> Manifest | None:
     return manifest if "release" in manifest else None
 
 
-def _names(root: Path | str, endpoint_url: str | None) -> list[str]:
+def _release_names(root: Path | str, endpoint_url: str | None) -> list[str]:
     if not str(root).startswith("s3:"):
         folders = Path(root).iterdir() if Path(root).is_dir() else ()
         return [path.name for path in folders if path.is_dir() and _NAME.fullmatch(path.name)]
-    from .destinations.s3_errors import explained
+    from .destinations.s3_errors import explain_errors
     from .destinations.s3_objects import Bucket
 
-    with explained(str(root)):
+    with explain_errors(str(root)):
         bucket = Bucket(f"{str(root).rstrip('/')}/", endpoint_url)
         try:
             return [name for name in bucket.folders() if _NAME.fullmatch(name)]

@@ -113,7 +113,7 @@ def run(sources: Iterable[Source], format: Format, destination: Destination, opt
                 return _made_elsewhere(these, format, options, jobs, faults)
             return _made_here(these, format, options, faults)
 
-        for entry in _with_earlier(_claimed(sources, destination), writer, make):
+        for entry in _with_earlier(_claim_each(sources, destination), writer, make):
             if isinstance(entry, Part):
                 destination.retain_demonstration(entry.entry)
                 writer.retain(entry)
@@ -131,7 +131,7 @@ def run(sources: Iterable[Source], format: Format, destination: Destination, opt
             progress(source.id)
 
 
-def _claimed(sources: Iterable[Source], destination: Destination) -> Iterator[Source]:
+def _claim_each(sources: Iterable[Source], destination: Destination) -> Iterator[Source]:
     for source in sources:
         destination.claim(source)
         yield source
@@ -202,9 +202,9 @@ def _made_elsewhere(sources: Iterable[Source], format: Format, options: Options,
                 spool = folder / str(number)
                 waiting.append((source, spool, pool.submit(_spool, format.samples, source, options, spool)))
                 if len(waiting) > AHEAD * jobs:
-                    yield _made_result(*waiting.popleft(), faults)
+                    yield _collect_result(*waiting.popleft(), faults)
             while waiting:
-                yield _made_result(*waiting.popleft(), faults)
+                yield _collect_result(*waiting.popleft(), faults)
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -212,25 +212,25 @@ def _made_elsewhere(sources: Iterable[Source], format: Format, options: Options,
 def _made_on_cluster(sources: Iterable[Source], format: Format, options: Options, scheduler: str, faults: Faults
                      ) -> Iterator[_Made]:
     """The same by a cluster's workers, which need not see where this machine writes: what they make is sent to it."""
-    with cluster.connected(scheduler) as client:
+    with cluster.connect(scheduler) as client:
         waiting: deque[tuple[Source, Callable[[], tuple[bytes, Tally]]]] = deque()
         ahead = AHEAD * cluster.threads(client)
         for source in sources:
-            waiting.append((source, cluster.submit(client, _packed, format.samples, source, options)))
+            waiting.append((source, cluster.submit(client, _pack, format.samples, source, options)))
             if len(waiting) > ahead:
-                yield _fetched(*waiting.popleft(), faults)
+                yield _fetch(*waiting.popleft(), faults)
         while waiting:
-            yield _fetched(*waiting.popleft(), faults)
+            yield _fetch(*waiting.popleft(), faults)
 
 
-def _packed(samples: Samples, source: Source, options: Options) -> tuple[bytes, Tally]:
+def _pack(samples: Samples, source: Source, options: Options) -> tuple[bytes, Tally]:
     workers.retain_freed_memory()
     spool = io.BytesIO()
     tally = _fill(spool, samples, source, options)
     return spool.getvalue(), tally
 
 
-def _fetched(source: Source, result: Callable[[], tuple[bytes, Tally]], faults: Faults) -> _Made:
+def _fetch(source: Source, result: Callable[[], tuple[bytes, Tally]], faults: Faults) -> _Made:
     try:
         with cluster.failures(f"demonstration {source.id!r}"):
             content, tally = result()
@@ -251,7 +251,7 @@ def _fill(spool: Any, samples: Samples, source: Source, options: Options) -> Tal
     return tally
 
 
-def _made_result(source: Source, spool: Path, future: Future[Tally], faults: Faults) -> _Made:
+def _collect_result(source: Source, spool: Path, future: Future[Tally], faults: Faults) -> _Made:
     try:
         return source, (_read_file(spool), future.result())
     except BrokenExecutor:

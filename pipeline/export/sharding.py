@@ -29,7 +29,7 @@ _DIGITS = 16  # of a sample's digest
 
 
 @dataclass
-class _Made:
+class _SpooledSamples:
     """What one demonstration gives, encoded by the format, in a file; `lengths`: of each sample. `about`: the size, as
     shards count it."""
 
@@ -60,8 +60,8 @@ class ShardedFiles(Files, ABC):
         self._earlier = PreviousExport(destination.earlier() if self._options_digest else None,
                                        destination.summary.format)
         self._folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="demotape-shards-")))
-        self._partitions: dict[str, Partition[_Made | Part]] = {}
-        self._made: _Made | None = None
+        self._partitions: dict[str, Partition[_SpooledSamples | Part]] = {}
+        self._made: _SpooledSamples | None = None
         self._file: Any = None
         self._kinds: Counter[Counted] = Counter()
         self._digests: dict[str, str] = {}  # of the samples of a demonstration
@@ -119,7 +119,7 @@ class ShardedFiles(Files, ABC):
 
     def write(self, source: Source, sample: Any) -> None:
         if self._made is None:
-            self._made = _Made(source.id, self._folder / str(self._number))
+            self._made = _SpooledSamples(source.id, self._folder / str(self._number))
             self._file = self._made.path.open("wb")
             self._number += 1
         self._kinds[self.counted(sample)] += 1
@@ -153,28 +153,28 @@ class ShardedFiles(Files, ABC):
             self.counts.turn(source, kind, count)
         self.counts.demonstration(source)
 
-    def _add_to_shard(self, split: str, name: str, size: int, item: _Made | Part) -> None:
+    def _add_to_shard(self, split: str, name: str, size: int, item: _SpooledSamples | Part) -> None:
         partition = self._partitions.setdefault(split, Partition(self.options.shard_size))
         for shard in partition.add(order_key(name), size, item):
             self._write(split, shard)
 
-    def _write(self, split: str, shard: Shard[_Made | Part]) -> None:
+    def _write(self, split: str, shard: Shard[_SpooledSamples | Part]) -> None:
         if unchanged := self._unchanged_files(split, shard):
             for unchanged_file in unchanged:
                 self.destination.retain(unchanged_file)
             return
         start, holds = 0, []
         for item in shard.items:
-            length = self.extent(item.lengths) if isinstance(item, _Made) else item.length
+            length = self.extent(item.lengths) if isinstance(item, _SpooledSamples) else item.length
             holds.append(Member(id=_id(item), start=start, length=length, about=item.about))
             start += length
         samples = (sample for item in shard.items
-                   for sample in (item.samples() if isinstance(item, _Made) else self._copied(item)))
+                   for sample in (item.samples() if isinstance(item, _SpooledSamples) else self._copy_samples(item)))
         alone = len(shard.items) == 1
         for number, file in enumerate(self.put(split, shard.name, samples, self.options.shard_size if alone else None)):
             file.members = [Member(id=holds[0]["id"], start=0, length=0, about=0)] if number else holds
 
-    def _copied(self, part: Part) -> Iterator[bytes]:
+    def _copy_samples(self, part: Part) -> Iterator[bytes]:
         """The samples of a demonstration in an earlier export."""
         left, start = part.length, part.start
         for file in part.files:
@@ -185,7 +185,7 @@ class ShardedFiles(Files, ABC):
                     return
             start = 0
 
-    def _unchanged_files(self, split: str, shard: Shard[_Made | Part]) -> list[ManifestFile]:
+    def _unchanged_files(self, split: str, shard: Shard[_SpooledSamples | Part]) -> list[ManifestFile]:
         """The files that an earlier export has of a shard, if it is the same."""
         parts = [item for item in shard.items if isinstance(item, Part)]
         if len(parts) < len(shard.items):
@@ -207,5 +207,5 @@ def _digest(sample: Mapping[str, Any]) -> str:
     return digest.hexdigest()[:_DIGITS]
 
 
-def _id(item: _Made | Part) -> str:
-    return item.id if isinstance(item, _Made) else item.entry["id"]
+def _id(item: _SpooledSamples | Part) -> str:
+    return item.id if isinstance(item, _SpooledSamples) else item.entry["id"]

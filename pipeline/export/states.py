@@ -11,7 +11,7 @@ import cv2
 import numpy
 
 from pipeline.cache.prepared import Prepared
-from pipeline.export.model_input.set_of_marks import Mark, draw, numbered
+from pipeline.export.model_input.set_of_marks import Mark, draw, number_marks
 from pipeline.pages.dom import Element, Page, flatten, parse
 from pipeline.privacy import reading
 from pipeline.privacy.generated import shown_attributes
@@ -24,7 +24,7 @@ from pipeline.privacy.reading import Line
 from pipeline.privacy.recorded_secrets import RecordedSecrets
 from pipeline.privacy.redacting import blur, findings, has_redactions, redactor
 from pipeline.privacy.split import findings_in_runs
-from recorder.pictures import decoded
+from recorder.pictures import decode_picture
 from schemas import InputError
 from schemas.text import read_well_formed, well_formed
 from schemas.types import Box, Demonstration, TableRow, TurnState
@@ -114,15 +114,15 @@ class States:
             return self.recording.blob(name)
         return made or None
 
-    def marked(self, state: TurnState) -> tuple[bytes | None, list[Mark]]:
+    def with_marks(self, state: TurnState) -> tuple[bytes | None, list[Mark]]:
         """The screenshot with a numbered box on each element that can be acted on, and the elements by number."""
         secret = self._secret_boxes(state)
         name = state["screenshot"]
-        pixels = decoded(self.recording.blob(name)) if name else None
+        pixels = decode_picture(self.recording.blob(name)) if name else None
         if name is None or pixels is None or secret is None:
             return None, []
         scale = _scale(pixels, state)
-        marks = numbered(self.table(state), state["viewport"])
+        marks = number_marks(self.table(state), state["viewport"])
         clean = blur(blur(pixels, secret, scale), self._lines_to_blur(name), 1.0)
         marked = _encode(draw(clean, marks, scale), self.kind)
         return (marked, marks) if marked else (None, [])
@@ -166,18 +166,18 @@ class States:
                                   self._recorded_secrets.digest, name)
 
     def _find_recorded_secrets(self, name: str) -> bytes:
-        texts = self._prepared.get(json.loads, lambda: _listed(self._flattened(name)), "texts", name)
+        texts = self._prepared.get(json.loads, lambda: _serialize_texts(self._flatten(name)), "texts", name)
         return json.dumps(self._recorded_secrets.find(texts)).encode("ascii")
 
     def _findings_in_pictures(self, source: Source) -> list[tuple[str, str]]:
         """What is personal or secret in the text that stands in pictures, where that is to be read."""
         states = (turn["state"] for turn in source.turns if turn["type"] == "browser" and turn["state"])
         names = dict.fromkeys(filter(None, (state["screenshot"] for state in states))) if self._ocr else ()
-        texts = [line.text for name in names for line in self._lines(name)]
+        texts = [line.text for name in names for line in self._text_lines(name)]
         return [*findings(texts, self._nothing_in), *((value, "token") for value in self._recorded_secrets.find(texts)),
                 *(names_in(texts) if self._names else ())]
 
-    def _lines(self, name: str) -> list[Line]:
+    def _text_lines(self, name: str) -> list[Line]:
         """The lines of text in a picture."""
         return self._prepared.get(reading.read, lambda: self._read_lines(name), "lines", reading.recogniser(), name)
 
@@ -185,22 +185,22 @@ class States:
         """Where text that was read in a picture holds what is taken out, pixels; none where nothing is to be read."""
         if not self._ocr or not self.known.known:
             return []
-        return [_around(line.box) for line in self._lines(name)
+        return [_around(line.box) for line in self._text_lines(name)
                 if self.known.text(line.text) != line.text or self._misread.stand_in(line.text)]
 
     def _read_lines(self, name: str) -> bytes:
-        pixels = decoded(self.recording.blob(name))
-        return reading.written([] if pixels is None else reading.lines(pixels))
+        pixels = decode_picture(self.recording.blob(name))
+        return reading.serialize_lines([] if pixels is None else reading.read_lines(pixels))
 
     def _find_in_page(self, name: str) -> bytes:
-        page = self._flattened(name)
-        self._prepared.get(bytes, partial(_written, page), "page", self._uid_attribute, name)
-        self._prepared.get(bytes, partial(_listed, page), "texts", name)
+        page = self._flatten(name)
+        self._prepared.get(bytes, partial(_serialize_page, page), "page", self._uid_attribute, name)
+        self._prepared.get(bytes, partial(_serialize_texts, page), "texts", name)
         return json.dumps([*findings(sorted(page.texts), self._nothing_in),
                            *findings_in_runs(sorted(page.runs), self._nothing_in)]).encode("ascii")
 
     def _find_names(self, name: str) -> bytes:
-        page = self._flattened(name)
+        page = self._flatten(name)
         return json.dumps(on_page(sorted(page.texts), parse(page.content))).encode("ascii")
 
     def _page(self, name: str) -> Page:
@@ -211,7 +211,7 @@ class States:
         as_it_was = "page", self._uid_attribute, name
         if not self.known.known:
             return self._prepared.get(self._read_page, lambda: self._make_page(name), *as_it_was)
-        return self._prepared.get(self._read_page, lambda: _written(self._without(self._prepared.get(
+        return self._prepared.get(self._read_page, lambda: _serialize_page(self._without(self._prepared.get(
             self._read_page, lambda: self._make_page(name), *as_it_was))), *as_it_was, self.known.digest)
 
     def _without(self, page: Page) -> Page:
@@ -232,9 +232,9 @@ class States:
         return shown_attributes(self.recording.blob(name).decode("utf-8", "replace") for name in names)
 
     def _make_page(self, name: str) -> bytes:
-        return _written(self._flattened(name))
+        return _serialize_page(self._flatten(name))
 
-    def _flattened(self, name: str) -> Page:
+    def _flatten(self, name: str) -> Page:
         return flatten(self.recording.blob(name), self._uid_attribute)
 
     def _read_page(self, written: bytes) -> Page:
@@ -252,7 +252,7 @@ class States:
     def _make_picture(self, name: str, state: TurnState, secret: list[Box], lines: list[Box]) -> bytes:
         """The bytes of the picture file; empty when there is none that can be read."""
         recorded = self.recording.blob(name)
-        pixels = decoded(recorded)
+        pixels = decode_picture(recorded)
         if pixels is None:
             return b""
         if not secret and not lines and self.kind in _UNCHANGED_KINDS and recorded.startswith(_MAGIC[self.kind]):
@@ -321,7 +321,7 @@ def _uids(elements: Iterable[Element], page: Page) -> tuple[str, ...]:
     return tuple(uids)
 
 
-def _written(page: Page) -> bytes:
+def _serialize_page(page: Page) -> bytes:
     """A page as a prepared blob: a line of JSON, the uids, the document."""
     renamed = [[frame, uid, name] for (frame, uid), name in page.renamed.items()]
     head = {"listed": len(page.listed), "renamed": renamed, "showing": page.showing,
@@ -329,7 +329,7 @@ def _written(page: Page) -> bytes:
     return json.dumps(head).encode("ascii") + b"\n" + page.listed + page.content
 
 
-def _listed(page: Page) -> bytes:
+def _serialize_texts(page: Page) -> bytes:
     """What a page says, as a prepared blob."""
     return json.dumps(sorted(page.texts)).encode("ascii")
 

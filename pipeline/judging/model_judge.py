@@ -49,7 +49,7 @@ class _CachedAnswerSchema(Strict):
 _CACHED_ANSWER_SCHEMA = _CachedAnswerSchema()
 
 
-def judged(settings: ModelSettings, trajectory: Trajectory, cache: Path | None = None) -> Judgement:
+def judge_trajectory(settings: ModelSettings, trajectory: Trajectory, cache: Path | None = None) -> Judgement:
     """Have a judge say whether the task was done; an answer in the folder `cache` is taken, and a new one kept there.
 
     Raises ModelFailed, and InputError where what is kept is damaged or nothing can be kept.

@@ -36,7 +36,7 @@ def address_of(text: str) -> Address:
     """An address; raises Undecided for one that is not written plainly."""
     text = text.strip().rstrip("/")
     if text.lower().startswith(("git@", "ssh://")):
-        return _of_git(text)
+        return _git_address(text)
     start = _START.match(text)
     if not start or "#!" in text or any(character in text for character in "\\\t\r\n"):
         raise Undecided("it is not plainly an address")
@@ -44,7 +44,7 @@ def address_of(text: str) -> Address:
     scheme, host, port = start[1].lower(), start[2].lower(), start[3] or ""
     port = str(int(port)) if port else ""
     authority = host if port in ("", _PORTS[scheme]) else f"{host}:{port}"
-    fragment = f"#{quote(_decoded(parts.fragment), '~=')}" if parts.fragment else ""
+    fragment = f"#{quote(_decode(parts.fragment), '~=')}" if parts.fragment else ""
     return Address(f"{scheme}://{authority}{_path(parts.path)}{fragment}", tuple(parameters(parts.query).items()))
 
 
@@ -58,10 +58,10 @@ def parameters(query: str) -> dict[str, str]:
 
 
 def _part(text: str) -> str:
-    return unquote(_decoded(text).replace("+", " "))
+    return unquote(_decode(text).replace("+", " "))
 
 
-def _decoded(text: str) -> str:
+def _decode(text: str) -> str:
     decoded = unicodedata.normalize("NFC", unquote(text))
     if "\ufffd" in decoded:
         raise Undecided("an address is not in UTF-8")
@@ -69,7 +69,7 @@ def _decoded(text: str) -> str:
 
 
 def _path(path: str) -> str:
-    decoded = _decoded(path)
+    decoded = _decode(path)
     if set(decoded) & set("#?") or not decoded.isprintable():
         raise Undecided("an address has signs that are read in several ways")
     segments: list[str] = []
@@ -84,7 +84,7 @@ def _path(path: str) -> str:
     return "/".join(segments) or "/"
 
 
-def _of_git(text: str) -> Address:
+def _git_address(text: str) -> Address:
     """An address of a repository over SSH, whatever its host."""
     if text.lower().startswith("ssh://"):
         parts = urlsplit(text)

@@ -15,7 +15,7 @@ from schemas.outcome_types import Match, Outcome, OutcomeCheck
 from .evidence import Evidence, PageState, Request, decoded, fields, said
 from .network_events import event_holds
 from .responses import response_holds
-from .texts import address_holds, holds, shown
+from .texts import address_holds, holds, shorten
 
 MIN_SIMILARITY = 0.8  # SSIM, from which on two pictures are alike (VisualWebArena's default)
 _ANSWER_NOT_STORED = "what was answered in the end was not kept"
@@ -49,7 +49,7 @@ class Score:
 def score(outcome: Outcome, evidence: Evidence) -> Score:
     """Hold all checks against a session."""
     checks = tuple(check(wanted, evidence) for wanted in outcome["checks"])
-    return Score(_all(result.holds for result in checks), checks, _reached(outcome, evidence))
+    return Score(_all(result.holds for result in checks), checks, _reached_share(outcome, evidence))
 
 
 def check(wanted: OutcomeCheck, evidence: Evidence) -> CheckResult:
@@ -87,7 +87,7 @@ def _not(decided: bool | None) -> bool | None:
     return None if decided is None else not decided
 
 
-def _reached(outcome: Outcome, evidence: Evidence) -> float | None:
+def _reached_share(outcome: Outcome, evidence: Evidence) -> float | None:
     """The share of checkpoints that held one after the other on the way."""
     wanted = outcome.get("checkpoints") or []
     if not wanted:
@@ -116,7 +116,7 @@ def _page(wanted: OutcomeCheck, evidence: Evidence) -> PageState:
     for page in reversed(evidence.pages):
         if address_holds({"exact": [wanted["page"]]}, page.url)[0]:
             return page
-    raise InputError(f"the page {shown(wanted['page'])} was not shown in this session")
+    raise InputError(f"the page {shorten(wanted['page'])} was not shown in this session")
 
 
 def _text(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
@@ -125,7 +125,7 @@ def _text(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
         return holds(wanted["match"], html.unescape(page.content()), evidence.judge)
     elements = page.elements(css)
     if not elements:
-        return False, f"no element fits {shown(css)}"
+        return False, f"no element fits {shorten(css)}"
     name = wanted.get("attribute")
     texts = [str(element.attr(name) or "") if name else said(element) for element in elements]
     return holds(wanted["match"], "\n".join(texts), evidence.judge)
@@ -144,7 +144,7 @@ def _picture(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str
     screenshot = page.picture() if css is None else None
     pictures = [screenshot] if screenshot else page.pictures(css)
     if not pictures:
-        return False, f"no picture fits {shown(css or 'the page')}"
+        return False, f"no picture fits {shorten(css or 'the page')}"
     reference = evidence.reference(wanted["picture"])
     best = max(similarity(reference, picture) for picture in pictures)
     minimum = wanted.get("least", MIN_SIMILARITY)
@@ -198,9 +198,9 @@ def unfit(wanted: OutcomeCheck, request: Request) -> str:
 def _differs(subject: str, wanted: dict[str, Match], actual: dict[str, str]) -> str:
     for name, match in wanted.items():
         if name not in actual:
-            return f"{subject} {shown(name)} is missing"
+            return f"{subject} {shorten(name)} is missing"
         if not holds(match, actual[name])[0]:
-            return f"{subject} {shown(name)}: {holds(match, actual[name])[1]}"
+            return f"{subject} {shorten(name)}: {holds(match, actual[name])[1]}"
     return ""
 
 

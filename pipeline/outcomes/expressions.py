@@ -5,7 +5,7 @@ from contextlib import ExitStack, suppress
 from playwright.sync_api import Browser
 from playwright.sync_api import Error as PlaywrightError
 
-from pipeline.pages.offline import limited, offline_browser, restore, set_size
+from pipeline.pages.offline import limit_memory, offline_browser, restore, set_size
 from pipeline.pages.rendering import Resources, render
 from recorder.reader import Recording
 from schemas import InputError
@@ -43,7 +43,7 @@ def _value(browser: Browser, recording: Recording, page: PageState, expression: 
     if page.state is None:
         raise InputError("the page was not kept, so no expression can be evaluated in it")
     text = render(recording, page.state, resources)
-    with limited(browser, SECONDS) as late:
+    with limit_memory(browser, SECONDS) as late:
         try:
             context = browser.new_context(java_script_enabled=False, service_workers="block", accept_downloads=False)
             context.route("**/*", lambda route: route.fulfill(body=text, content_type="text/html; charset=utf-8")

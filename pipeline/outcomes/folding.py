@@ -25,7 +25,7 @@ class Undecided(Exception):
     """What is said is that it cannot be said; why."""
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """A text as it is compared; raises Undecided for one with letters that are not known here."""
     if len(text) > OUTCOME_TEXT:
         raise Undecided("the text is too long")

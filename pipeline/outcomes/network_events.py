@@ -11,7 +11,7 @@ from schemas.outcome_types import Match, OutcomeCheck, Value
 from .addresses import Address, address_of
 from .evidence import Evidence, Request
 from .folding import Undecided
-from .texts import holds, shown
+from .texts import holds, shorten
 from .values import compiled, fits
 
 _FILES = (".css", ".js", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".woff", ".woff2", ".ttf", ".ico", ".webp")
@@ -90,16 +90,16 @@ def _query_differs(wanted: OutcomeCheck, actual: dict[str, str]) -> str:
     matches, ignored = wanted.get("query", {}), wanted.get("ignored")
     for name, match in matches.items():
         if reason := _differs(match, actual.get(name, "")):
-            return f"parameter {shown(name)}: {reason}"
+            return f"parameter {shorten(name)}: {reason}"
     others = {name.lower() for name in matches} if ignored is None else set()
     for name, value in actual.items():
         if value and name not in matches:
             if name.lower() in others:
-                raise Undecided(f"parameter {shown(name)} is there in other letters")
+                raise Undecided(f"parameter {shorten(name)} is there in other letters")
             if ignored and not name.isascii():
                 raise Undecided("a parameter has letters that are not compared here")
             if ignored is not None and not any(compiled(pattern, False).search(name) for pattern in ignored):
-                return f"parameter {shown(name)} is there"
+                return f"parameter {shorten(name)} is there"
     return ""
 
 
@@ -111,7 +111,7 @@ def _body_differs(wanted: dict[str, Match], request: Request) -> str:
         return "what was sent is no form and no JSON object"
     for name, match in wanted.items():
         if reason := _differs(match, member(body, name)):
-            return f"field {shown(name)}: {reason}"
+            return f"field {shorten(name)}: {reason}"
     return ""
 
 
@@ -125,7 +125,7 @@ def _differs(match: Match, actual: Any) -> str:
         return reason
     if fits(value, actual):
         return ""
-    return "is missing" if actual is None else f"{shown(str(actual))} is not what is wanted"
+    return "is missing" if actual is None else f"{shorten(str(actual))} is not what is wanted"
 
 
 def posted(request: Request) -> dict[str, Any]:

@@ -40,13 +40,13 @@ class PageText:
 
 def propose(evidence: Evidence, turns: Iterable[Turn] = ()) -> list[OutcomeCheck]:
     """Checks of what a session did, the surest first; `turns`: what was done, for the texts that were typed."""
-    typed = _typed(turns)
+    typed = _typed_texts(turns)
     proposed = [*_requests(evidence, typed), *_address(evidence), *_texts(evidence, typed)]
     return [check_ for check_ in proposed if check(check_, evidence).holds
             and not check(check_, evidence.at_start()).holds]
 
 
-def confirmed(proposed: Sequence[OutcomeCheck], evidence: Evidence, again: Evidence) -> list[OutcomeCheck]:
+def confirm(proposed: Sequence[OutcomeCheck], evidence: Evidence, again: Evidence) -> list[OutcomeCheck]:
     """Those that also hold when the same was done again: what only happened to be so the first time is left out. None
     at all where that leaves only what was there before the last change: whoever came so far would have done the task.
     """
@@ -59,7 +59,7 @@ def confirmed(proposed: Sequence[OutcomeCheck], evidence: Evidence, again: Evide
     return holding
 
 
-def refused(wanted: OutcomeCheck, evidence: Evidence) -> str:
+def refusal_reason(wanted: OutcomeCheck, evidence: Evidence) -> str:
     """Why a check is none for this session: it does not hold at its end, or holds before anything was done; empty when
     it is one, or that cannot be told."""
     end = check(wanted, evidence)
@@ -68,7 +68,7 @@ def refused(wanted: OutcomeCheck, evidence: Evidence) -> str:
     return "it holds at the start, before anything was done" if check(wanted, evidence.at_start()).holds else ""
 
 
-def _typed(turns: Iterable[Turn]) -> list[str]:
+def _typed_texts(turns: Iterable[Turn]) -> list[str]:
     """Texts that were typed or chosen in what stands, the longest first."""
     texts = set()
     for turn in turns:

@@ -7,7 +7,7 @@ from typing import Any
 from schemas.outcome_types import DataItem, Outcome, OutcomeCheck
 
 from .folding import Undecided
-from .texts import shown
+from .texts import shorten
 from .values import fits
 
 _FENCE = "```"
@@ -16,7 +16,7 @@ _CHANGING = ("POST", "PUT", "PATCH", "DELETE")
 
 def response_holds(wanted: OutcomeCheck, answer: str) -> tuple[bool | None, str]:
     """Whether an answer says what it must; None where that cannot be said."""
-    response = parsed(answer)
+    response = parse_response(answer)
     if not isinstance(response, dict):
         return False, "the answer is no JSON object with task_type, status and retrieved_data"
     try:
@@ -24,14 +24,14 @@ def response_holds(wanted: OutcomeCheck, answer: str) -> tuple[bool | None, str]
             value = response.get(name, response.get("performed_operation") if name == "task_type" else None)
             if not isinstance(value, str) or not value.strip() or not fits({"type": "string", "any_of": [expected]},
                                                                            value):
-                return False, f"{name} is {shown(str(value))}, not {expected}"
+                return False, f"{name} is {shorten(str(value))}, not {expected}"
         return _data_hold(wanted["data"], _data(response.get("retrieved_data")), wanted.get("ordered", False)
                           ) if "data" in wanted else (True, "")
     except Undecided as error:
         return None, str(error)
 
 
-def parsed(answer: str) -> Any:
+def parse_response(answer: str) -> Any:
     """The JSON that an answer is, or that stands between its first fences; the text itself where it is none."""
     inner, closed, _ = answer.partition(_FENCE)[2].partition(_FENCE)
     text = inner.removeprefix("json").strip() if closed else answer.strip()
@@ -41,16 +41,16 @@ def parsed(answer: str) -> Any:
         return text
 
 
-def spoken(answer: str, outcome: Outcome) -> str:
+def spoken_answer(answer: str, outcome: Outcome) -> str:
     """The structured answer of a person, who says what was asked for and no more: an answer that is no JSON object is
     the data of a task of this type that succeeded. It stays as it is where none is asked for."""
-    wanted = [check for check in flat(outcome["checks"]) if check["kind"] == "response"]
-    return structured(answer, wanted[0]["task_type"]) if wanted else answer
+    wanted = [check for check in flatten_checks(outcome["checks"]) if check["kind"] == "response"]
+    return structured_answer(answer, wanted[0]["task_type"]) if wanted else answer
 
 
-def structured(answer: str, task_type: str) -> str:
+def structured_answer(answer: str, task_type: str) -> str:
     """An answer in this form, a JSON list as several data; one that has it already stays as it is."""
-    response = parsed(answer)
+    response = parse_response(answer)
     if isinstance(response, dict):
         return answer
     data = None if task_type != "RETRIEVE" or not answer.strip() else response if isinstance(response, list) else [
@@ -60,7 +60,7 @@ def structured(answer: str, task_type: str) -> str:
 
 def task_type(checks: Sequence[OutcomeCheck]) -> str:
     """What kind of task it is, by what makes it done."""
-    every = flat(checks)
+    every = flatten_checks(checks)
     named = next((check["task_type"] for check in every if check["kind"] == "response"), "")
     if named or any(check["kind"] == "answer" for check in every):
         return named or "RETRIEVE"
@@ -68,9 +68,10 @@ def task_type(checks: Sequence[OutcomeCheck]) -> str:
     return "MUTATE" if changes else "NAVIGATE"
 
 
-def flat(checks: Sequence[OutcomeCheck]) -> list[OutcomeCheck]:
+def flatten_checks(checks: Sequence[OutcomeCheck]) -> list[OutcomeCheck]:
     """Checks without groups of `all`."""
-    return [inner for check in checks for inner in (flat(check["checks"]) if check["kind"] == "all" else [check])]
+    return [inner for check in checks
+            for inner in (flatten_checks(check["checks"]) if check["kind"] == "all" else [check])]
 
 
 def _data(data: Any) -> list[Any]:

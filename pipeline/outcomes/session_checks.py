@@ -17,7 +17,7 @@ from schemas.types import Turn
 from . import proposing
 from .checking import score
 from .evidence import Evidence, of_recording
-from .responses import spoken
+from .responses import spoken_answer
 
 _REASON = 300  # characters of one that is kept
 _ELEMENTS = 200  # of a page that are offered
@@ -26,7 +26,7 @@ _ALL: Part = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True)
-class Examined:
+class CheckExamination:
     """What came of a check at the recorded end, and why it is none for this session, empty when it is one."""
 
     holds: bool | None
@@ -35,7 +35,7 @@ class Examined:
 
 
 @dataclass(frozen=True)
-class Offered:
+class OfferedText:
     """A text of the last page that a check can be begun with: where it stands, what it says, and the box of its
     element in CSS pixels of the picture, None where that is not known."""
 
@@ -44,14 +44,15 @@ class Offered:
     box: dict[str, float] | None
 
 
-def examined(recording: Recording, outcome: Outcome, part: Part = _ALL) -> list[Examined]:
+def examine_checks(recording: Recording, outcome: Outcome, part: Part = _ALL) -> list[CheckExamination]:
     """Each check at the recorded end and start of its own session; raises InputError when it shows no page."""
     evidence = _evidence(recording, outcome, recording, part)
     result = score(outcome, evidence)
-    return [Examined(check.holds, check.reason, proposing.refused(check.check, evidence)) for check in result.checks]
+    return [CheckExamination(check.holds, check.reason, proposing.refusal_reason(check.check, evidence))
+            for check in result.checks]
 
 
-def tried(recording: Recording, outcome: Outcome, home: Recording, part: Part = _ALL) -> dict[str, Any]:
+def try_on_session(recording: Recording, outcome: Outcome, home: Recording, part: Part = _ALL) -> dict[str, Any]:
     """What the checks of a session say of another one of the same task, as JSON has it. `home`: the recording that they
     are of, in which the pictures are that they name. Raises as `examined` does."""
     evidence = _evidence(recording, outcome, home, part)
@@ -68,14 +69,14 @@ def proposals(recording: Recording, turns: Iterable[Turn], part: Part = _ALL) ->
     return proposing.propose(of_recording(recording).between(*part), turns)
 
 
-def offered(recording: Recording, part: Part = _ALL) -> list[Offered]:
+def offered_texts(recording: Recording, part: Part = _ALL) -> list[OfferedText]:
     """Texts of the last page in the order in which they stand there; raises as `examined` does."""
     page = of_recording(recording).between(*part).pages[-1]
     boxes = page.boxes()
     offers = []
     for text in proposing.page_texts(page):
         box = boxes.get(text.uid)
-        offers.append(Offered(text.css, text.text, dict(box) if box else None))
+        offers.append(OfferedText(text.css, text.text, dict(box) if box else None))
         if len(offers) == _ELEMENTS:
             break
     return offers
@@ -102,4 +103,4 @@ def _evidence(recording: Recording, outcome: Outcome, home: Recording, part: Par
     actor = recording.manifest.get("provenance", {}).get("actor")
     if actor in ("agent", "script") and not evidence.answer:  # a script says nothing, and older runs kept no answer
         return replace(evidence, answered=False)
-    return evidence if actor == "agent" else replace(evidence, answer=spoken(evidence.answer, outcome))
+    return evidence if actor == "agent" else replace(evidence, answer=spoken_answer(evidence.answer, outcome))

@@ -16,7 +16,7 @@ from schemas import InputError
 from schemas.outcome_types import Value
 
 from .addresses import address_of
-from .folding import Undecided, bare, folded, is_pattern
+from .folding import Undecided, bare, fold_text, is_pattern
 
 
 def _words(text: str) -> frozenset[str]:
@@ -81,7 +81,7 @@ def fits(value: Value, actual: Any) -> bool:
         return True
     if value["type"] in ("string", "parameter"):
         return _text_fits(value, known, actual)
-    if value["type"] == "url" and _elsewhere(known, actual):
+    if value["type"] == "url" and _is_other_address(known, actual):
         return False
     try:
         forms = _forms(value["type"], actual)
@@ -117,7 +117,7 @@ def _blank_address(value: Value, actual: str) -> bool:
     return value["type"] not in ("string", "parameter") and not actual.strip()
 
 
-def _elsewhere(known: list[Any], actual: Any) -> bool:
+def _is_other_address(known: list[Any], actual: Any) -> bool:
     """Whether what was given is no address of a kind that is wanted: without a scheme it would be one of https."""
     return isinstance(actual,
                       str) and ":" not in actual and not any(address.lower().startswith("https") for address in known)
@@ -175,7 +175,7 @@ def _forms(kind: str, actual: Any) -> list[Any]:
 
 
 def _string(actual: Any) -> str:
-    return folded(actual) if isinstance(actual, str) else str(actual).lower() if actual else ""
+    return fold_text(actual) if isinstance(actual, str) else str(actual).lower() if actual else ""
 
 
 def _parameter(actual: Any) -> str:
@@ -185,7 +185,7 @@ def _parameter(actual: Any) -> str:
 def _number(actual: Any) -> float:
     if isinstance(actual, int | float):
         return float(actual)
-    text = folded(actual or "")
+    text = fold_text(actual or "")
     try:
         return float(text.replace(",", "").replace(" ", ""))
     except ValueError:
@@ -197,14 +197,14 @@ def _number(actual: Any) -> float:
 def _boolean(actual: Any) -> bool:
     if isinstance(actual, int | float):
         return bool(actual)
-    text = folded(actual or "")
+    text = fold_text(actual or "")
     if text not in _YES + _NO:
         raise Unfit
     return text in _YES
 
 
 def _currency(actual: Any) -> Decimal:
-    text = folded(actual) if isinstance(actual, str) else "" if actual is None else str(actual)
+    text = fold_text(actual) if isinstance(actual, str) else "" if actual is None else str(actual)
     amounts = [amount_text for amount_text in _AMOUNTS.findall(text) if any(map(str.isdigit, amount_text))]
     if not amounts:
         if "free" in text:
@@ -225,7 +225,7 @@ def _currency(actual: Any) -> Decimal:
 
 
 def _date(actual: Any) -> str:
-    text = " ".join(folded(actual).replace(",", ", ").split()) if isinstance(actual, str) else ""
+    text = " ".join(fold_text(actual).replace(",", ", ").split()) if isinstance(actual, str) else ""
     if not text:
         raise Unfit
     for pattern in _DATES:
@@ -249,7 +249,7 @@ def _month(text: str) -> int:
 
 
 def _duration(actual: Any) -> float:
-    text = folded(actual) if isinstance(actual, str) else str(actual or "")
+    text = fold_text(actual) if isinstance(actual, str) else str(actual or "")
     match = _CLOCK.fullmatch(text) or _LASTING.fullmatch(text)
     if match and any(match.groups()):
         hours, minutes, seconds = (int(group or 0) for group in match.groups())
@@ -265,7 +265,7 @@ def _duration(actual: Any) -> float:
 def _named_month(actual: Any) -> int:
     if isinstance(actual, bool | float) or actual is None:
         raise Undecided("how this month is read is not sure")
-    text = folded(actual) if isinstance(actual, str) else str(actual)
+    text = fold_text(actual) if isinstance(actual, str) else str(actual)
     try:
         number = int(text) if text.removeprefix("-").isdigit() else _month(text)
     except ValueError:
@@ -278,7 +278,7 @@ def _named_month(actual: Any) -> int:
 
 
 def _list(actual: Any) -> tuple[str, ...]:
-    text = folded(actual) if isinstance(actual, str) else str(actual) if actual else ""
+    text = fold_text(actual) if isinstance(actual, str) else str(actual) if actual else ""
     items = sorted(item.strip() for item in text.split(",") if item.strip())
     if not items:
         raise Unfit

@@ -13,7 +13,7 @@ from .checking import unfit
 from .evidence import Evidence, Request
 from .folding import Undecided, is_pattern
 from .network_events import is_navigation
-from .responses import flat, structured, task_type
+from .responses import flatten_checks, structured_answer, task_type
 from .webarena_verified import EVENT, NO_ANSWER, RESPONSE, SITES, STATUSES, read
 
 _SCHEMAS: dict[str, dict[str, str]] = {
@@ -57,7 +57,7 @@ def _not_expressible(task: dict[str, Any], checks: list[OutcomeCheck | None], ev
                      sites: Mapping[str, str]
               ) -> dict[int, str]:
     """Entries that do not hold of the session, or cannot be decided, where the check that they are made of does."""
-    answer = structured(evidence.answer, str(task["eval"][0]["expected"]["task_type"]).upper())
+    answer = structured_answer(evidence.answer, str(task["eval"][0]["expected"]["task_type"]).upper())
     session = Evidence(evidence.pages, answer, evidence.requests)
     again = read(task, "the written task", sites).outcome["checks"]
     return {number: f"{_named(check)}: the network of the recording does not tell it"
@@ -69,7 +69,7 @@ class _Writing:
     """One task while it is written."""
 
     def __init__(self, outcome: Outcome, evidence: Evidence, sites: Mapping[str, str]):
-        self._checks, self._evidence = flat(outcome["checks"]), evidence
+        self._checks, self._evidence = flatten_checks(outcome["checks"]), evidence
         self._sites = sorted(((address.rstrip("/"), name) for name, address in sites.items()), reverse=True,
                              key=lambda pair: len(pair[0]))
         self._type = task_type(self._checks)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from schemas.outcome_types import Match, Outcome, OutcomeCheck, Value
 
-from .texts import shown
+from .texts import shorten
 
 KIND_WORDS = {"all": "All of these", "any": "Any of these", "not": "Not so", "url": "Address", "text": "Text",
               "picture": "Picture", "answer": "Answer", "request": "Request", "script": "Expression",
@@ -25,18 +25,18 @@ def describe_check(check: OutcomeCheck) -> str:
         case "not":
             return f"it is not so that {describe_check(check['checks'][0])}"
         case "url":
-            return f"the last page’s address {matched(check['match'])}"
+            return f"the last page’s address {describe_match(check['match'])}"
         case "text":
-            return f"{_text(check)} {matched(check['match'])}"
+            return f"{_text(check)} {describe_match(check['match'])}"
         case "picture":
             return (f"{_subject(check, 'the screenshot', 'an image of')} is like the picture "
                     f"(SSIM above {check.get('least', _USUAL_SIMILARITY):g})")
         case "answer":
-            return f"the answer {matched(check['match'])}"
+            return f"the answer {describe_match(check['match'])}"
         case "request":
             return _request(check)
         case "script":
-            return f"the value of {shown(check['expression'])}{_page(check)} {matched(check['match'])}"
+            return f"the value of {shorten(check['expression'])}{_page(check)} {describe_match(check['match'])}"
         case "response":
             return _response(check)
         case _:
@@ -64,7 +64,7 @@ def _with_parts(check: OutcomeCheck) -> str:
             return describe_check(check)
 
 
-def matched(match: Match) -> str:
+def describe_match(match: Match) -> str:
     """What a text must be."""
     return " and ".join(_parts(match))
 
@@ -83,7 +83,7 @@ def _parts(match: Match) -> Iterator[str]:
     if "value" in match:
         yield f"is {_value(match['value'])}"
     if "fuzzy" in match:
-        yield f"means {shown(match['fuzzy'])}, which a judge decides"
+        yield f"means {shorten(match['fuzzy'])}, which a judge decides"
 
 
 def _value(value: Value) -> str:
@@ -103,14 +103,14 @@ def _subject(check: OutcomeCheck, page_name: str, part: str) -> str:
 
 
 def _page(check: OutcomeCheck) -> str:
-    return f" on {shown(check['page'])}" if "page" in check else ""
+    return f" on {shorten(check['page'])}" if "page" in check else ""
 
 
 def _request(check: OutcomeCheck) -> str:
     events = {"last": "the last request", "navigation": "the last navigation"}.get(check.get("events", ""), "a request")
     words = [f"{events} {check['method']}" if "method" in check else events,
-             f"whose address {matched(check['match'])}"]
-    fields = [f"{name} {matched(match)}" for matches in (check.get("query", {}), check.get("body", {}))
+             f"whose address {describe_match(check['match'])}"]
+    fields = [f"{name} {describe_match(match)}" for matches in (check.get("query", {}), check.get("body", {}))
               for name, match in matches.items()]
     if fields:
         words.append(f"in which {' and '.join(fields)}")
@@ -125,4 +125,4 @@ def _response(check: OutcomeCheck) -> str:
 
 
 def _or(texts: Sequence[str]) -> str:
-    return " or ".join(shown(text) for text in texts[:5]) + (" or others" if len(texts) > 5 else "")
+    return " or ".join(shorten(text) for text in texts[:5]) + (" or others" if len(texts) > 5 else "")

@@ -15,7 +15,7 @@ from recorder import Recording
 from schemas import UID_ATTRIBUTE, InputError, limits
 from schemas.types import Demonstration, Turn, TurnState
 
-from .offline import limited, offline_browser, restore, set_size
+from .offline import limit_memory, offline_browser, restore, set_size
 from .rendering import Resources, render
 
 # What only says how the browser came to it.
@@ -38,7 +38,7 @@ def stage(demonstration: Demonstration, context: Context) -> Demonstration:
 def _read_tree(browser: Browser, recording: Recording, state: TurnState, resources: Resources) -> list[dict[str, Any]]:
     """A state's tree, from a page of its own; raises InputError when the browser cannot tell it in time."""
     where = f"{recording.layout.blob(state['dom'] or '')}: page of the accessibility tree"
-    with limited(browser, limits.AXTREE_SECONDS) as late:
+    with limit_memory(browser, limits.AXTREE_SECONDS) as late:
         try:
             context = browser.new_context(offline=True, java_script_enabled=False, service_workers="block",
                                           accept_downloads=False)

@@ -5,7 +5,7 @@ from typing import TypedDict
 import cv2
 import numpy as np
 
-from recorder.pictures import decoded
+from recorder.pictures import decode_picture
 from recorder.reader import Recording
 from schemas.types import Box
 
@@ -25,14 +25,14 @@ class Change(TypedDict):
     share: float
 
 
-def changed(recording: Recording, before: str, after: str, width: float) -> Change | None:
+def changed_areas_of(recording: Recording, before: str, after: str, width: float) -> Change | None:
     """What changed from one screenshot to another, by their blobs; `width`: of the viewport, CSS pixels.
 
     None where their sizes differ or one cannot be read. Raises InputError for a blob that is missing.
     """
     if before == after:
         return {"boxes": [], "share": 0.0}
-    before_pixels, after_pixels = (decoded(recording.blob(name)) for name in (before, after))
+    before_pixels, after_pixels = (decode_picture(recording.blob(name)) for name in (before, after))
     if before_pixels is None or after_pixels is None or before_pixels.shape != after_pixels.shape:
         return None
     areas = changed_areas(before_pixels, after_pixels)
@@ -56,7 +56,7 @@ def changed_areas(before: np.ndarray, after: np.ndarray, maximum: int = MAX_AREA
     reach = np.ones((2 * _MERGE_DISTANCE + 1,) * 2, np.uint8)
     _, labels = cv2.connectedComponents(cv2.dilate(cells.astype(np.uint8), reach), connectivity=8)
     rows, columns = np.nonzero(cells)
-    areas = _merged(_bounds(rows, columns, labels[rows, columns]), maximum)
+    areas = _merge_areas(_bounds(rows, columns, labels[rows, columns]), maximum)
     height, width = pixels.shape
     rectangles = [(left * _CELL, top * _CELL, min(right * _CELL, width), min(bottom * _CELL, height))
              for left, top, right, bottom in areas]
@@ -73,7 +73,7 @@ def _bounds(rows: np.ndarray, columns: np.ndarray, labels: np.ndarray) -> list[_
     return [(int(left), int(top), int(right), int(bottom)) for left, top, right, bottom in zip(*sides, strict=True)]
 
 
-def _merged(areas: list[_Area], maximum: int) -> list[_Area]:
+def _merge_areas(areas: list[_Area], maximum: int) -> list[_Area]:
     """At most so many: those that touch are one, then those whose union grows least. Many are thinned out by rows
     first, as each is compared with each."""
     if len(areas) > _COMPARED:

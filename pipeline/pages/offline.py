@@ -41,7 +41,7 @@ def offline_browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def limited(browser: Browser, seconds: float) -> Iterator[threading.Event]:
+def limit_memory(browser: Browser, seconds: float) -> Iterator[threading.Event]:
     """Ends the browser after so many seconds, as a page may keep it from answering anything; the event tells so."""
     late = threading.Event()
     session = browser.new_browser_cdp_session()

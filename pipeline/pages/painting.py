@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from recorder import Recording
-from recorder.pictures import decoded
+from recorder.pictures import decode_picture
 
 PAINTED = frozenset({"canvas", "video", "embed", "object"})
 Painter: TypeAlias = Callable[[str], str | None]
@@ -27,7 +27,7 @@ def painter(recording: Recording, state: Mapping[str, Any]) -> Painter:
         name = state.get("screenshot")
         if not (name and state["viewport"]["width"] > 0):
             return None
-        return decoded(recording.blob(name))
+        return decode_picture(recording.blob(name))
 
     @lru_cache(maxsize=1)
     def boxes() -> dict[str, dict[str, float]]:

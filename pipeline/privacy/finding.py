@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from . import numbers, spoken
-from .patterns import LETTER, alone, pattern, spans
+from .patterns import LETTER, is_isolated, pattern, spans
 
 KINDS = {"email": "an e-mail address", "phone": "a telephone number", "card": "a card number",
          "iban": "a bank account number", "id": "a national identity number", "token": "a token or password"}
@@ -30,11 +30,11 @@ def find(text: str) -> list[Span]:
     all_spans: list[Span] = []
     for kind, finder in FINDERS:
         new = [Span(start, end, kind) for start, end in sorted(set(finder(text)))]
-        all_spans = merged(all_spans, new)
+        all_spans = merge_spans(all_spans, new)
     return all_spans
 
 
-def merged(known: list[Span], new: list[Span]) -> list[Span]:
+def merge_spans(known: list[Span], new: list[Span]) -> list[Span]:
     """Both, without those of the new ones that overlap one before them or a known one."""
     free: list[Span] = []
     for span in new:
@@ -73,12 +73,12 @@ _USERINFO = pattern(r"\b[a-z][a-z0-9+.-]{1,20}://[^/\s:@]{1,64}:([^/\s@]{3,128})
 
 def _emails(text: str) -> Iterator[tuple[int, int]]:
     if "@" in text:
-        yield from (span for span in spans(_EMAIL, text) if alone(text, *span, ".+%-", "-"))
+        yield from (span for span in spans(_EMAIL, text) if is_isolated(text, *span, ".+%-", "-"))
 
 
 def _tokens(text: str) -> Iterator[tuple[int, int]]:
     for compiled in (_WEB_TOKEN, _TOKENS):
-        yield from (span for span in spans(compiled, text) if alone(text, *span, "-"))
+        yield from (span for span in spans(compiled, text) if is_isolated(text, *span, "-"))
     yield from spans(_PRIVATE_KEY, text)
     for compiled in (_BEARER, _USERINFO, _NAMED):
         yield from ((start, end) for start, end in spans(compiled, text, 1) if _is_secret(text[start:end]))

@@ -17,7 +17,7 @@ from stdnum.jp import in_ as my_number
 from stdnum.kr import rrn
 from stdnum.us import ssn
 
-from .patterns import alone, pattern, spans
+from .patterns import is_isolated, pattern, spans
 
 Spans = Iterator[tuple[int, int]]
 _CUED = 40  # characters before a number in which a word tells what it is
@@ -49,7 +49,7 @@ def _card_groups(text: str, groups: list[tuple[int, int]]) -> int:
     for count in range(together, 0, -1):
         start, end = groups[0][0], groups[count - 1][1]
         layout = tuple(last - first for first, last in groups[:count])
-        if layout not in _LAYOUTS or not alone(text, start, end, ".,-+/=", "-"):
+        if layout not in _LAYOUTS or not is_isolated(text, start, end, ".,-+/=", "-"):
             continue
         digits = text[start:end].translate(_UNPACKED)
         if _ISSUERS.match(digits) and len(set(digits)) > 1 and luhn_number.is_valid(digits):
@@ -72,7 +72,7 @@ def accounts(text: str) -> Spans:
         if not length or length > len(indices):
             continue
         end = indices[length - 1] + 1
-        if alone(text, start, end) and iban.is_valid(text[start:end].translate(_UNPACKED), check_country=False):
+        if is_isolated(text, start, end) and iban.is_valid(text[start:end].translate(_UNPACKED), check_country=False):
             yield start, end
 
 
@@ -131,7 +131,7 @@ def national_ids(text: str) -> Spans:
     """Numbers that states give to persons."""
     for kind in _IDS:
         for start, end in spans(kind.pattern, text):
-            if not alone(text, start, end, ".,-+/=#", "-") or _goes_on(text, end):
+            if not is_isolated(text, start, end, ".,-+/=#", "-") or _goes_on(text, end):
                 continue
             if kind.cue and not re.search(kind.cue, text[max(0, start - _CUED):start], re.IGNORECASE):
                 continue
@@ -173,7 +173,7 @@ def phones(text: str) -> Spans:
 
 
 def _is_standalone(text: str, start: int, end: int) -> bool:
-    return alone(text, start, end, ".,+/=-#:", "-") and not _goes_on(text, end)
+    return is_isolated(text, start, end, ".,+/=-#:", "-") and not _goes_on(text, end)
 
 
 @lru_cache(maxsize=4096)

@@ -46,7 +46,7 @@ def recogniser() -> str:
     return f"rapidocr {version('rapidocr')} onnxruntime {version('onnxruntime')}"
 
 
-def lines(pixels: numpy.ndarray) -> list[Line]:
+def read_lines(pixels: numpy.ndarray) -> list[Line]:
     """The lines of text in a picture (height × width × 3), from the top down."""
     boxes = _engine()(pixels, use_det=True, use_cls=False, use_rec=False).boxes
     if boxes is None:
@@ -55,7 +55,7 @@ def lines(pixels: numpy.ndarray) -> list[Line]:
     return [Line(text, _box_of(corners)) for text, corners in read if text]
 
 
-def written(lines_read: list[Line]) -> bytes:
+def serialize_lines(lines_read: list[Line]) -> bytes:
     """Lines as a prepared blob; `read` is its reverse."""
     return json.dumps(lines_read).encode("ascii")
 

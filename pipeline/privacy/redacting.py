@@ -26,7 +26,7 @@ from .names.finding import findings as names_in
 from .names.labels import field_kind, is_value
 from .names.stand_ins import WRITTEN, StandIns
 from .recorded_secrets import RecordedSecrets
-from .split import SplitValues, joined
+from .split import SplitValues, join_run
 
 # Values of these keys are names that we or the recorder gave; nobody's data stands there.
 _NAMES = frozenset({"id", "uid", "dom", "elements", "screenshot", "screenshot_taken", "axtree", "recording", "format",
@@ -55,7 +55,7 @@ class Redactor:
                  recorded_secrets: RecordedSecrets | None = None,
                  names: StandIns | None = None):
         self._values, self._split = values, SplitValues(values)
-        self.known = values = {joined(value): kind for value, kind in values.items()}
+        self.known = values = {join_run(value): kind for value, kind in values.items()}
         self._allow, self._recorded_secrets, self._names = allow, recorded_secrets, names
         self.counts = Counter(kind for kind in values.values() if kind != "person")
         self._persons = (names or StandIns("")).replacing(value for value, kind in values.items() if kind == "person")

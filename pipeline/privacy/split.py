@@ -32,7 +32,7 @@ def findings_in_runs(runs: Iterable[str], nothing_in: set[str]) -> list[tuple[st
     return list(values)
 
 
-def joined(value: str) -> str:
+def join_run(value: str) -> str:
     """The value as it is read."""
     return value.replace(BREAK, "")
 

@@ -18,7 +18,7 @@ from pipeline.export.model_input.scorers import lexical, load_encoder
 from schemas import InputError
 from schemas.files import write_atomically
 
-from .reading import Choice, NothingToLearn, some
+from .reading import Choice, NothingToLearn, sample_candidates
 
 _OTHERS = 10  # elements of a turn, besides the right one, that are learned from
 _BATCH = 32  # pairs
@@ -64,7 +64,7 @@ def fit(base: str, learned: Iterable[Choice], valid: Iterable[Choice], folder: P
     if not turns:
         raise NothingToLearn
     part = folder.with_name(folder.name + ".part")
-    goes_on = _begun(part, [base, seed, epochs, rate, turns, validation])
+    goes_on = _resume_state(part, [base, seed, epochs, rate, turns, validation])
     with _quiet():
         model = load_encoder(base, "--encoder")
         model.model_card_data.widget = [{}]  # else examples are taken of what was captured
@@ -82,12 +82,12 @@ def _samples(choices: Iterable[Choice], by_chance: random.Random) -> Iterator[Sa
     for choice in choices:
         documents = [element.document for element in choice.elements]
         right = [element.uid == choice.target for element in choice.elements]
-        chosen = some(lexical(choice.query.text, documents), right, _OTHERS, by_chance)
+        chosen = sample_candidates(lexical(choice.query.text, documents), right, _OTHERS, by_chance)
         yield {"query": choice.query.text, "positive": [documents[number] for number in chosen if right[number]],
                "negative": [documents[number] for number in chosen if not right[number]]}
 
 
-def _begun(part: Path, made_of: list[Any]) -> bool:
+def _resume_state(part: Path, made_of: list[Any]) -> bool:
     """Whether the folder holds checkpoints of the same training; made anew where it does not."""
     digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
     path = part / _MADE_OF

@@ -34,7 +34,8 @@ class Choice:
     target: str
 
 
-def some(scores: Sequence[float], right: Sequence[bool], others: int, by_chance: random.Random) -> list[int]:
+def sample_candidates(scores: Sequence[float], right: Sequence[bool], others: int,
+                      by_chance: random.Random) -> list[int]:
     """The numbers of a turn's right elements and of so many others, half those of the highest scores, half by chance;
     in order."""
     likely = sorted((number for number in range(len(scores)) if not right[number]),

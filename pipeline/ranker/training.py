@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from pipeline.export.model_input import features
-from pipeline.export.model_input.candidates import ordered
+from pipeline.export.model_input.candidates import order_by_score
 from pipeline.export.model_input.scorers import FORMAT, VERSION, Scorer, lexical, need_lightgbm, scorer
 from schemas import InputError
 from schemas.files import write_atomically
 
 from . import dual_encoder
-from .reading import Choice, NothingToLearn, choices, some, splits_of
+from .reading import Choice, NothingToLearn, choices, sample_candidates, splits_of
 
 _OTHERS = 200  # elements of a turn, besides the right one, that are learned from: half the likeliest, half by chance
 _ROUNDS, _PATIENCE = 300, 50  # trees at most, and without a better one
@@ -34,7 +34,7 @@ _PARAMETERS = {
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measures:
     """How a scorer ranks the right elements of some turns: the share that is among the first ten, and the mean of one
     over its rank (MRR)."""
 
@@ -52,7 +52,7 @@ class Trained:
     demonstrations: int = 0
     turns: int = 0
     trees: int = 0
-    splits: dict[str, tuple[Measured, Measured]] = field(default_factory=dict)
+    splits: dict[str, tuple[Measures, Measures]] = field(default_factory=dict)
     damaged: list[str] = field(default_factory=list)
 
 
@@ -124,22 +124,22 @@ def _grow(read: Callable[[str], Iterable[Choice]], ranker: Path, seed: int) -> t
     return len(learned.groups), trees
 
 
-def measure(turns: Iterable[Choice], scorers: tuple[Scorer, Scorer]) -> tuple[Measured, Measured] | None:
+def measure(turns: Iterable[Choice], scorers: tuple[Scorer, Scorer]) -> tuple[Measures, Measures] | None:
     """Both scorers over the same turns, all candidates of each; None where there is no turn."""
     ranks_by_scorer: tuple[list[int], list[int]] = ([], [])
     for choice in turns:
         for ranks, score in zip(ranks_by_scorer, scorers, strict=True):
-            order = [element.uid for element, _ in ordered(choice.elements, choice.query, score)]
+            order = [element.uid for element, _ in order_by_score(choice.elements, choice.query, score)]
             ranks.append(order.index(choice.target) + 1)
     if not ranks_by_scorer[0]:
         return None
-    first, second = (Measured(len(ranks), float(np.mean([rank <= _TEN for rank in ranks])),
+    first, second = (Measures(len(ranks), float(np.mean([rank <= _TEN for rank in ranks])),
                            float(np.mean([1 / rank for rank in ranks]))) for ranks in ranks_by_scorer)
     return first, second
 
 
 @dataclass(frozen=True)
-class _Learned:
+class _TrainingTable:
     """Rows of features, whether each is the right element, and how many of them each turn has."""
 
     rows: np.ndarray
@@ -147,20 +147,21 @@ class _Learned:
     groups: list[int]
 
 
-def _table(turns: Iterable[Choice], by_chance: random.Random) -> _Learned:
+def _table(turns: Iterable[Choice], by_chance: random.Random) -> _TrainingTable:
     parts, groups = [], []
     for choice in turns:
         rows = features.table(choice.query, choice.elements, lexical)
         right = np.array([element.uid == choice.target for element in choice.elements])
-        selected = some(rows[:, 0].tolist(), right.tolist(), _OTHERS, by_chance)
+        selected = sample_candidates(rows[:, 0].tolist(), right.tolist(), _OTHERS, by_chance)
         parts.append((rows[selected], right[selected]))
         groups.append(len(selected))
     if not parts:
-        return _Learned(np.zeros((0, len(features.NAMES)), np.float32), np.zeros(0, bool), [])
-    return _Learned(np.concatenate([rows for rows, _ in parts]), np.concatenate([right for _, right in parts]), groups)
+        return _TrainingTable(np.zeros((0, len(features.NAMES)), np.float32), np.zeros(0, bool), [])
+    return _TrainingTable(np.concatenate([rows for rows, _ in parts]), np.concatenate([right for _, right in parts]),
+                          groups)
 
 
-def _dataset(lightgbm: Any, learned: _Learned, reference: Any = None) -> Any:
+def _dataset(lightgbm: Any, learned: _TrainingTable, reference: Any = None) -> Any:
     return lightgbm.Dataset(learned.rows, learned.right.astype(int), group=learned.groups, reference=reference,
                             feature_name=list(features.NAMES), categorical_feature=list(features.CATEGORIES),
                             params={"verbosity": -1})

@@ -51,7 +51,7 @@ class InstalledRecogniser:
         except Exception as error:  # foreign code
             raise InputError(f"{track.path}: {self._failure(error)}") from error
 
-    def loaded(self, model: str | None) -> Recogniser:
+    def load_model(self, model: str | None) -> Recogniser:
         """The recogniser with a model; raises InputError when it cannot be loaded."""
         try:
             return self.load(model)

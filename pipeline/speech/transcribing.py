@@ -30,7 +30,7 @@ def transcribe(video: Path, digest: str, recogniser: str, model: str | None, fol
     tracks = tracks_of(video)
     if not tracks:
         raise InputError(f"{video}: holds no sound, so there is no speech to recognise; leave --recogniser out")
-    loaded = installed.loaded(model)
+    loaded = installed.load_model(model)
     segments = [(_speaker(segment, track, len(tracks)), segment) for track in tracks
                 for segment in installed.segments(loaded, samples_of(track), track)]
     ordered = sorted(segments, key=lambda numbered_segment: numbered_segment[1].start)

@@ -34,10 +34,10 @@ def apply_edits(turns: list[Turn], edits: Iterable[Edit]) -> list[Turn]:
 
 def append(turns: list[Turn], edits: list[Edit], edit: Edit) -> list[Edit]:
     """The log with one more edit, checked against the turns. Raises InputError when it does not fit."""
-    return appended(turns, edits, edit)[0]
+    return append_edit(turns, edits, edit)[0]
 
 
-def appended(turns: list[Turn], edits: list[Edit], edit: Edit, joined: Sequence[Edit] = ()
+def append_edit(turns: list[Turn], edits: list[Edit], edit: Edit, joined: Sequence[Edit] = ()
              ) -> tuple[list[Edit], list[Turn]]:
     """As `append`, with the turns after that edit; `joined`: for `join` the edits of the other demonstration."""
     edit = validated(edit, _SCHEMA, "edit")
@@ -82,11 +82,11 @@ def labels_after(labels: dict[str, list[str]], edits: Iterable[Edit]) -> dict[st
     """What is said of the demonstration itself, after the edits that stand."""
     for _, edit in standing(edits):
         if edit["op"] == "label" and "turn" not in edit:
-            labels = _labelled(labels, edit)
+            labels = _apply_label(labels, edit)
     return labels
 
 
-def _labelled(labels: dict[str, list[str]], edit: Edit) -> dict[str, list[str]]:
+def _apply_label(labels: dict[str, list[str]], edit: Edit) -> dict[str, list[str]]:
     rest = {name: values for name, values in labels.items() if name != edit["label"]}
     return rest | {edit["label"]: edit["said"]} if edit["said"] else rest
 
@@ -108,7 +108,7 @@ def made_since_beginning(edits: Iterable[Edit]) -> list[Edit]:
     return [edit for _, edit in _since_beginning(standing(edits))]
 
 
-def elsewhere(turns: list[Turn], edits: Iterable[Edit]) -> tuple[list[Turn], list[Turn]]:
+def turns_of_others(turns: list[Turn], edits: Iterable[Edit]) -> tuple[list[Turn], list[Turn]]:
     """The turns that are other demonstrations' since a split: those before where this one begins, and those from where
     it ends on, as they were then."""
     log = list(edits)
@@ -168,7 +168,7 @@ def _fold(fold: _Fold, edits: list[Edit], made: int = 0) -> None:
                 fold.behind.append((fold.turns, index))
             fold.turns = _part(fold.turns, index, edit["op"], where)
         else:
-            fold.turns = _settled(_apply(fold.turns, edit, where), edit)
+            fold.turns = _settle_checks(_apply(fold.turns, edit, where), edit)
 
 
 def _join(fold: _Fold, edits: list[Edit], made: int, where: str) -> None:
@@ -221,7 +221,7 @@ def _set_dropped(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
     return [turn | {"dropped": edit["op"] == "drop"} if turn["id"] in wanted else turn for turn in turns]
 
 
-def _settled(turns: list[Turn], edit: Edit) -> list[Turn]:
+def _settle_checks(turns: list[Turn], edit: Edit) -> list[Turn]:
     """What a check asked for was done: the check goes."""
     return [turn | {"checks": [check for check in turn["checks"] if check.get("fix") != edit]}
             if any(check.get("fix") == edit for check in turn["checks"]) else turn for turn in turns]
@@ -241,14 +241,14 @@ def _add(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
     if any(turn["id"] == added["id"] for turn in turns):
         raise InputError(f"{where}: field turn: there is a turn {added['id']!r} already")
     if added["type"] == "browser":
-        _expect_by_hand(added, where)
+        _require_manual(added, where)
     answered = added.get("reply_to")
     if answered is not None and not any(turn["id"] == answered and turn["type"] == "chat" for turn in turns):
         raise InputError(f"{where}: field added.reply_to: no chat turn {answered!r} in this demonstration")
     return _move([*turns, added.copy()], len(turns), edit["after"], where)
 
 
-def _expect_by_hand(added: BrowserTurn, where: str) -> None:
+def _require_manual(added: BrowserTurn, where: str) -> None:
     """Raises InputError for an action that cannot be one that no event tells of."""
     if added["intent"] not in BY_HAND:
         raise InputError(f"{where}: field added.intent: {added['intent']} cannot be added; {', '.join(BY_HAND)} can")
@@ -365,7 +365,7 @@ _CHANGES: dict[str, Callable[[_Unchecked, Edit], _Unchecked]] = {
     "set_screenshot": _set_screenshot,
     "set_screenshot_status": _set_screenshot_status,
     "settle": _settle,
-    "label": lambda turn, edit: turn | {"labels": _labelled(turn.get("labels", {}), edit)},
+    "label": lambda turn, edit: turn | {"labels": _apply_label(turn.get("labels", {}), edit)},
     "set_utterance": lambda turn, edit: turn | {"utterance": edit["utterance"]},
     "set_speaker": lambda turn, edit: turn | {"speaker": edit["speaker"]},
 }

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from recorder.building.console_log import Written
+from recorder.building.console_log import ConsoleMessage
 from recorder.building.recording_clock import as_if_never_set
 from recorder.building.tab_observer import TabObserver
 from recorder.privacy.secret_values import is_secret_name
@@ -34,23 +34,23 @@ def listeners(tab: int, page: Callable[[], str], observer: TabObserver) -> dict[
         if context.get("auxData", {}).get("isDefault"):
             worlds.add(context["id"])
 
-    def report(milliseconds: float, kind: str, level: str, describe: Callable[[], Written]) -> None:
+    def report(milliseconds: float, kind: str, level: str, describe: Callable[[], ConsoleMessage]) -> None:
         if observer.seconds(milliseconds / 1000):  # else the browser has kept it from before the recording
             epoch = as_if_never_set(observer, milliseconds / 1000, f"console of tab {tab}")
             observer.console.add_line(epoch, tab, page(), kind, level, describe)
 
     def called(event: dict[str, Any]) -> None:
         if event["executionContextId"] in worlds and event["type"] not in _SILENT:
-            report(event["timestamp"], "call", _LEVELS.get(event["type"], "log"), lambda: _of_call(event))
+            report(event["timestamp"], "call", _LEVELS.get(event["type"], "log"), lambda: _call_message(event))
 
     def thrown(event: dict[str, Any]) -> None:
         details = event["exceptionDetails"]
         if details.get("executionContextId", 0) in worlds:
-            report(event["timestamp"], "uncaught", "error", lambda: _of_error(details))
+            report(event["timestamp"], "uncaught", "error", lambda: _error_message(details))
 
     def added(event: dict[str, Any]) -> None:
         entry = event["entry"]
-        report(entry["timestamp"], "browser", _LEVELS.get(entry["level"], "log"), lambda: _of_entry(entry))
+        report(entry["timestamp"], "browser", _LEVELS.get(entry["level"], "log"), lambda: _entry_message(entry))
 
     return {"Runtime.executionContextCreated": created, "Runtime.consoleAPICalled": called,
             "Runtime.exceptionThrown": thrown, "Log.entryAdded": added,
@@ -58,18 +58,18 @@ def listeners(tab: int, page: Callable[[], str], observer: TabObserver) -> dict[
             "Runtime.executionContextsCleared": lambda _: worlds.clear()}
 
 
-def _of_call(event: dict[str, Any]) -> Written:
+def _call_message(event: dict[str, Any]) -> ConsoleMessage:
     return _with_location(text_of(event["args"]), _caller(event.get("stackTrace")))
 
 
-def _of_error(details: dict[str, Any]) -> Written:
+def _error_message(details: dict[str, Any]) -> ConsoleMessage:
     """An error tells what it is with the place of each call, anything else that was thrown as it would be shown."""
     thrown = details.get("exception")
     text = details["text"] if thrown is None else f"{details['text']} {text_of([thrown])}"
     return _with_location(text, _caller(details.get("stackTrace")) or details)
 
 
-def _of_entry(entry: dict[str, Any]) -> Written:
+def _entry_message(entry: dict[str, Any]) -> ConsoleMessage:
     return _with_location(entry["text"], _caller(entry.get("stackTrace")) or entry)
 
 
@@ -78,9 +78,9 @@ def _caller(trace: dict[str, Any] | None) -> dict[str, Any]:
     return trace["callFrames"][0] if trace and trace["callFrames"] else {}
 
 
-def _with_location(text: str, location: dict[str, Any]) -> Written:
+def _with_location(text: str, location: dict[str, Any]) -> ConsoleMessage:
     line, column = location.get("lineNumber"), location.get("columnNumber")
-    return Written(text, location.get("url", ""), None if line is None else line + 1,
+    return ConsoleMessage(text, location.get("url", ""), None if line is None else line + 1,
                    None if column is None else column + 1)
 
 
@@ -91,22 +91,22 @@ def text_of(arguments: list[dict[str, Any]]) -> str:
     parts = []
     if first is not None:
         begins = first["type"] == "string" and len(arguments) > 1
-        parts.append(_formatted(first["value"], rest) if begins else _shown(first))
-    return " ".join((*parts, *map(_shown, rest)))
+        parts.append(_format(first["value"], rest) if begins else _describe_value(first))
+    return " ".join((*parts, *map(_describe_value, rest)))
 
 
-def _formatted(text: str, rest: Iterator[dict[str, Any]]) -> str:
+def _format(text: str, rest: Iterator[dict[str, Any]]) -> str:
     """A first text with the arguments put in that it asks for: `%s`, `%d` and the like; styles (`%c`) are left out."""
     def put_in(match: re.Match[str]) -> str:
         if match[0] == "%%":
             return "%"
         value = next(rest, None)
-        return match[0] if value is None else "" if match[0] == "%c" else _shown(value)
+        return match[0] if value is None else "" if match[0] == "%c" else _describe_value(value)
 
     return _DIRECTIVE.sub(put_in, text)
 
 
-def _shown(value: dict[str, Any]) -> str:
+def _describe_value(value: dict[str, Any]) -> str:
     """A Runtime.RemoteObject: a text as it is, of an object its preview."""
     if value["type"] == "string":
         return value["value"]

@@ -127,7 +127,7 @@ class Tab(TabState):
         self.facts["device_pixel_ratio"], zoom = await pixels.ratio_and_zoom(session)
         self.set_zoom(zoom)
 
-    async def answered(self) -> None:
+    async def wait_for_answers(self) -> None:
         """Wait until the browser has done what it was asked for, and what it told before has been taken in; a page that
         hangs is not waited for."""
         try:
@@ -141,9 +141,9 @@ class Tab(TabState):
         except TimeoutError:
             self._patience = _ANSWERED
 
-    async def begun(self) -> None:
+    async def wait_until_ready(self) -> None:
         """Wait until it listens and has a picture of what is there, before anybody acts."""
-        await self.answered()
+        await self.wait_for_answers()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._screencast.shown.wait(), _BEGINS)
             await self._in_worlds(DRAWN, _BEGINS)
@@ -153,7 +153,7 @@ class Tab(TabState):
         answered to who drives may still be on its way to a frame in a process of its own."""
         for _ in range(_ROUNDS):
             heard, started = self._last_heard, time.monotonic()
-            await self.answered()
+            await self.wait_for_answers()
             await asyncio.sleep(max(_ROUND, _LATENCY_FACTOR * (time.monotonic() - started)))
             if heard == self._last_heard:
                 break
@@ -166,7 +166,7 @@ class Tab(TabState):
     async def capture_last_state(self) -> None:
         """Have every frame tell what it shows now, however little has changed."""
         await self._in_worlds(LAST_SNAPSHOT, _ANSWERED)
-        await self.answered()
+        await self.wait_for_answers()
 
     async def picture(self, painted: asyncio.Event) -> bytes | None:
         """What it shows, with `stills`: an image file's bytes; None where it does not come, as of a page that hangs.

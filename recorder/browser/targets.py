@@ -69,7 +69,7 @@ class AttachedTargets:
         self._browser.on("Target.detachedFromTarget", self._on_detached)
         await self._browser.send("Target.setAutoAttach", _attaching_to(*self._of_browser))
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._begun(), ANSWERED)
+            await asyncio.wait_for(self._wait_until_ready(), ANSWERED)
 
     async def version(self) -> dict[str, Any]:
         """What `Browser.getVersion` answers."""
@@ -84,12 +84,12 @@ class AttachedTargets:
         """Leave the browser as it was; what was still held goes on."""
         await self._connection.close()
 
-    async def _begun(self) -> None:
+    async def _wait_until_ready(self) -> None:
         """Wait for every tab, also those of sessions that are attached meanwhile."""
         waited: set[str] = set()
         while new := self._sessions.keys() - waited:
             waited |= new
-            await asyncio.gather(*(tab.begun() for tab in {self._sessions[session][1] for session in new}))
+            await asyncio.gather(*(tab.wait_until_ready() for tab in {self._sessions[session][1] for session in new}))
 
     def _on_page(self, event: dict[str, Any]) -> None:
         target, session = event["targetInfo"], self._browser.child(event["sessionId"])

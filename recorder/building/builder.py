@@ -138,7 +138,7 @@ class RecordingBuilder:
 
     def resume_resources(self, used: set[str]) -> None:
         """Of what was loaded in a pause, keep what the pages still show: without it they could not be shown again."""
-        for url, content_type, content in self._resources.used(used):
+        for url, content_type, content in self._resources.take_used(used):
             self.on_resource(url, content_type, self.now, content)
 
     def say(self, speaker: str, utterance: str) -> None:
@@ -147,8 +147,7 @@ class RecordingBuilder:
             raise self.failed or InputError("chat: nothing is being recorded")
         if self.paused:
             raise InputError("chat: the recording is paused; go on first")
-        said = self._secrets.in_text(utterance.strip())
-        if not said:
+        if not (said := self._secrets.in_text(utterance.strip())):
             raise InputError("chat: nothing was said")
         line: ChatLine = {"time": self.elapsed, "speaker": speaker, "utterance": said}
         validated(line, ChatLineSchema(), "chat")
@@ -186,7 +185,7 @@ class RecordingBuilder:
             return
         path, [time] = tuple(message["path"]), self._page_times(message["id"], message, "time")
         snapshot = message["snapshot"]
-        complete = snapshot and self._lost.tried(lambda: tab.apply_snapshot(path, snapshot, time))
+        complete = snapshot and self._lost.succeeds(lambda: tab.apply_snapshot(path, snapshot, time))
         # A "snapshot" is no event: it is what one of several frame groups shows now that it is idle.
         if message["type"] == "snapshot" or self._pauses.is_left_out(message, time):
             return
@@ -204,9 +203,10 @@ class RecordingBuilder:
         self._seqs[message["id"]] = seq
 
     def on_unchanged(self, message: Unchanged) -> None:
-        """The page has stayed as it was before an event for a while: later frames may show that."""
+        """The page has not changed for a while since an event: later frames may show the state before it."""
         if seq := self._seqs.get(message["event"]):
-            self._pending.stayed(seq, *self._page_times(message["event"], message, "until", "painted", "all_painted"))
+            times = self._page_times(message["event"], message, "until", "painted", "all_painted")
+            self._pending.note_unchanged(seq, *times)
 
     def _page_times(self, message: str, reported: Any, *names: str) -> list[Any]:
         """Times that a page tells in a message, in seconds of the recording; None where it tells none."""

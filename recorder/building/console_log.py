@@ -18,7 +18,7 @@ _BEYOND = 1 << 14  # characters behind a line's end that are looked through, too
 
 
 @dataclass(frozen=True)
-class Written:
+class ConsoleMessage:
     """What a page wrote. `script`: address of what wrote it; `line`, `column`: in that, from 1; None: not told."""
 
     text: str
@@ -51,7 +51,7 @@ class ConsoleLog:
             writer.open_console()
 
     def add_line(self, epoch: float, tab: int, url: str, kind: str, level: str,
-                 describe: Callable[[], Written]) -> None:
+                 describe: Callable[[], ConsoleMessage]) -> None:
         """A page has written something. `tell` is asked for it only if it is kept: a page may write without end."""
         if (seconds := self._kept_at(epoch)) is None:
             return
@@ -103,14 +103,14 @@ def _cut(text: str) -> str:
 
 def _without(line: ConsoleLine, secrets: Secrets) -> ConsoleLine:
     """A line without what is secret, as long as lines may be."""
-    clean: ConsoleLine = {**line, "url": _shortened(line["url"], secrets.in_address),
-                          "text": _shortened(line["text"], secrets.in_console)}
+    clean: ConsoleLine = {**line, "url": _clean_and_cut(line["url"], secrets.in_address),
+                          "text": _clean_and_cut(line["text"], secrets.in_console)}
     if "script" in line:
-        clean["script"] = _shortened(line["script"], secrets.in_address)
+        clean["script"] = _clean_and_cut(line["script"], secrets.in_address)
     return clean
 
 
-def _shortened(text: str, clean: Callable[[str], str]) -> str:
+def _clean_and_cut(text: str, clean: Callable[[str], str]) -> str:
     """A text cleaned, then cut; where it was cut before, its end may be the beginning of a secret and goes first."""
     cleaned = well_formed(clean(text))
     complete = len(text) <= limits.CONSOLE_TEXT + _BEYOND

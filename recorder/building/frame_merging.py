@@ -23,7 +23,7 @@ _PLAIN = re.compile(f"\x03({_RUN}(?:,{_RUN})*)\x03([^\x03]*)\x03")
 _TAG = re.compile(r"(<[a-zA-Z][^\s/>]*)")
 
 
-def numbered(text: str, frame_group: str) -> str:
+def insert_uids(text: str, frame_group: str) -> str:
     """A chunk's text with the uids of its plain texts put in.
 
     A plain text stands between U+0003, behind the numbers of its elements in document order: "first+count,…". Raises
@@ -68,7 +68,7 @@ class SnapshotChunks(dict[int, str]):
         return rest
 
     def __missing__(self, number: int) -> str:
-        text = self[number] = numbered(self._texts[number], self._frame_group)
+        text = self[number] = insert_uids(self._texts[number], self._frame_group)
         del self._texts[number]
         return text
 
@@ -162,14 +162,14 @@ def _insert(document: str, uid: str, inner: str) -> str:
 def _to_page_row(row: Any, frame: FrameEntry) -> Any:
     moved = row | {"frame": [*frame["path"], frame["uid"], *row["frame"]]}
     if box := row["bbox"]:
-        moved["bbox"] = {"x": _bounded(box["x"] * frame["scaleX"] + frame["x"]),
-                         "y": _bounded(box["y"] * frame["scaleY"] + frame["y"]),
-                         "width": _bounded(box["width"] * frame["scaleX"]),
-                         "height": _bounded(box["height"] * frame["scaleY"])}
+        moved["bbox"] = {"x": _limit_text(box["x"] * frame["scaleX"] + frame["x"]),
+                         "y": _limit_text(box["y"] * frame["scaleY"] + frame["y"]),
+                         "width": _limit_text(box["width"] * frame["scaleX"]),
+                         "height": _limit_text(box["height"] * frame["scaleY"])}
     return moved
 
 
-def _bounded(value: float) -> float:
+def _limit_text(value: float) -> float:
     """Frames in frames, each of them scaled, come to more than any page has."""
     return min(max(value, -limits.LENGTH), limits.LENGTH)
 

@@ -20,7 +20,7 @@ class LoadedResources:
         """It was loaded while nothing is kept."""
         self._in_pause[url] = content_type, content
 
-    def used(self, used: set[str]) -> list[tuple[str, str, bytes]]:
+    def take_used(self, used: set[str]) -> list[tuple[str, str, bytes]]:
         """Address, type and content of what was loaded in a pause and is still used; the rest is forgotten."""
         loaded, self._in_pause = self._in_pause, {}
         return [(url, *loaded[url]) for url in used & loaded.keys()]

@@ -34,7 +34,7 @@ class LostValues:
         """One more, lost to this error, of which only its kind is told: its text may hold what the page holds."""
         self.add(f"a value could not be taken in or written ({type(error).__name__})")
 
-    def tried(self, work: Callable[[], None]) -> bool:
+    def succeeds(self, work: Callable[[], None]) -> bool:
         """Do `work`; returns whether it could be done."""
         try:
             work()

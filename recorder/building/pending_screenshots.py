@@ -16,7 +16,7 @@ FRAME_DELAY = 0.5  # seconds that a frame painted before an event may arrive aft
 
 
 @dataclass
-class _Waiting:
+class _PendingScreenshot:
     """`frame`: the best so far; `noted`: the one that is written down; `passed`: a frame painted later has come."""
 
     event: int
@@ -37,7 +37,7 @@ class PendingScreenshots:
     def __init__(self, note: Callable[[int, TabState, PaintedFrame], None], still: float):
         self._note = note
         self._still = still
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[_PendingScreenshot] = []
 
     def add(self, event: int, tab: TabState, view: Criteria,
             after_pause: Callable[[PaintedFrame], PaintedFrame]) -> PaintedFrame | None:
@@ -47,7 +47,7 @@ class PendingScreenshots:
             return view.chosen
         frame = view.choose(tab.ring)
         is_final = frame and not frame.stale and after_pause(frame).time <= view.time - self._still
-        self._waiting.append(_Waiting(event, tab, view, frame, frame if is_final else None))
+        self._waiting.append(_PendingScreenshot(event, tab, view, frame, frame if is_final else None))
         return frame if is_final else None
 
     def see(self, tab: TabState, frame: PaintedFrame) -> None:
@@ -57,15 +57,15 @@ class PendingScreenshots:
                 waiting.passed |= frame.time > waiting.view.time
                 self._choose_frame(waiting)
 
-    def stayed(self, event: int, until: float, painted: float | None, all_painted: float | None) -> None:
+    def note_unchanged(self, event: int, until: float, painted: float | None, all_painted: float | None) -> None:
         """The page of an event was as before until then; by when its target was painted, and all that can be read, if
         they were by then."""
         for waiting in self._waiting:
             if waiting.event == event:
-                waiting.view = waiting.view.stayed(until, painted, all_painted)
+                waiting.view = waiting.view.with_unchanged(until, painted, all_painted)
                 self._choose_frame(waiting)
 
-    def _choose_frame(self, waiting: _Waiting) -> None:
+    def _choose_frame(self, waiting: _PendingScreenshot) -> None:
         waiting.frame = waiting.view.choose(waiting.tab.ring)
         if waiting.passed and waiting.frame and not waiting.frame.stale:
             self._report(waiting)
@@ -83,7 +83,7 @@ class PendingScreenshots:
         """No more frames will come."""
         self.expire(float("inf"))
 
-    def _report(self, waiting: _Waiting) -> None:
+    def _report(self, waiting: _PendingScreenshot) -> None:
         if waiting.frame is not None and not _is_same_frame(waiting.frame, waiting.noted):
             waiting.noted = waiting.frame
             self._note(waiting.event, waiting.tab, waiting.frame)
@@ -94,5 +94,5 @@ def _is_same_frame(frame: PaintedFrame, noted: PaintedFrame | None) -> bool:
         (frame.time, frame.stale, frame.agrees, frame.image) == (noted.time, noted.stale, noted.agrees, noted.image))
 
 
-def _ends(waiting: _Waiting) -> float:
+def _ends(waiting: _PendingScreenshot) -> float:
     return max(waiting.view.time, waiting.view.until) + FRAME_DELAY

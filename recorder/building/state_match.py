@@ -29,7 +29,7 @@ class Criteria:
     chosen: PaintedFrame | None = None
     target: Box | None = None
 
-    def stayed(self, until: float, painted: float | None, all_painted: float | None) -> "Criteria":
+    def with_unchanged(self, until: float, painted: float | None, all_painted: float | None) -> "Criteria":
         """The same, when the page has told more of it."""
         return replace(self, until=until, painted=self.painted if painted is None else painted,
                        all_painted=self.all_painted if all_painted is None else all_painted)

@@ -57,7 +57,7 @@ def encode(path: str, source: BinaryIO) -> None:
                 stream.pix_fmt = "yuv420p"
                 stream.time_base = stream.codec_context.time_base = _MILLISECOND
             if fit is None or not fit.fits(picture):
-                fit = _Fit(picture, stream.width, stream.height)
+                fit = _Scaler(picture, stream.width, stream.height)
             last = max(last + 1, round(time * 1000))
             fitted = fit(picture)
             fitted.pts, fitted.time_base, fitted.pict_type = last, _MILLISECOND, PictureType.NONE
@@ -66,7 +66,7 @@ def encode(path: str, source: BinaryIO) -> None:
             container.mux(stream.encode())
 
 
-class _Fit:
+class _Scaler:
     """Makes pictures of one size and kind into those of another size: as they are when they fit by cutting one pixel,
     else scaled and padded."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import cv2
 
-from recorder.pictures import decoded, pixels_of
+from recorder.pictures import decode_picture, pixels_of
 from schemas.types import Box
 
 _MARGIN = 3  # CSS pixels around a secret field that are blackened too
@@ -106,7 +106,7 @@ class FrameRing:
 
 def black_out(frame: PaintedFrame, boxes: Iterable[Box], viewport_width: float) -> PaintedFrame:
     """The frame with these boxes (CSS pixels) blackened, so that no secret can be read in it."""
-    image = decoded(frame.image)
+    image = decode_picture(frame.image)
     if image is None:  # nothing that anybody could read, or too large to be looked through
         return replace(frame, image=b"") if pixels_of(frame.image) else frame
     scale = image.shape[1] / max(viewport_width, 1)

@@ -11,7 +11,7 @@ from typing import Any
 
 from recorder.blob_store import BlobStore
 from recorder.building.builder import RecordingBuilder
-from recorder.building.frame_merging import numbered
+from recorder.building.frame_merging import insert_uids
 from recorder.building.recording_clock import RecordingClock
 from recorder.building.tab_state import TabState
 from recorder.media.painted_frames import PaintedFrame
@@ -108,7 +108,7 @@ class _Tab(TabState):
         sizes = self._sizes.setdefault(snapshot["frame_group"], {})
         for number, text in sorted(snapshot["chunks"]):
             try:
-                size, depth = len(numbered(text, snapshot["frame_group"])), 0
+                size, depth = len(insert_uids(text, snapshot["frame_group"])), 0
             except InputError:
                 return "its uids do not fit"
             for mark, inner in _MARK.findall(text):

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page
 from pipeline.pages import targets
 from pipeline.pages.dom import parse
 from recorder.browser.capture_script import FILES
-from recorder.building.frame_merging import numbered
+from recorder.building.frame_merging import insert_uids
 from recorder.building.live_list import LiveList
 from recorder.building.secret_positions import SecretFieldPositions
 from recorder.privacy.secret_values import Secrets
@@ -170,4 +170,4 @@ def test_plain_texts_get_their_uids(page):
     source = (EXTENSION / "offscreen" / "numbering.js").read_text(encoding="utf-8")
     page.add_script_tag(content=f"{{ {re.sub(r'(?m)^import .*$', '', source).replace('export function', 'function')}"
                                 "; globalThis.numbered = numbered }")
-    assert page.evaluate("text => numbered(text, 'group')", text) == numbered(text, "group")
+    assert page.evaluate("text => numbered(text, 'group')", text) == insert_uids(text, "group")

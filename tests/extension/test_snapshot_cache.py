@@ -5,7 +5,7 @@ from playwright.sync_api import Browser, Page
 
 from recorder.browser.capture_script import _FOLDER as CAPTURE
 from recorder.browser.capture_script import FILES
-from recorder.building.frame_merging import assemble, merge, numbered
+from recorder.building.frame_merging import assemble, insert_uids, merge
 from recorder.building.tab_state import TabState
 
 PAGE = """<!DOCTYPE html><html lang=en><head><meta charset=utf-8><title>All &amp; sundry</title>
@@ -80,7 +80,7 @@ class CachedPage:
     def text(self) -> str:
         root, chunks, prefix = self.page.evaluate(TAKE)
         self.plain_chunks += sum("\x03" in text for _, text in chunks)
-        self.chunks |= {number: numbered(text, prefix) for number, text in chunks}
+        self.chunks |= {number: insert_uids(text, prefix) for number, text in chunks}
         return assemble(self.chunks, root).replace(prefix, "group")
 
 

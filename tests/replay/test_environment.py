@@ -99,7 +99,7 @@ def answers(run):
     """What checks of the answers Done and Undone say of a recorded run."""
     checks = [{"kind": "answer", "match": {"exact": [text]}} for text in ("Done", "Undone")]
     outcome = {"format": "demotape/outcome", "version": 1, "checks": checks}
-    return [each["holds"] for each in session_checks.tried(run, outcome, run)["checks"]]
+    return [each["holds"] for each in session_checks.try_on_session(run, outcome, run)["checks"]]
 
 
 def test_the_recorded_person_is_scored_1(recorded, agents):

@@ -21,7 +21,7 @@ class Header:
 _MARKS = dict.fromkeys((0x200e, 0x200f, *range(0x202a, 0x202f), *range(0x2066, 0x206a)))  # of the direction of text
 
 
-def unmarked(line: str) -> str:
+def without_marks(line: str) -> str:
     """A line without the invisible marks that chat tools put around names and times."""
     return line.translate(_MARKS)
 
@@ -31,7 +31,8 @@ HeaderParser = Callable[[str], Header | None]
 
 def count_headers(document: Document, parse: HeaderParser) -> int:
     """How many lines begin a message."""
-    return sum((header := parse(unmarked(line))) is not None and header.stamp is not None for line in document.lines)
+    return sum((header := parse(without_marks(line))) is not None and header.stamp is not None
+               for line in document.lines)
 
 
 def read_blocks(document: Document, parse: HeaderParser) -> Reading:
@@ -50,8 +51,8 @@ def read_blocks(document: Document, parse: HeaderParser) -> Reading:
                 reading.problems.append((number, "a message without text"))
 
     for line_number, line in enumerate(document.lines, 1):
-        header = parse(unmarked(line))
-        if header is None and not _HEADER_LIKE.match(unmarked(line)):
+        header = parse(without_marks(line))
+        if header is None and not _HEADER_LIKE.match(without_marks(line)):
             if head is not None:
                 text.append(line.removeprefix("\t"))
             elif line.strip():

@@ -40,7 +40,7 @@ def reactions_of(value: object) -> tuple[tuple[Reaction, ...], int]:
             read = json.loads(value)
         except (ValueError, RecursionError):
             read = None
-        value = read if isinstance(read, list | dict) else list(_written(value))
+        value = read if isinstance(read, list | dict) else list(_parse_written(value))
     if isinstance(value, Mapping) and not {"emoji", "reaction", "name"} & value.keys():
         value = [{"emoji": emoji, "count" if isinstance(details, int) else "users": details}
                  for emoji, details in value.items()]
@@ -76,7 +76,7 @@ def _names_of(people: list[object]) -> Iterator[str]:
             yield str(name).strip()
 
 
-def _written(text: str) -> Iterator[dict[str, object]]:
+def _parse_written(text: str) -> Iterator[dict[str, object]]:
     """`👍 (2) ❤️`: emoji, each with its number where that is more than one."""
     entries: list[dict[str, object]] = []
     for word in text.split():

@@ -13,11 +13,11 @@ STAMPS = ("clock", "instant", "offset", "unknown", "number")
 
 def readers(reserved: tuple[str, ...]) -> dict[str, Reader]:
     """Readers of plug-ins by kind; `taken` are demotape's own kinds. Complains of those that do not work."""
-    return {reader.kind: _guarded(plugin, reader) for plugin, reader in plugins.every(plugins.CHAT, _fault, reserved)
+    return {reader.kind: _guard(plugin, reader) for plugin, reader in plugins.load_each(plugins.CHAT, _fault, reserved)
             if isinstance(reader, Reader)}
 
 
-def _guarded(plugin: Plugin, reader: Reader) -> Reader:
+def _guard(plugin: Plugin, reader: Reader) -> Reader:
     def recognise(document: Document) -> int:
         try:
             return max(int(reader.recognise(document)), 0)

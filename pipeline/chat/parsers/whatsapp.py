@@ -6,7 +6,7 @@ from datetime import date
 
 from pipeline.chat.log import Document, Message, Reader, Reading, Stamp
 
-from .blocks import unmarked
+from .blocks import without_marks
 from .days import day_first, month_first, order_of
 from .message_extras import with_files
 from .times import clock_time, minutes_time
@@ -86,7 +86,7 @@ def _blocks(document: Document) -> Iterator[tuple[int, re.Match[str], list[str]]
                 yield current
             current = number, match, []
         elif current:
-            current[2].append(unmarked(line))
+            current[2].append(without_marks(line))
     if current:
         yield current
 
@@ -100,7 +100,7 @@ def _line(text: str) -> str:
 
 
 def _plain(line: str) -> str:
-    return unmarked(line).translate(_SPACES)
+    return without_marks(line).translate(_SPACES)
 
 
 def _stamp(text: str, day: date | None) -> Stamp | None:

@@ -115,7 +115,7 @@ class Destination(ABC):
         """A JSON file in ASCII: readers open it with their locale's encoding."""
         self.write(name, json_bytes(value), samples)
 
-    def written(self) -> Iterator[ManifestFile]:
+    def written_files(self) -> Iterator[ManifestFile]:
         """The files that are complete by now, as the manifest will tell them, in the order in which they became so."""
         entries = self._entries["files"]
         entries.seek(0)

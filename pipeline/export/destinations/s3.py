@@ -20,7 +20,7 @@ from schemas.files import reason
 
 from .destination import Destination, HashingFile
 from .s3_claim import MARKER, Claim
-from .s3_errors import explained
+from .s3_errors import explain_errors
 from .s3_etags import part_size
 from .s3_objects import Bucket
 from .s3_parts import Parts, send
@@ -39,7 +39,7 @@ class S3(Destination):
 
     def __init__(self, destination: str, format: str, endpoint_url: str | None = None, before: str | None = None):
         super().__init__(destination.rstrip("/"), format)
-        with explained(destination):
+        with explain_errors(destination):
             self._bucket = Bucket(destination, endpoint_url)
             self._before = Bucket(before, endpoint_url) if before else self._bucket
         self._claim = Claim(self._bucket, destination)
@@ -53,7 +53,7 @@ class S3(Destination):
 
     def __enter__(self) -> "S3":
         try:
-            with explained(self.summary.destination):
+            with explain_errors(self.summary.destination):
                 self._claim.check()
                 self._bucket.load()
                 self._refuse_what_is_not_ours()
@@ -98,7 +98,7 @@ class S3(Destination):
         if file["path"] not in self._copies:
             copy = Path(self.opened.enter_context(tempfile.TemporaryDirectory(prefix="demotape-s3-"))) / "copy"
             digest = hashlib.sha256()
-            with explained(where), copy.open("wb") as raw:
+            with explain_errors(where), copy.open("wb") as raw:
                 for content in self._before.read(file["path"]):
                     digest.update(content)
                     raw.write(content)
@@ -110,7 +110,7 @@ class S3(Destination):
     def retain_file(self, file: ManifestFile) -> None:
         if self._before is not self._bucket and not self._bucket.is_copy(file["path"], self._before):
             self._change()
-            with explained(f"{self.summary.destination}/{file['path']}"):
+            with explain_errors(f"{self.summary.destination}/{file['path']}"):
                 self._bucket.copy(file["path"], self._before)
         self._bucket.see(file["path"])
         self.summary.skipped += 1
@@ -119,7 +119,7 @@ class S3(Destination):
         self._collect(wait(self._sending).done)
         content = manifest.read()
         sha256 = hashlib.sha256(content).hexdigest()
-        with explained(self.summary.destination):
+        with explain_errors(self.summary.destination):
             if self._changed or not self._bucket.is_there(MANIFEST, io.BytesIO(content), len(content), sha256):
                 self._change()
                 self._claim.verify(fresh=True)
@@ -142,7 +142,7 @@ class S3(Destination):
         return Parts(self._bucket, name)
 
     def _send(self, name: str, raw: "_Outgoing", size: int, sha256: str) -> None:
-        with raw, explained(f"{self.summary.destination}/{name}"):
+        with raw, explain_errors(f"{self.summary.destination}/{name}"):
             if raw.finish_parts():
                 return
             content = cast(IO[bytes], raw)
@@ -242,7 +242,7 @@ class _Outgoing(io.RawIOBase):
         super().close()
 
     def _send_early(self, part: bytes) -> None:
-        with explained(self._where):
+        with explain_errors(self._where):
             if self._parts is None and self._begin_parts:
                 self._parts = self._begin_parts()
             if self._parts is not None:

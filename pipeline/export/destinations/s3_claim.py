@@ -52,7 +52,8 @@ class Claim:
         self._refuse(marker)
         if (marker.etag if marker else None, self._bucket.etag_now(MANIFEST)) != self._etags_checked:
             raise InputError(f"{self._where}: another export wrote here meanwhile; run the export again")
-        if not self._bucket.put_if(MARKER, self._written(), marker.etag if marker else None) or not self._is_ours():
+        if not self._bucket.put_if(MARKER, self._marker_content(),
+                                   marker.etag if marker else None) or not self._is_ours():
             self._complain()
         self._active_tokens.add(self._token)
         self._renewing = Thread(target=self._renew, name="s3-claim", daemon=True)
@@ -86,7 +87,7 @@ class Claim:
         marker = self._bucket.fetch(MARKER)
         return marker is not None and _owner(marker).get("token") == self._token
 
-    def _written(self) -> bytes:
+    def _marker_content(self) -> bytes:
         return json_bytes({"format": "demotape/incomplete-export",
                            "owner": {"token": self._token, "machine": _machine(), "process": os.getpid()}})
 
@@ -96,7 +97,7 @@ class Claim:
                 if not self._is_ours():
                     self._lost = True
                     return
-                self._bucket.put(MARKER, self._written(), "")
+                self._bucket.put(MARKER, self._marker_content(), "")
 
 
 def _is_live(marker: StoredObject, active_tokens: set[str]) -> bool:

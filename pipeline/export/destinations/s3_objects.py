@@ -267,7 +267,7 @@ class Bucket:
         with closing(self.client.get_object(Bucket=self.address.bucket, Key=self.key(name))["Body"]) as body:
             yield from body.iter_chunks(1 << 20)
 
-    def listed(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
+    def list_pages(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
         """Each object in a folder: its name, bytes, and when it was written; asks the service."""
         for page in self.client.get_paginator("list_objects_v2").paginate(
                 Bucket=self.address.bucket, Prefix=self.key(f"{folder}/")):

@@ -103,7 +103,7 @@ class _Samples(Acted):
             self.tally.notes["sample without a picture: there is no good one"] += 1
         marks: list[Mark] = []
         if self.options.set_of_marks and state and picture:
-            marked, marks = self.states.marked(state)
+            marked, marks = self.states.with_marks(state)
             images += [self._image(f"{name}-marked", marked)] if marked else []
         elements = ""
         if self.grammar.by_uid and state:

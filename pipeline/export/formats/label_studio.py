@@ -14,7 +14,7 @@ from schemas.types import Box, BrowserTurn, Size, TurnState
 
 from . import documents, layouts
 from .card import Counted, Counts, Words
-from .lines import Once
+from .lines import WriteOnce
 
 LOCAL_FILES = "/data/local-files/?d="  # Label Studio serves there what lies below its LOCAL_FILES_DOCUMENT_ROOT
 CONFIG = "label_config.xml"
@@ -49,7 +49,7 @@ def label_config() -> str:
 
 def samples(source: Source, options: Options, tally: Tally) -> Iterator[File | Line | Counted]:
     """The tasks of one demonstration, each picture before the task that names it; equal pictures are written once."""
-    states, once = States(source, UID_ATTRIBUTE, options, "jpg"), Once()
+    states, once = States(source, UID_ATTRIBUTE, options, "jpg"), WriteOnce()
     source = states.source
     tally.redacted += states.known.counts
     said: list[str] = []

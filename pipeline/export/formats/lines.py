@@ -52,7 +52,7 @@ class LineFiles(Files, ABC):
                         layouts.lines(files, self.options.screenshots or "jpg"))
 
 
-class Once:
+class WriteOnce:
     """Files of one demonstration; a content that was there before keeps its first name."""
 
     def __init__(self) -> None:
@@ -84,4 +84,4 @@ class Acted:
         self.grammar = GRAMMARS[options.grammar or USUAL]
         self.turns = self.source.turns
         self.session = Session(self.turns, source.recording, self.states.known)
-        self.once = Once()
+        self.once = WriteOnce()

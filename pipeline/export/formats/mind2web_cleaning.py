@@ -20,7 +20,7 @@ _VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "
 _NO_CANDIDATE = ("html", "head", "body", "text")
 
 
-def cleaned(page: NumberedPage, target: str) -> etree._Element:
+def clean_page(page: NumberedPage, target: str) -> etree._Element:
     """The tree of what a reader needs; the target, a uid, is always in it."""
     wanted = page.nodes[target]
     way = {node.get(NODE_ID, "") for node in (wanted, *wanted.iterancestors())}
@@ -32,7 +32,7 @@ def cleaned(page: NumberedPage, target: str) -> etree._Element:
     return root
 
 
-def written(tree: etree._Element) -> str:
+def serialize(tree: etree._Element) -> str:
     """A cleaned tree as text: only elements that are always empty in HTML are written as `<br/>`."""
     for node in tree.iter(etree.Element):
         if len(node) == 0 and not node.text and node.tag not in _VOID:

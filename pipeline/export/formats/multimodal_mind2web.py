@@ -80,7 +80,7 @@ def _row(action: Action, actions: Actions, options: Options) -> dict[str, Any]:
            **{name: actions.head[name] for name in _ABOUT_TASK},
            "screenshot": image(states.picture(state), fields["action_uid"], states.kind)}
     if options.set_of_marks:
-        marked, marks = states.marked(state)
+        marked, marks = states.with_marks(state)
         row |= {"marks": json.dumps(legend(marks)),
                 "marked_screenshot": image(marked, f"{fields['action_uid']}-marked", states.kind)}
     if options.axtree:

@@ -100,7 +100,7 @@ class _Trajectory(Acted):
             "screenshot": self.once.path(f"images/{name}.{kind}", picture) if picture else None,
             "screenshot_status": state["screenshot_status"] if state and picture else "none"}
         if self.options.set_of_marks:
-            marked, marks = self.states.marked(state) if state else (None, [])
+            marked, marks = self.states.with_marks(state) if state else (None, [])
             observation |= {"marks": json.dumps(legend(marks)),
                       "marked_screenshot": self.once.path(f"images/{name}-marked.{kind}", marked) if marked else None}
         if self.options.axtree:

@@ -63,7 +63,7 @@ def _sample(source: Source, options: Options, states: States, index: int, turn: 
     record = _record(source, index, turn, element, carrier, status, boxes)
     marked = None
     if options.set_of_marks:
-        marked, marks = states.marked(state) if state else (None, [])
+        marked, marks = states.with_marks(state) if state else (None, [])
         record["marks"] = json.dumps(legend(marks))
     if options.axtree:
         record["axtree"] = json.dumps(states.tree(state) if state else None)

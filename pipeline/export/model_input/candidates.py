@@ -25,7 +25,7 @@ def candidates_of(page: Page, boxes: dict[str, Box], viewport: Size, target: str
             if uid == target or (uid in boxes and node.tag not in _INVISIBLE and _is_in_viewport(boxes[uid], viewport))]
 
 
-def ordered(elements: list[Element], query: Query, score: Scorer) -> list[tuple[Element, float]]:
+def order_by_score(elements: list[Element], query: Query, score: Scorer) -> list[tuple[Element, float]]:
     """The elements with their scores, the best first. Ties stand with what acts first, then in document order."""
     scores = score(query, elements)
     order = sorted(range(len(elements)), key=lambda index: (-scores[index], elements[index].tag not in _ACTING))
@@ -40,7 +40,7 @@ def rank(page: Page, boxes: dict[str, Box], model_query: Query, score: Scorer,
     """
     elements, query_text = candidates_of(page, boxes, model_query.viewport, target), model_query.text
     records = []
-    for rank_number, (element, value) in enumerate(ordered(elements, model_query, score), 1):
+    for rank_number, (element, value) in enumerate(order_by_score(elements, model_query, score), 1):
         if rank_number <= MAX_CANDIDATES or element.uid == target:
             described = element_dict(page, element)
             records.append({"query": query_text, "doc": document(described), "uid": element.uid, "elem_dict": described,

@@ -33,27 +33,27 @@ def prune(page: Page, uids: Iterable[str]) -> etree._Element:
     root = etree.Element("html")
     if wanted:
         top = next(iter(page.elements.values())).getroottree().getroot()
-        for part in _pruned(top, retained, wanted, attribute):
+        for part in _prune_children(top, retained, wanted, attribute):
             if part.tag == "html":
                 return part
             root.append(part)
     return root
 
 
-def bracketed(root: etree._Element) -> str:
+def bracket_notation(root: etree._Element) -> str:
     """The tree as text: `(tag attribute=value … text (child …))`."""
     words = [root.tag, *(f"{name}={value}" for name, value in root.attrib.items()), root.text or ""]
     for child in root:
-        words += [bracketed(child), child.tail or ""]
+        words += [bracket_notation(child), child.tail or ""]
     return f"({_SPACE.sub(' ', ' '.join(filter(None, words))).strip()})"
 
 
-def _pruned(element, retained: set[str], wanted: set[str], attribute: str) -> list[etree._Element]:
+def _prune_children(element, retained: set[str], wanted: set[str], attribute: str) -> list[etree._Element]:
     """What remains of an element: nothing, a copy, or what is in it."""
     uid = element.get(attribute)
     children = element.iterchildren(etree.Element)
     if uid is None:  # a shadow root, or what stands for one: only what is in it counts
-        return [descendant for child in children for descendant in _pruned(child, retained, wanted, attribute)]
+        return [descendant for child in children for descendant in _prune_children(child, retained, wanted, attribute)]
     if uid not in retained:
         return []
     copy = etree.Element(element.tag)
@@ -64,7 +64,7 @@ def _pruned(element, retained: set[str], wanted: set[str], attribute: str) -> li
         copy.set("uid", uid)
     copy.text = element.text
     for child in children:
-        copy.extend(_pruned(child, retained, wanted, attribute))
+        copy.extend(_prune_children(child, retained, wanted, attribute))
     if not copy.attrib and not (copy.text or "").strip() and len(copy) <= 1 and copy.tag != "html":
         return list(copy)
     return [copy]

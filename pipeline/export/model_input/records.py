@@ -14,7 +14,7 @@ from schemas.types import Box
 
 from . import candidates
 from .history import History, action
-from .pruning import bracketed, prune
+from .pruning import bracket_notation, prune
 from .scorers import scorer
 from .truncation import cut, fit_tree
 
@@ -85,7 +85,7 @@ class Records:
         page = ""
         if self._view:
             tree = prune(self._view.page, [candidate["uid"] for candidate in shown])
-            page = fit_tree(tree, bracketed, round(_DOM * share))
+            page = fit_tree(tree, bracket_notation, round(_DOM * share))
         return {
             "demo_name": self._name, "turn_index": index,
             "screenshot": f"demonstrations/{self._name}/screenshots/{self._shown['screenshot']}",

@@ -49,7 +49,7 @@ def scorer(model: str | None) -> Scorer:
         return _by_text(lexical)
     file = Path(model)
     if file.is_file():
-        return _trained(file, file.stat().st_mtime_ns)
+        return _trained_scorer(file, file.stat().st_mtime_ns)
     return _by_text(_embedding(model, file.stat().st_mtime_ns if file.exists() else 0))
 
 
@@ -89,7 +89,7 @@ def _embedding(model: str, written: int) -> Callable[[str, Sequence[str]], list[
 
 
 @lru_cache(maxsize=1)
-def _trained(file: Path, written: int) -> Scorer:
+def _trained_scorer(file: Path, written: int) -> Scorer:
     """By the ranker in a file as it was written at a time: another one may take its place."""
     booster = read_ranker(file)
 

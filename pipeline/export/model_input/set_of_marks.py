@@ -25,7 +25,7 @@ class Mark:
     bbox: Box
 
 
-def numbered(table: dict[str, TableRow], viewport: Size) -> list[Mark]:
+def number_marks(table: dict[str, TableRow], viewport: Size) -> list[Mark]:
     """Marks for the elements of a table that can be acted on and are in sight, from 1 in the order of the table."""
     markable = [row for row in table.values() if row["clickable"] and row["visible"]
                 and _is_in_viewport(row["bbox"], viewport)]

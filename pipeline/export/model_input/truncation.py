@@ -18,7 +18,7 @@ def tokens(text: str) -> int:
     return sum(1 for _ in _TOKEN.finditer(text))
 
 
-def reduced(lengths: Sequence[int], limit: int) -> list[int]:
+def reduce_texts(lengths: Sequence[int], limit: int) -> list[int]:
     """Lengths whose sum is at most `limit`: all above one threshold are brought down to it, in the order given.
 
     What rounding leaves over goes to the longest, one token each.
@@ -57,7 +57,7 @@ def cut(text: str, limit: int) -> str:
 def fit(texts: Sequence[str], limit: int) -> list[str]:
     """The texts cut so that together they have at most `limit` tokens, the longest first."""
     lengths = [tokens(text) for text in texts]
-    return [cut(text, length) for text, length in zip(texts, reduced(lengths, limit), strict=True)]
+    return [cut(text, length) for text, length in zip(texts, reduce_texts(lengths, limit), strict=True)]
 
 
 def fit_tree(root, render, limit: int) -> str:

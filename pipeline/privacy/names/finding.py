@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from pipeline.pages.dom import Element
-from pipeline.privacy.finding import Span, merged
+from pipeline.privacy.finding import Span, merge_spans
 
 from . import chinese, japanese, korean, labels, latin, postal
 
@@ -14,7 +14,7 @@ def find(text: str) -> list[Span]:
     """Spans in order; none overlaps another. Needs the extra `names`; raises InputError without it (lists.versions)."""
     spans: list[Span] = []
     for kind, finder in FINDERS:
-        spans = merged(spans, [Span(start, end, kind) for start, end in sorted(set(finder(text)), key=_sort_key)])
+        spans = merge_spans(spans, [Span(start, end, kind) for start, end in sorted(set(finder(text)), key=_sort_key)])
     return spans
 
 

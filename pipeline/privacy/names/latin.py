@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from pipeline.privacy.patterns import LETTER, alone, pattern
+from pipeline.privacy.patterns import LETTER, is_isolated, pattern
 
 from . import lists
 from .words import (
@@ -48,7 +48,7 @@ def persons(text: str) -> Iterator[tuple[int, int]]:
                 yield span
     for match in _INITIALS.finditer(text):
         start, end = match.span()
-        if alone(text, start, end, "./@#=-", "/@(=-") and _is_login(match.group()):
+        if is_isolated(text, start, end, "./@#=-", "/@(=-") and _is_login(match.group()):
             yield start, end
 
 
@@ -155,7 +155,7 @@ def _cued(text: str, start: int) -> bool:
     if not gap or "\n" in gap:
         return False
     if gap.strip(" \u00a0") == "" and bare.endswith(tuple(TITLES_WRITTEN)):
-        return alone(bare, len(bare) - len(bare.split()[-1]), len(bare))
+        return is_isolated(bare, len(bare) - len(bare.split()[-1]), len(bare))
     last = bare.split()[-1] if bare.split() else ""
     if last.strip(".,!") in TITLES and "," not in gap and ":" not in gap:
         return len(last) > 2 or last.endswith(".")
@@ -163,7 +163,8 @@ def _cued(text: str, start: int) -> bool:
         return True
     while bare[-1:].isdigit() or bare.endswith(" "):
         bare = bare[:-1]
-    return bare.endswith(_LABEL_ENDS) and any(bare.endswith(label) and alone(bare, len(bare) - len(label), len(bare))
+    return bare.endswith(_LABEL_ENDS) and any(bare.endswith(label)
+                                              and is_isolated(bare, len(bare) - len(label), len(bare))
                and (" " in label or ":" in gap or "=" in gap or '"' in gap)
                and not (label in IN_CODE and any(mark in gap for mark in "\"'=")) for label in _LABEL_ENDS)
 

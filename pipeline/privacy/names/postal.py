@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from pipeline.privacy.patterns import LETTER, alone, pattern
+from pipeline.privacy.patterns import LETTER, is_isolated, pattern
 
 _S = r"[ \x{A0}]"
 _SEP = rf"(?:,{_S}?|{_S}?\n{_S}?|{_S}[-–·]{_S}|{_S})"
@@ -53,5 +53,5 @@ def addresses(text: str) -> Iterator[tuple[int, int]]:
         for match in compiled.finditer(text):
             start, end = match.span()
             end -= text[:end].endswith((",", " ", "\n"))
-            if not text[start].isascii() or alone(text, start, end, ".-/"):
+            if not text[start].isascii() or is_isolated(text, start, end, ".-/"):
                 yield start, end

@@ -18,7 +18,7 @@ from pipeline.align.replacing import cut_pages
 from pipeline.align.scene import Scene
 from pipeline.align.screenshots import Picture
 from pipeline.align.turn_window import TurnWindow
-from pipeline.align.video_clock import Piece
+from pipeline.align.video_clock import ClockSegment
 
 SIZE, SHAPE = (320, 200), (200, 320)
 ROWS = (30, 70, 110, 150)  # where the recording has words
@@ -74,7 +74,8 @@ def taken_from(pages, rate=12.5, number=1, left=0.0, known=(0.0, 0.6), hidden=(0
     scene = Scene(Recording(), Frames(pages, rate), Layout.always(Rectangle(left, 0, 1, 1)), {}, [], [],
                   {(0, SIZE): covered}, np.array(known))
     turn = {"id": "turn-1", "state": {"elements": "elements"}}
-    look = TurnWindow(turn, Piece(0, 0, 0, 1, 9, 0, 0, 0, 1), picture_of(LATE), SIZE, SHAPE, View(number, hasty=hasty),
+    look = TurnWindow(turn, ClockSegment(0, 0, 0, 1, 9, 0, 0, 0, 1), picture_of(LATE), SIZE, SHAPE,
+                      View(number, hasty=hasty),
                       set(),
                 set(), 0.0, 0, Verdict(number, 0.5, True, None, part=part))
     look.before = None if before is None else picture_of(before, "before")

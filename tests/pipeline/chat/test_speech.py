@@ -3,7 +3,7 @@
 import pytest
 
 from pipeline.chat.parsers.cues import UNKNOWN, read
-from pipeline.chat.speech import Clock, Cue, joined, read_speech, speech_log
+from pipeline.chat.speech import Clock, Cue, join_cues, read_speech, speech_log
 from pipeline.context import VideoSpan
 from schemas import InputError
 
@@ -88,7 +88,7 @@ def test_who_speaks(tmp_path, texts, names, speakers):
     ([cue("A", "x" * 390, 0, 1), cue("A", "y" * 20, 1, 2)], ["x" * 390, "y" * 20]),
 ])
 def test_a_sentence_is_put_together(cues, texts):
-    assert [each.text for each in joined(cues)] == texts
+    assert [each.text for each in join_cues(cues)] == texts
 
 
 @pytest.mark.parametrize(("text", "line", "reason"), [

@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.outcomes.checking import check, score
 from pipeline.outcomes.evidence import Evidence, PageState, Request, fields
-from pipeline.outcomes.proposing import propose, refused
+from pipeline.outcomes.proposing import propose, refusal_reason
 from schemas import InputError
 from schemas.files import validated
 from schemas.outcome import OutcomeSchema
@@ -129,15 +129,15 @@ def test_what_is_proposed_holds_at_the_end_and_not_before():
     assert [each["kind"] for each in found] == ["request", "url", "text", "text", "text"]
     assert found[0]["body"] == {"lamp": {"exact": ["Floor lamp"]}} and found[2]["match"] == includes("Floor lamp")
     assert "secret" not in json.dumps(found)
-    assert all(check(each, SESSION).holds and not refused(each, SESSION) for each in found)
+    assert all(check(each, SESSION).holds and not refusal_reason(each, SESSION) for each in found)
     idle = SESSION.at_start()
     assert not any(check(each, idle).holds for each in found)
 
 
 def test_a_check_that_says_nothing_is_refused():
-    assert "before anything was done" in refused({"kind": "url", "match": includes("shop.example")}, SESSION)
-    assert "at the recorded end" in refused(NO, SESSION)
-    assert refused(YES, SESSION) == ""
+    assert "before anything was done" in refusal_reason({"kind": "url", "match": includes("shop.example")}, SESSION)
+    assert "at the recorded end" in refusal_reason(NO, SESSION)
+    assert refusal_reason(YES, SESSION) == ""
 
 
 @pytest.mark.parametrize("wanted, field", [

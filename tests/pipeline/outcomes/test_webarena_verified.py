@@ -11,7 +11,7 @@ from pipeline.outcomes import webarena_verified, webarena_writing
 from pipeline.outcomes.checking import score
 from pipeline.outcomes.evidence import Evidence, PageState, Request
 from pipeline.outcomes.network_events import is_navigation, member, posted
-from pipeline.outcomes.responses import spoken, structured
+from pipeline.outcomes.responses import spoken_answer, structured_answer
 from pipeline.outcomes.values import compiled
 from schemas import InputError
 from schemas.files import validated
@@ -245,7 +245,7 @@ def test_checks_are_written(checks, requests, answer, expected):
     content, left, evidence = written(*checks, requests=requests, answer=answer)
     assert not left and content["eval"][1]["expected"] == expected
     again = webarena_verified.read(content, "written", SITES).outcome
-    assert score(again, Evidence(evidence.pages, spoken(answer, again), evidence.requests)).value == 1
+    assert score(again, Evidence(evidence.pages, spoken_answer(answer, again), evidence.requests)).value == 1
 
 
 @pytest.mark.parametrize("content", [
@@ -306,10 +306,11 @@ def test_sites_are_those_of_the_benchmark(sites):
     ("12.99 $", "RETRIEVE", ["12.99 $"]), (" 0 ", "RETRIEVE", ["0"]), ('["a", 2]', "RETRIEVE", ["a", 2]),
     ("", "RETRIEVE", None), ("Done", "MUTATE", None)])
 def test_a_person_says_the_data(answer, kind, data):
-    assert json.loads(structured(answer, kind)) == {"task_type": kind, "status": "SUCCESS", "retrieved_data": data,
+    assert json.loads(structured_answer(answer, kind)) == {"task_type": kind, "status": "SUCCESS",
+                                                           "retrieved_data": data,
                                                     "error_details": None}
-    assert structured(answered(), kind) == answered()
-    assert spoken(answer, {"format": "", "version": 1, "checks": [{"kind": "unknown", "reason": ""}]}) == answer
+    assert structured_answer(answered(), kind) == answered()
+    assert spoken_answer(answer, {"format": "", "version": 1, "checks": [{"kind": "unknown", "reason": ""}]}) == answer
 
 
 def test_members_and_bodies_that_are_none():

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from pipeline.pages.changes import MAX_AREAS, changed, changed_areas
+from pipeline.pages.changes import MAX_AREAS, changed_areas, changed_areas_of
 from recorder.reader import Recording
 from tests.support.curator_fixtures import action, make_recording, pointer
 
@@ -86,8 +86,8 @@ def test_places_are_told_in_css_pixels_and_nothing_of_other_sizes(tmp_path):
         return [action(writer, 1, "click", pointer())]
 
     recording = Recording(make_recording(tmp_path, make_turns=turns))
-    found = changed(recording, names["one"], names["other"], 640)
+    found = changed_areas_of(recording, names["one"], names["other"], 640)
     assert found == {"boxes": [{"x": 150, "y": 100, "width": 60, "height": 20}], "share": 0.0052}
-    assert changed(recording, names["one"], names["one"], 640) == {"boxes": [], "share": 0.0}
+    assert changed_areas_of(recording, names["one"], names["one"], 640) == {"boxes": [], "share": 0.0}
     for name in ("half", "none"):
-        assert changed(recording, names["one"], names[name], 640) is None
+        assert changed_areas_of(recording, names["one"], names[name], 640) is None

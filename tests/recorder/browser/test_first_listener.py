@@ -132,7 +132,7 @@ def test_keys_that_steer_reach_no_page_that_listens_before_the_recorder(recordin
             reach_pages_late(monkeypatch)
             popup = await opened_by(context, site.origin)
             await recorder._targets.settle()
-            await recorder._tabs[-1].answered()
+            await recorder._tabs[-1].wait_for_answers()
             await popup.keyboard.press("a")
             for paused in (True, False):
                 await popup.keyboard.press("Alt+p")
@@ -164,7 +164,7 @@ def test_in_a_browser_without_an_address(recording_browser, stopping, tmp_path):
                 async with Recorder(context, tmp_path / "rec") as recorder:
                     popup = await opened_by(context, stopping.origin)
                     await recorder._targets.settle()
-                    await recorder._tabs[-1].answered()
+                    await recorder._tabs[-1].wait_for_answers()
                     await use(popup)
             await browser.close()
 

@@ -49,9 +49,9 @@ def test_the_frame_that_shows_the_state(view, frames, expected):
 
 def test_what_stays_is_told_later():
     view = Criteria(5.0, TOP, SIZE, True, None)
-    assert view.stayed(5.2, 5.1, 5.15) == Criteria(5.0, TOP, SIZE, True, 5.1, 5.15, 5.2)
-    assert view.stayed(5.2, None, None).painted is None
-    known = Criteria(5.0, painted=4.0, all_painted=4.5).stayed(5.2, None, None)
+    assert view.with_unchanged(5.2, 5.1, 5.15) == Criteria(5.0, TOP, SIZE, True, 5.1, 5.15, 5.2)
+    assert view.with_unchanged(5.2, None, None).painted is None
+    known = Criteria(5.0, painted=4.0, all_painted=4.5).with_unchanged(5.2, None, None)
     assert (known.painted, known.all_painted) == (4.0, 4.5)
 
 
